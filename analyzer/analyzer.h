@@ -70,6 +70,10 @@ void cluster_print(const Cluster *c, Text *t);
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
 
+// A machine that stands for all where none is named: it makes ten f32 operations of a product in
+// the time that it takes to move a byte, and one other operation.
+extern const Cluster cluster_assumed;
+
 // Message times that the probe of a running job measured. A message from rank r to rank s takes
 // alpha[r · ranks + s] + beta[r · ranks + s] · bytes.
 typedef struct Messages {
@@ -325,12 +329,32 @@ bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a);
 
 // ---- plans ----
 
-// A recomputation policy: which values the backward part makes again instead of keeping them.
-typedef enum RecomputePolicy {
+// Which values the backward part makes again instead of keeping them, where no run says otherwise.
+typedef enum RecomputeRule {
     RECOMPUTE_NONE,     // nothing
     RECOMPUTE_MIN_CUT,  // elementwise work, so that the fewest bytes are kept
-    N_RECOMPUTE_POLICIES
+    N_RECOMPUTE_RULES
+} RecomputeRule;
+
+// Some layers of a class that keep the same: kernels of theirs may run again too. Ids are those of
+// the training graph before recomputation.
+typedef struct KeepRun {
+    int32_t cls;          // 0: the nodes outside of classes
+    int first, n_layers;  // the iterations [first, first + n_layers); 0 of class 0
+    const NodeId *again;  // the kernels that may run again, in iteration 0; ascending
+    int n_again;
+} KeepRun;
+
+// A recomputation policy. Runs stand by class and first layer, and share no layer.
+typedef struct RecomputePolicy {
+    RecomputeRule rule;
+    const KeepRun *run;
+    int n_runs;
 } RecomputePolicy;
+
+bool recompute_policy_equal(const RecomputePolicy *a, const RecomputePolicy *b);
+// Why the node of the graph before recomputation can't run again; NULL if it can.
+const char *rerun_problem(const Graph *g, NodeId n);
 
 // A spec for each value and a strategy for each node, by ids of one graph. An input of a node is
 // converted from its storage spec to the compute spec of the phase, and from there to the spec that

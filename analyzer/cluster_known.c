@@ -11,6 +11,15 @@
 
 #include "analyzer/analyzer.h"
 
+static const GemmRate assumed_rate = {F32, 512, 512, 512, 2e11};
+const Cluster cluster_assumed = {.memory = 1e12,
+                                 .bandwidth = 2e10,
+                                 .read_bandwidth = 2e10,
+                                 .launch = 1e-6,
+                                 .vector = 2e10,
+                                 .gemm = (GemmRate *)&assumed_rate,
+                                 .n_gemm = 1};
+
 // Assumed shares of the published rates: of memory, of elementwise arithmetic, of links.
 static const double MEMORY_SHARE = 0.85, VECTOR_SHARE = 0.7, LINK_SHARE = 0.85;
 

@@ -54,12 +54,20 @@ static const RecordField rival_fields[] = {
     {MAYBE(PlanPreset, BYTES, bytes)},
 };
 
+static const RecordField keep_fields[] = {
+    {"class", FIELD_TEXT, offsetof(PlanKeep, cls), 0, true, NULL},
+    {MAYBE(PlanKeep, INT, first)},
+    {MAYBE(PlanKeep, INT, layers)},
+    {"again", LIST(PlanKeep, TEXTS, n_again, again), true, NULL},
+};
+
 static const RecordTable of_axis = {TABLE(PlanAxis, axis_fields)},
                          of_block = {TABLE(PlanBlock, block_fields)},
                          of_entry = {TABLE(PlanEntry, entry_fields)},
                          of_collective = {TABLE(PlanCollective, collective_fields)},
                          of_holder = {TABLE(PlanMemoryPart, holder_fields)},
-                         of_rival = {TABLE(PlanPreset, rival_fields)};
+                         of_rival = {TABLE(PlanPreset, rival_fields)},
+                         of_keep = {TABLE(PlanKeep, keep_fields)};
 
 static const RecordField file_fields[] = {
     {NEEDED(PlanFile, TEXT, model)},
@@ -73,6 +81,8 @@ static const RecordField file_fields[] = {
     {MAYBE(PlanFile, TEXT, preset)},
     {NEEDED(PlanFile, TEXT, recompute)},
     {NEEDED(PlanFile, TEXT, recompute_solved)},
+    {"keep", LIST(PlanFile, LIST, n_keep, keep), false, &of_keep},
+    {"keep_solved", LIST(PlanFile, LIST, n_keep_solved, keep_solved), false, &of_keep},
     {"mesh", LIST(PlanFile, LIST, n_axes, axis), true, &of_axis},
     {NEEDED(PlanFile, SECONDS, seconds)},
     {NEEDED(PlanFile, SECONDS, compute)},
@@ -108,15 +118,15 @@ void plan_file_print(const PlanFile *f, Text *t)
 static const char *const recompute_names[] = {
     [RECOMPUTE_NONE] = "none", [RECOMPUTE_MIN_CUT] = "min_cut"};
 
-const char *recompute_name(RecomputePolicy rule) { return recompute_names[rule]; }
+const char *recompute_name(RecomputeRule rule) { return recompute_names[rule]; }
 
-RecomputePolicy recompute_policy(const char *name)
+RecomputeRule recompute_rule(const char *name)
 {
     int i = 0;
 
-    while (i < N_RECOMPUTE_POLICIES && strcmp(name, recompute_names[i]))
+    while (i < N_RECOMPUTE_RULES && strcmp(name, recompute_names[i]))
         i++;
-    return (RecomputePolicy)i;
+    return (RecomputeRule)i;
 }
 
 // ---- reading ----
@@ -130,7 +140,7 @@ static bool check_blocks(const RecordReader *r, const char *list, int i, int blo
 
 static bool check_recompute(const RecordReader *r, const char *member, const char *name)
 {
-    return recompute_policy(name) < N_RECOMPUTE_POLICIES ||
+    return recompute_rule(name) < N_RECOMPUTE_RULES ||
            record_wrong(r, member, "is '%.100s', expected '%s' or '%s'", name,
                         recompute_names[RECOMPUTE_NONE], recompute_names[RECOMPUTE_MIN_CUT]);
 }

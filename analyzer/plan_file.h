@@ -73,6 +73,14 @@ typedef struct PlanPreset {
     int64_t bytes;
 } PlanPreset;
 
+// Layers that keep the same, of the graph before recomputation.
+typedef struct PlanKeep {
+    const char *cls;     // as class_key names it; "": the nodes outside of classes
+    int first, layers;   // the layers [first, first + layers); both 0 outside of classes
+    const char **again;  // the kernels that may run again, by name, in the class's first layer
+    int n_again;
+} PlanKeep;
+
 typedef struct PlanFile {
     const char *model, *cluster;  // base names
     uint64_t model_hash, cluster_hash;
@@ -82,9 +90,11 @@ typedef struct PlanFile {
     int64_t memory;      // bytes that a rank may use
     int threads;         // of a rank at most; 0: as many as the target's kernels can use
     const char *preset;  // the preset that the user asked for; NULL: none
-    // Names of recompute_policy: the policy in force, and the one of the graph that the entries are
-    // of.
+    // The policy in force, and the one of the graph that the entries are of: names of rules, and
+    // what runs keep.
     const char *recompute, *recompute_solved;
+    PlanKeep *keep, *keep_solved;
+    int n_keep, n_keep_solved;
     PlanAxis *axis;
     int n_axes;
     double seconds, compute, communication;  // of a step
@@ -130,9 +140,20 @@ extern const char *const phase_names[];
 char *printable_text(Arena *a, const char *s);
 uint64_t graph_hash(const Graph *g);  // of its text
 uint64_t cluster_hash(const Cluster *c);
-const char *recompute_name(RecomputePolicy policy);
-// Gives N_RECOMPUTE_POLICIES if there is none of that name.
-RecomputePolicy recompute_policy(const char *name);
+const char *recompute_name(RecomputeRule rule);
+// Gives N_RECOMPUTE_RULES if there is none of that name.
+RecomputeRule recompute_rule(const char *name);
+
+// Sets *keep to the runs of a policy of graph `g`. Returns how many there are.
+int plan_keep_make(const Graph *g, const RecomputePolicy *p, Arena *a, PlanKeep **keep);
+// "blocks 0 to 1: val_8, val_84": the layers of an entry, and what runs again in them.
+char *plan_keep_text(Arena *a, const PlanKeep *keep);
+// Do two lists of entries say the same?
+bool plan_keeps_equal(Arena *a, const PlanKeep *x, int n, const PlanKeep *y, int m);
+// Reads them back. The list isn't trusted: false after reporting that an entry, of the file's list
+// of that name, is wrong.
+bool plan_keep_read(const PlanKeep *keep, int n, const char *list, const Graph *g,
+                    RecomputePolicy *to, Arena *a, Diag *d);
 
 // The values and nodes whose spec or strategy the user asked for.
 typedef struct PlanPins {

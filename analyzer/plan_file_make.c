@@ -290,7 +290,8 @@ void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p
             m.gradient[g->outputs[i].value] = g->outputs[i].name;
     for (NodeId n = 1; n < g->n_nodes; n++)
         m.times[tied.node[n]] += g->nodes[n].phase == UPDATE ? 1 : accumulate;
-    *f = (PlanFile){.cluster_hash = cluster_hash(c), .recompute = recompute_name(p->recompute)};
+    *f =
+        (PlanFile){.cluster_hash = cluster_hash(c), .recompute = recompute_name(p->recompute.rule)};
     f->recompute_solved = f->recompute;
     make_axes(&m, f);
     make_blocks(&m, f);

@@ -152,7 +152,7 @@ bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p
     *p = (Plan){.storage_spec = arena_array(a, Spec, g->n_values),
                 .compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values),
                 .strategy = arena_array(a, Strategy, g->n_nodes),
-                .recompute = recompute_policy(f->recompute_solved)};
+                .recompute = {.rule = recompute_rule(f->recompute_solved)}};
     if (!read_mesh(&x, c) || !read_values(&x) || !read_nodes(&x))
         return false;
     copy_to_tied(&x);

@@ -39,7 +39,7 @@ typedef struct RecordTable {
 #define LIST(T, kind, n, at) FIELD_##kind, offsetof(T, at), offsetof(T, n)
 
 // The most fields of a table. The most items of a list, and the most of a FIELD_INT.
-enum { MAX_FIELDS = 32, MAX_RECORD_ITEMS = 1 << 22 };
+enum { MAX_FIELDS = 40, MAX_RECORD_ITEMS = 1 << 22 };
 
 // Where the reader is, for messages.
 typedef struct RecordReader {

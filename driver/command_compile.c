@@ -129,10 +129,11 @@ static int print_text(const Options *o, Text *t, Diag *d)
 static int print_graphs(Arena *a, const Options *o, Diag *d)
 {
     Text t = {0};
+    bool is_option_wrong;
 
-    if (!passes_print(a, o, o->dump_after, &t, d)) {
+    if (!passes_print(a, o, o->dump_after, &t, &is_option_wrong, d)) {
         text_free(&t);
-        return EXIT_USER;
+        return is_option_wrong ? EXIT_OPTION : EXIT_USER;
     }
     return print_text(o, &t, d);
 }
@@ -199,7 +200,7 @@ static int compile_model(Arena *a, Options *o, Diag *d)
     if (o->emit == EMIT_IR || (o->dump_after && !dumps_split(o)))
         return print_graphs(a, o, d);
     if (!passes_run(a, o, &g, d))
-        return EXIT_USER;
+        return g.is_option_wrong ? EXIT_OPTION : EXIT_USER;
     if (make_program(a, o, &c, &g, &p, d) != PLAN_DONE)
         return EXIT_USER;
     return write_result(a, o, p, g.train, g.predict, &g.weights, &c, d);

@@ -48,10 +48,19 @@ static const char *threads_text(Arena *a, const PlanFile *f)
     return f->threads ? arena_string(a, "%d", f->threads) : "all";
 }
 
+// Adds a row for each entry of the lists of what runs again.
+static void add_keeps(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
+{
+    for (int i = 0; i < x->n_keep || i < y->n_keep; i++)
+        add(c, i ? "" : "again", i < x->n_keep ? plan_keep_text(a, &x->keep[i]) : "-",
+            i < y->n_keep ? plan_keep_text(a, &y->keep[i]) : "-");
+}
+
 static void totals(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
 {
     add(c, "mesh", mesh_text(a, x), mesh_text(a, y));
     add(c, "recompute", x->recompute, y->recompute);
+    add_keeps(a, c, x, y);
     add(c, "step", time_text(a, x->seconds), time_text(a, y->seconds));
     if (x->simulated > 0 && y->simulated > 0)
         add(c, "simulated", time_text(a, x->simulated), time_text(a, y->simulated));
@@ -127,7 +136,8 @@ static int show(Arena *a, const Request *r, const PlanFile *x, const PlanFile *y
     if (x->model_hash != y->model_hash)
         printf("the plans are for different graphs\n");
     printf("%d of %d values and nodes differ\n", n, x->n_values + x->n_nodes);
-    bool is_same = !n && x->model_hash == y->model_hash && !strcmp(x->recompute, y->recompute);
+    bool is_same = !n && x->model_hash == y->model_hash && !strcmp(x->recompute, y->recompute) &&
+                   plan_keeps_equal(a, x->keep, x->n_keep, y->keep, y->n_keep);
     return is_same ? 0 : EXIT_DIFFER;
 }
 

@@ -99,6 +99,9 @@ static int finish(const Job *j)
     plan_make(&f, &j->cluster, &j->found, j->a);
     f.model = printable_text(j->a, base_name(j->o.input));
     f.model_hash = graph_hash(j->graphs.train);
+    f.n_keep = plan_keep_make(j->graphs.train, &j->found.planned.plan.recompute, j->a, &f.keep);
+    f.n_keep_solved = f.n_keep;
+    f.keep_solved = f.keep;
     f.cluster = printable_text(j->a, base_name(j->o.cluster));
     f.option = words.s;
     f.n_options = words.n;
@@ -118,8 +121,8 @@ static int plan_model(Job *j)
                                  [PLAN_NOT_FOUND] = EXIT_NOTHING};
 
     if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) || !read_graphs(j))
-        return EXIT_USER;
-    PlanRequest request = plan_request(j->a, &j->o, j->graphs.recompute);
+        return j->graphs.is_option_wrong ? EXIT_OPTION : EXIT_USER;
+    PlanRequest request = plan_request(j->a, &j->o, &j->graphs.recompute);
     PlanStatus found = fit_memory(j->a, &request, &j->cluster, j->graphs.train, j->graphs.predict,
                                   &j->found, j->d);
     return found == PLAN_DONE ? finish(j) : status[found];

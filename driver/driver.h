@@ -40,7 +40,9 @@ typedef struct Options {
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
     int accumulate;
-    RecomputePolicy recompute;  // by the plan's file, or else by default
+    Strings recompute;           // --recompute: none, full, CLASS=N, joined by commas
+    RecomputeRule rule;          // by the plan's file, or else by default
+    const PlanFile *plan_keeps;  // the plan's file, which says what runs again; NULL: no file
     Emit emit;
     // For shardcc profile: the table to print, the files to write (NULL: none), and the dim whose
     // largest size is asked for.
@@ -70,7 +72,7 @@ Strings options_words(Arena *a, const Options *o);
 const Target *options_target(Arena *a, const Options *o);
 
 // The request for a plan that the options make, of a graph that is to recompute like that.
-PlanRequest plan_request(Arena *a, const Options *o, RecomputePolicy recompute);
+PlanRequest plan_request(Arena *a, const Options *o, const RecomputePolicy *recompute);
 
 // The options in canonical form, base names only.
 char *options_text(Arena *a, const Options *o);

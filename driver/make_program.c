@@ -12,7 +12,7 @@ bool open_cluster(Arena *a, const Options *o, Cluster *c)
 PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Program **to,
                         Diag *d)
 {
-    PlanRequest request = plan_request(a, o, g->recompute);
+    PlanRequest request = plan_request(a, o, &g->recompute);
     const LowerOptions lo = {
         .target = request.target, .fuse = request.fuse, .accumulate = request.accumulate};
     PlanResult s = {0};

@@ -134,6 +134,11 @@ static const OptionDef table[] = {
     {"Passes"},
     {"--no-fuse", NULL, &option_flag, AT(no_fuse),
      "compile every operator on its own, without fused groups", .use = USE_GRAPH},
+    {"--recompute", "WHAT", &option_texts, AT(recompute),
+     "kernels that run again in the backward part instead of keeping their results:\n"
+     "none (the default), full, or BLOCK=N: the first N layers of a repeated block\n"
+     "keep the least; several with commas",
+     .check = check_recompute, .use = USE_PROGRAM},
     {"--dump-after", "PASS", &option_text, AT(dump_after), passes_help, .check = check_pass,
      .of = COMPILE},
     {"--verify", NULL, &option_flag, AT(verify),
@@ -250,7 +255,7 @@ static const Command compile_command = {
 // Work that isn't fused with its readers would write what it makes again to memory.
 static void choose_recompute(Options *o)
 {
-    o->recompute = o->no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
+    o->rule = o->no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
 }
 
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)

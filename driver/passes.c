@@ -15,6 +15,7 @@ typedef struct Run {
     bool verifies;         // after each pass: that takes a tenth of a compilation's time
     bool is_planned;       // a planner gets the training graph: it recomputes, as its plan says
     RecomputePolicy left;  // if is_planned: the policy that it applies
+    bool is_option_wrong;  // after an error: it was in an option
     Graph *text[2];        // of a file .ir: its first graph, and its second one, if there is one
     Graph *g;
     Diag *d;
@@ -47,12 +48,32 @@ static bool run_outputs(Run *r)
     return true;
 }
 
+// The policy that the plan's file or the options ask for.
+static bool read_policy(Run *r, RecomputePolicy *to)
+{
+    const PlanFile *f = r->o->plan_keeps;
+    Diag of_options = {.file = "shardcc", .to = r->d->to};
+
+    if (!f) {
+        r->is_option_wrong = !recompute_choose(r->a, r->g, r->o->rule, r->o->recompute.s,
+                                               r->o->recompute.n, r->target, to, &of_options);
+        return !r->is_option_wrong;
+    }
+    of_options.file = base_name(r->o->plan);
+    to->rule = r->o->rule;
+    return plan_keep_read(f->keep, f->n_keep, "keep", r->g, to, r->a, &of_options);
+}
+
 static bool run_recompute(Run *r)
 {
+    RecomputePolicy policy = {0};
+
+    if (!read_policy(r, &policy))
+        return false;
     if (r->is_planned)
-        r->left = r->o->recompute;
+        r->left = policy;
     else
-        r->g = recompute(r->a, r->g, r->o->recompute, r->target, r->d);
+        r->g = recompute(r->a, r->g, &policy, r->target, r->d);
     return r->g;
 }
 
@@ -191,11 +212,12 @@ static const char *find_past_option(const Options *o, int entry)
 {
     bool is_trained = entry >= PASS_optimizer;
 
-    return o->loss && entry >= PASS_loss    ? "--loss"
-           : o->optimizer && is_trained     ? "--optimizer"
-           : o->clip_norm > 0 && is_trained ? "--clip-norm"
-           : o->no_decay.n && is_trained    ? "--no-decay"
-                                            : NULL;
+    return o->loss && entry >= PASS_loss               ? "--loss"
+           : o->optimizer && is_trained                ? "--optimizer"
+           : o->clip_norm > 0 && is_trained            ? "--clip-norm"
+           : o->no_decay.n && is_trained               ? "--no-decay"
+           : o->recompute.n && entry >= PASS_recompute ? "--recompute"
+                                                       : NULL;
 }
 
 // Do the options fit a text's graph that stands after pass `entry`?
@@ -343,6 +365,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
     *to = (Graphs){0};
     if (o->loss || input_is(o, ".ir")) {
         to->train = run(&r, true, &to->weights);
+        to->is_option_wrong = r.is_option_wrong;
         if (!to->train)
             return false;
         if (!o->loss && !is_step(to->train))
@@ -354,13 +377,16 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
     to->predict = run(&r, false, to->train ? NULL : &to->weights);
     if (to->predict)
         to->predict->after = NULL;
+    if (to->predict && to->train)
+        classes_align(to->predict, to->train);
     return to->predict;
 }
 
 // A graph's text after its first line, which says whether the graph is for training.
 static const char *after_head(const Text *t) { return strchr(t->s, '\n'); }
 
-bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, Diag *d)
+bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, bool *is_option_wrong,
+                  Diag *d)
 {
     Run r = run_new(a, o, pass ? find_pass(pass) : PASS_optimizer, d);
     Graph *graph[2];
@@ -370,9 +396,12 @@ bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, Diag *d
     r.verifies = true;
     r.is_early = !pass;
     graph[0] = run(&r, true, &w);
+    *is_option_wrong = r.is_option_wrong;
     graph[1] = graph[0] ? run(&r, false, NULL) : NULL;
     if (!graph[1])
         return false;
+    if (graph[0]->training)
+        classes_align(graph[1], graph[0]);
     for (int i = 0; i < 2; i++) {
         graph[i]->after = passes[r.last].name;
         graph[i]->accumulate = o->accumulate;

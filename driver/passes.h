@@ -11,7 +11,8 @@ typedef struct Graphs {
     // The policy that the planner applies to `train`: none if there is one rank, which needs no
     // planner, or if `train` recomputes already.
     RecomputePolicy recompute;
-    Weights weights;  // of `train`, or of `predict` if there is no other
+    bool is_option_wrong;  // after an error: it was in an option
+    Weights weights;       // of `train`, or of `predict` if there is no other
 } Graphs;
 
 // Reads the model and runs the passes that apply. A graph's text enters after the pass that it
@@ -20,8 +21,10 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d);
 
 // Prints the graphs as they are after a pass: that of training, and the forward-only graph if it
 // differs. Read back, they give the same program. `pass` NULL: after the optimizer, or without a
-// loss before one could be added. False after reporting errors.
-bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, Diag *d);
+// loss before one could be added. False after reporting errors, with
+// `is_option_wrong` set if one is in an option.
+bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, bool *is_option_wrong,
+                  Diag *d);
 
 const char *const *pass_names(int *n);
 bool pass_needs_loss(const char *name);

@@ -96,7 +96,8 @@ static void take_options(Options *o, const Options *of, const PlanFile *f)
     o->ranks = f->ranks;
     o->memory = f->memory;
     o->threads = f->threads;
-    o->recompute = recompute_policy(f->recompute);
+    o->rule = recompute_rule(f->recompute);
+    o->plan_keeps = f;
     o->cluster = o->cluster ? o->cluster : f->cluster;
 }
 
@@ -104,27 +105,29 @@ bool plan_options_take(Arena *a, Options *o, int *status)
 {
     Diag d = {.file = base_name(o->plan)};
     Strings words, given = options_words(a, o);
+    PlanFile *f = arena_array(a, PlanFile, 1);
     Options of;
-    PlanFile f;
 
-    if (!plan_file_open(a, o->plan, &f, &d)) {
+    if (o->recompute.n)
+        return complain(status, "--recompute: a plan's file says itself what runs again");
+    if (!plan_file_open(a, o->plan, f, &d)) {
         *status = EXIT_USER;
         return false;
     }
-    const char *mesh = mesh_of(a, &f);
-    if (!read_words(a, &f, &of, &words, status) || !check_words(a, &given, &words, status) ||
-        !check_number("--ranks", o->ranks, f.ranks, status) ||
-        !check_number("--memory", o->memory, f.memory, status) ||
-        !check_threads(o->threads, f.threads, status))
+    const char *mesh = mesh_of(a, f);
+    if (!read_words(a, f, &of, &words, status) || !check_words(a, &given, &words, status) ||
+        !check_number("--ranks", o->ranks, f->ranks, status) ||
+        !check_number("--memory", o->memory, f->memory, status) ||
+        !check_threads(o->threads, f->threads, status))
         return false;
     if (o->mesh && strcmp(o->mesh, mesh))
         return differs("--mesh", o->mesh, mesh, status);
     o->mesh = mesh;
-    take_options(o, &of, &f);
+    take_options(o, &of, f);
     return true;
 }
 
-PlanRequest plan_request(Arena *a, const Options *o, RecomputePolicy recompute)
+PlanRequest plan_request(Arena *a, const Options *o, const RecomputePolicy *recompute)
 {
     return (PlanRequest){.target = options_target(a, o),
                          .ranks = o->ranks,
@@ -136,6 +139,6 @@ PlanRequest plan_request(Arena *a, const Options *o, RecomputePolicy recompute)
                          .pin = o->pin.s,
                          .n_pins = o->pin.n,
                          .fuse = !o->no_fuse,
-                         .recompute = recompute,
+                         .recompute = *recompute,
                          .programs = program_folder(a)};
 }

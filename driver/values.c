@@ -190,6 +190,35 @@ static bool check_name(Arena *a, const Options *o, int *status)
                     name, o->output ? "another" : "one");
 }
 
+// Reads BLOCK=N, of n letters.
+static bool is_layers(const char *s, int n)
+{
+    int digits = 0;
+
+    while (digits < n && s[n - 1 - digits] >= '0' && s[n - 1 - digits] <= '9')
+        digits++;
+    return digits && n > digits + 1 && s[n - 1 - digits] == '=';
+}
+
+bool check_recompute(const char *s, int *status)
+{
+    const char *part = s;
+    bool has_all = false;
+
+    for (;;) {
+        int n = (int)strcspn(part, ",");
+        bool is_all = n == 4 && (!strncmp(part, "none", 4) || !strncmp(part, "full", 4));
+        if (!is_all && !is_layers(part, n))
+            return complain(status, "--recompute: '%.*s' is not none, full or BLOCK=N", n, part);
+        if (is_all && has_all)
+            return complain(status, "--recompute: '%s': only one of none and full can be given", s);
+        has_all |= is_all;
+        if (!part[n])
+            return true;
+        part += n + 1;
+    }
+}
+
 const char *option_of_training(const Options *o)
 {
     if (o->optimizer)
@@ -198,6 +227,8 @@ const char *option_of_training(const Options *o)
         return "--clip-norm";
     if (o->no_decay.n)
         return "--no-decay";
+    if (o->recompute.n)
+        return "--recompute";
     if (o->dump_after && pass_needs_loss(o->dump_after))
         return "that pass of --dump-after";
     return NULL;

@@ -45,6 +45,16 @@ const char *class_label(const Graph *g, int32_t cls)
     return name && *name ? name : arena_string(g->arena, "repeated block %d", (int)cls);
 }
 
+const char *class_key(Arena *a, const Graph *g, int32_t cls)
+{
+    const char *label = class_label(g, cls);
+    int n = 1;
+
+    for (int32_t c = 1; c < cls; c++)
+        n += !strcmp(class_label(g, c), label);
+    return n > 1 ? arena_string(a, "%s#%d", label, n) : label;
+}
+
 char *layered_path(Arena *a, const Graph *g, Block b, const char *path)
 {
     const char *prefix = b.cls ? g->classes[b.cls].name : NULL;
@@ -102,4 +112,50 @@ void class_compact(Graph *g)
     for (ValueId v = 1; v < g->n_values; v++)
         renumber(&value_of(g, v)->block, to);
     g->n_classes = n;
+}
+
+// ---- two graphs of one model ----
+
+// By name: the values without a producer.
+static Map find_names(const Graph *g, Arena *a)
+{
+    Map at = {.arena = a};
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (!value_of(g, v)->producer && value_of(g, v)->name)
+            map_set(&at, value_of(g, v)->name, v);
+    return at;
+}
+
+// By class of `g` and iteration: does `like` have another class there than in the iteration before?
+static bool **find_ends(const Graph *g, const Graph *like, Arena *a)
+{
+    Map at = find_names(like, a);
+    bool **ends = arena_array(a, bool *, g->n_classes);
+
+    for (int c = 1; c < g->n_classes; c++)
+        ends[c] = arena_array(a, bool, g->classes[c].length + 1);
+    for (ValueId v = g->n_values - 1; v > 0; v--) {
+        const Value *x = value_of(g, v);
+        Block b = x->block;
+        if (x->producer || !x->name || !b.cls || !map_get(&at, x->name))
+            continue;
+        Block here = value_of(like, map_get(&at, x->name))->block;
+        ends[b.cls][b.iter] |= !here.cls || !here.iter;
+    }
+    return ends;
+}
+
+void classes_align(Graph *g, const Graph *like)
+{
+    Arena *a = arena_new();
+    bool **ends = find_ends(g, like, a);
+    int n_classes = g->n_classes;
+
+    for (int c = 1; c < n_classes; c++)
+        for (int iter = g->classes[c].length - 1; iter > 0; iter--)
+            if (ends[c][iter])
+                class_split(g, c, iter);
+    class_compact(g);
+    arena_free(a);
 }

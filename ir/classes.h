@@ -21,10 +21,4 @@ int class_other(const ClassNodes *classes, const Node *n);
 // Marks a class as dropped; class_compact then clears its labels.
 void class_drop(Graph *g, int32_t cls);
 
-// Moves the iterations of `cls` from `first` on to a new class.
-void class_split(Graph *g, int32_t cls, int first);
-
-// Clears the labels of classes with less than two iterations and renumbers the others.
-void class_compact(Graph *g);
-
 #endif

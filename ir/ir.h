@@ -265,10 +265,20 @@ void graph_prune(Graph *g);
 
 // The name of a class, or "repeated block 3" if it has none.
 const char *class_label(const Graph *g, int32_t cls);
+// The label, with "#2" and so on behind it if classes before have the same one.
+const char *class_key(Arena *a, const Graph *g, int32_t cls);
 // "h.{}.attn" from "h.1.attn", the path of something in a block.
 char *layered_path(Arena *a, const Graph *g, Block b, const char *path);
 // Clears the labels of a class, so that its iterations are compiled one by one.
 void graph_write_out(Graph *g, int32_t cls);
+
+// Moves the iterations of `cls` from `first` on to a new class, the last one.
+void class_split(Graph *g, int32_t cls, int first);
+// Clears the labels of classes with less than two iterations and renumbers the others.
+void class_compact(Graph *g);
+// Splits the classes of `g` where those of `like` end, another graph with the same parameters: a
+// layer's parameters lie in both at even distances then.
+void classes_align(Graph *g, const Graph *like);
 
 // Sets Block.pos from cls and iter: nodes of an iteration are numbered in their order, values
 // without a producer in the order of their first use.

@@ -74,6 +74,8 @@ typedef struct Lowering {
     bool retries;       // a class has lost its labels: the set must be lowered again
 } Lowering;
 
+// The state that the passes over a set start from.
+Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d);
 // An empty program: no sets lowered yet.
 Program *program_new(Arena *a, const Target *t, int accumulate);
 // Runs all passes except the arena's over one set. If a class can't be a loop, the set is lowered
@@ -185,9 +187,6 @@ bool lower_order(Lowering *l);
 // Finds the initial values of all loops. Unrolls a class if its iterations can't share a place for
 // them, or if it reads what it overwrites.
 bool lower_initials(Lowering *l);
-// Rewrites the graph, once views and order are known: the backward part recomputes what need not be
-// kept. Earlier analyses of the graph are void afterwards.
-bool lower_recompute(Lowering *l);
 bool lower_items(Lowering *l);
 uint64_t split_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` may be NULL
 // Are there as many rows as the target can work on at once, or few elements altogether?

@@ -27,8 +27,7 @@ bool check_types(const Graph *g, const Target *target, Diag *d)
     return true;
 }
 
-// The state that the passes over a set start from.
-static Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
+Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
 {
     Lowering l = {.p = p, .s = &p->set[set], .g = g, .d = d, .o = o};
 
@@ -76,28 +75,6 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
         }
     }
     return true;
-}
-
-static bool recompute_min_cut(Graph *g, const Target *t, Diag *d)
-{
-    const LowerOptions o = {.target = t, .fuse = true, .accumulate = 1};
-    bool retries, ok;
-
-    do {
-        Program p = {.arena = arena_new(), .target = t};
-        Lowering l = lowering_new(&p, SET_TRAIN, g, &o, d);
-        ok = lower_layout(&l) && lower_views(&l) && lower_order(&l) && lower_recompute(&l);
-        retries = l.retries;
-        arena_free(p.arena);
-    } while (!ok && retries);
-    return ok;
-}
-
-Graph *recompute(Arena *a, const Graph *g, RecomputePolicy policy, const Target *t, Diag *d)
-{
-    Graph *clone = graph_clone(g, a);
-
-    return policy == RECOMPUTE_NONE || recompute_min_cut(clone, t, d) ? clone : NULL;
 }
 
 Program *program_new(Arena *a, const Target *t, int accumulate)

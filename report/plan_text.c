@@ -73,12 +73,16 @@ static void print_memory(Arena *a, const PlanFile *f)
     text_free(&t);
 }
 
-static void print_recompute(const PlanFile *f)
+static void print_recompute(Arena *a, const PlanFile *f)
 {
     printf("%-9s %s", "recompute", f->recompute);
     if (strcmp(f->recompute, f->recompute_solved))
         printf(" (edited: all else is of %s)", f->recompute_solved);
     printf("\n");
+    for (int i = 0; i < f->n_keep; i++)
+        printf("%-9s %s\n", i ? "" : "again", plan_keep_text(a, &f->keep[i]));
+    if (!plan_keeps_equal(a, f->keep, f->n_keep, f->keep_solved, f->n_keep_solved))
+        printf("%-9s (edited: all else is of other layers or kernels)\n", f->n_keep ? "" : "again");
 }
 
 // Sorts presets: first those that fit, by seconds; then the others, by bytes.
@@ -135,7 +139,7 @@ void plan_head(Arena *a, const char *name, const PlanFile *f)
     print_step(a, f);
     print_schedule(a, f);
     print_memory(a, f);
-    print_recompute(f);
+    print_recompute(a, f);
     print_rivals(a, f);
 }
 

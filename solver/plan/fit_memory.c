@@ -48,7 +48,11 @@ static bool make_graph(Job *j, const Graph *train)
     j->model = j->g = j->predict;
     if (train) {
         j->model = train;
-        j->g = j->train = recompute(j->a, train, j->r->recompute, j->r->target, j->d);
+        j->g = j->train = recompute(j->a, train, &j->r->recompute, j->r->target, j->d);
+        Graph *predict = graph_clone(j->predict, j->a);
+        if (j->train)
+            classes_align(predict, j->train);
+        j->predict = predict;
     }
     return j->g && graph_verify(j->g, j->d);
 }
@@ -77,7 +81,7 @@ static bool read_request(Job *j)
 // Takes the plan of the request's file, or the pins that it has.
 static bool read_plan(Job *j)
 {
-    const PlannedStep step = {j->model, j->g, j->r->recompute, j->c, j->r->target};
+    const PlannedStep step = {j->model, j->g, &j->r->recompute, j->c, j->r->target};
     FollowedPlan *followed = arena_array(j->a, FollowedPlan, 1);
     PlanFile f;
 

@@ -41,7 +41,7 @@ static int output_index(const Graph *g, ValueId v)
 }
 
 static Recomputed find_origins(Arena *a, const PlannedStep *step, const Graph *g,
-                               RecomputePolicy policy)
+                               const RecomputePolicy *policy)
 {
     Recomputed r = {g, arena_array(a, ValueId, g->n_values), arena_array(a, bool, g->n_values)};
     const Graph *model = step->model;
@@ -121,7 +121,7 @@ static bool translate_pins(Arena *a, const Recomputed *from, const Recomputed *t
             v++;
         if (v == to->g->n_values)
             diag_error(d, "'%s' is pinned, but isn't there with recompute '%s'", name[old],
-                       recompute_name(step->recompute));
+                       recompute_name(step->recompute->rule));
         else
             p->id = p->kind == PIN_STRATEGY ? value_of(to->g, v)->producer : v;
     }
@@ -130,10 +130,10 @@ static bool translate_pins(Arena *a, const Recomputed *from, const Recomputed *t
 
 static bool translate(Arena *a, const PlannedStep *s, const Graph *g, FollowedPlan *f, Diag *d)
 {
-    const Recomputed from = find_origins(a, s, g, f->plan.recompute),
+    const Recomputed from = find_origins(a, s, g, &f->plan.recompute),
                      to = find_origins(a, s, s->g, s->recompute);
 
-    f->plan.recompute = s->recompute;
+    f->plan.recompute = *s->recompute;
     if (f->n_pins)
         return translate_pins(a, &from, &to, s, f, d);
     translate_plan(a, s->model, &from, &to, &f->plan);
@@ -142,9 +142,17 @@ static bool translate(Arena *a, const PlannedStep *s, const Graph *g, FollowedPl
 
 // ---- the file ----
 
-static bool check_policy(const PlanFile *f, const PlannedStep *s, Diag *d)
+// Sets *to to the policy that the file's entries are of.
+static bool read_policies(Arena *a, const PlanFile *f, const PlannedStep *s, RecomputePolicy *to,
+                          Diag *d)
 {
-    bool ok = recompute_policy(f->recompute) == s->recompute;
+    RecomputePolicy given = {.rule = recompute_rule(f->recompute)};
+
+    to->rule = recompute_rule(f->recompute_solved);
+    if (!plan_keep_read(f->keep, f->n_keep, "keep", s->model, &given, a, d) ||
+        !plan_keep_read(f->keep_solved, f->n_keep_solved, "keep_solved", s->model, to, a, d))
+        return false;
+    bool ok = recompute_policy_equal(&given, s->recompute);
 
     if (!ok)
         diag_error(d, "recompute is '%s', but the graph has no loss or is after recompute already",
@@ -168,16 +176,18 @@ static Pin *pins_of(Arena *a, const Plan *p, const PlanPins *pins)
 
 bool plan_follow(Arena *a, const PlanFile *f, const PlannedStep *step, FollowedPlan *to, Diag *d)
 {
-    RecomputePolicy solved = recompute_policy(f->recompute_solved);
+    RecomputePolicy solved;
     const Graph *g = step->g;
     PlanPins pins;
 
-    if (!plan_file_check(f, step->model, step->cluster, d) || !check_policy(f, step, d))
+    if (!plan_file_check(f, step->model, step->cluster, d) ||
+        !read_policies(a, f, step, &solved, d))
         return false;
-    if (solved != step->recompute)
-        g = recompute(a, step->model, solved, step->target, d);
+    if (!recompute_policy_equal(&solved, step->recompute))
+        g = recompute(a, step->model, &solved, step->target, d);
     if (!g || !plan_file_read(f, g, step->cluster, &to->plan, &pins, a, d))
         return false;
+    to->plan.recompute = solved;
     to->pin = pins_of(a, &to->plan, &pins);
     to->n_pins = pins.n_values + pins.n_nodes;
     return g == step->g || translate(a, step, g, to, d);

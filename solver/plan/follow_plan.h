@@ -7,9 +7,9 @@
 
 // The training step that a plan's file is for.
 typedef struct PlannedStep {
-    const Graph *model;         // the training graph before recomputation
-    const Graph *g;             // the graph that `recompute` makes of it
-    RecomputePolicy recompute;  // the policy in force
+    const Graph *model;                // the training graph before recomputation
+    const Graph *g;                    // the graph that `recompute` makes of it
+    const RecomputePolicy *recompute;  // the policy in force
     const Cluster *cluster;
     const Target *target;
 } PlannedStep;

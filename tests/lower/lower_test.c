@@ -48,7 +48,7 @@ static void compare(const Machine *m, const Tensor *values, double most)
 static Graph *check_recompute(const Graph *g, Arena *a, Diag *d)
 {
     Tensor *before = evaluate(g, a);
-    Graph *x = recompute(a, g, RECOMPUTE_MIN_CUT, &target_cpu, d);
+    Graph *x = recompute(a, g, &(RecomputePolicy){RECOMPUTE_MIN_CUT}, &target_cpu, d);
 
     assert_true(x && graph_verify(x, d));
     Tensor *after = evaluate(x, a);

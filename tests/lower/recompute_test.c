@@ -130,7 +130,7 @@ static void test_kept(void **state)
         const char *last = g->outputs[0].name;
         assert_true(loss_add(g, arena_string(a, "mse(%s, target)", last), &d) && blocks(g, &d) &&
                     autodiff(g, 1, &d));
-        g = recompute(a, g, RECOMPUTE_MIN_CUT, &target_cpu, &d);
+        g = recompute(a, g, &(RecomputePolicy){RECOMPUTE_MIN_CUT}, &target_cpu, &d);
         assert_true(g && graph_verify(g, &d));
         list_kept(g, &kept);
         assert_string_equal(kept.s ? kept.s : "", cases[i].kept);

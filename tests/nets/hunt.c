@@ -20,6 +20,7 @@ bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d)
                    .clip = recipe_clip(r),
                    .accumulate = recipe_accumulate(r),
                    .plain = r->plain,
+                   .again = r->again,
                    .numbers = r->numbers};
     if (!s->train || !s->predict)
         return false;

@@ -56,8 +56,8 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
     Text said = {0};
     Diag d = {.file = "lower", .to = &said};
     LowerOptions lo = {.target = &target_cpu, .fuse = !s->plain, .accumulate = s->accumulate};
+    classes_align(s->predict, s->train);
     Program *p = lower(a, s->train, s->predict, &lo, &d);
-
     if (!p) {
         verdict_refused(v, REFUSED, &said);
         text_free(&said);

@@ -22,6 +22,7 @@ typedef struct Subject {
     double clip;
     int accumulate;
     bool plain;
+    int again;  // as in Recipe
     uint64_t numbers;
     int64_t classes;  // of the labels, for losses with class labels
 } Subject;

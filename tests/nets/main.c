@@ -59,9 +59,9 @@ static void print_graph(const Recipe *r)
 
     if (g)
         graph_print(g, &t);
-    printf("  --loss '%s' --optimizer '%s' --clip-norm %g --accumulate %d%s\n%s", recipe_loss(r),
-           recipe_optimizer(r), recipe_clip(r), recipe_accumulate(r), r->plain ? " --no-fuse" : "",
-           t.n ? t.s : "");
+    printf("  --loss '%s' --optimizer '%s' --clip-norm %g --accumulate %d%s, again %d\n%s",
+           recipe_loss(r), recipe_optimizer(r), recipe_clip(r), recipe_accumulate(r),
+           r->plain ? " --no-fuse" : "", r->again, t.n ? t.s : "");
     text_free(&t);
     arena_free(a);
 }

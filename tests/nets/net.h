@@ -45,6 +45,7 @@ typedef struct Recipe {
     int like[MOST_BLOCKS];  // block b uses the parameters of block like[b]
     int loss, optimizer, clip, accumulate;
     int plain;  // --no-fuse
+    int again;  // --recompute: 0 none, 1 full, n: the first n - 1 layers of each block
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);

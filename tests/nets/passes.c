@@ -12,6 +12,26 @@ static void drop_outputs(Graph *g)
     g->n_outputs = n;
 }
 
+// Makes the graph that recomputes as the subject says.
+static Graph *run_again(const Graph *g, const Subject *s, Diag *d)
+{
+    const char **text = arena_array(g->arena, const char *, g->n_classes + 1);
+    RecomputeRule rule = s->plain ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
+    RecomputePolicy policy;
+    int n = 0;
+
+    if (s->again == 1)
+        text[n++] = "full";
+    for (int c = 1; c < g->n_classes && s->again > 1; c++) {
+        int length = g->classes[c].length, layers = s->again - 1;
+        text[n++] = arena_string(g->arena, "%s=%d", class_key(g->arena, g, c),
+                                 layers < length ? layers : length);
+    }
+    return recompute_choose(g->arena, g, rule, text, n, &target_cpu, &policy, d)
+               ? recompute(g->arena, g, &policy, &target_cpu, d)
+               : NULL;
+}
+
 bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d)
 {
     OptimizerOptions o = {.text = s->optimizer, .clip_norm = s->clip, .parallel_rows = 64};
@@ -29,8 +49,7 @@ bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d)
         !optimizer_add(g, &o, d))
         return false;
     drop_outputs(g);
-    Graph *x =
-        recompute(g->arena, g, s->plain ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT, &target_cpu, d);
+    Graph *x = run_again(g, s, d);
     if (!x)
         return false;
     *g = *x;

@@ -149,6 +149,7 @@ Recipe recipe_draw(uint64_t seed)
     r.clip = roll(&s, 3);
     r.accumulate = roll(&s, 4) ? 0 : 1 + roll(&s, 2);
     r.plain = roll(&s, 12) == 0;
+    r.again = roll(&s, 2) ? roll(&s, 4) : 0;
     return r;
 }
 
@@ -161,9 +162,9 @@ void recipe_print(const Recipe *r, Text *t)
         text_printf(t, "%s%" PRId64, i ? "," : "", r->dim[i]);
     text_printf(t,
                 " last=%d stem=%d topology=%d head=%d shared=%d loss=%d optimizer=%d clip=%d "
-                "accumulate=%d plain=%d layers=%d",
+                "accumulate=%d plain=%d again=%d layers=%d",
                 r->is_last, r->stem, r->topology, r->head, r->shared, r->loss, r->optimizer,
-                r->clip, r->accumulate, r->plain, r->n_layers);
+                r->clip, r->accumulate, r->plain, r->again, r->n_layers);
     for (int b = 0; b < r->n_blocks; b++) {
         text_printf(t, " block=%d", r->like[b]);
         for (int l = 0; l < r->n_layers; l++) {
@@ -209,10 +210,10 @@ bool recipe_parse(const char *s, Recipe *r)
         const char *name;
         int *to;
     } field[] = {
-        {"last", &r->is_last},        {"stem", &r->stem},      {"topology", &r->topology},
-        {"head", &r->head},           {"shared", &r->shared},  {"loss", &r->loss},
-        {"optimizer", &r->optimizer}, {"clip", &r->clip},      {"accumulate", &r->accumulate},
-        {"plain", &r->plain},         {"layers", &r->n_layers}};
+        {"last", &r->is_last},        {"stem", &r->stem},     {"topology", &r->topology},
+        {"head", &r->head},           {"shared", &r->shared}, {"loss", &r->loss},
+        {"optimizer", &r->optimizer}, {"clip", &r->clip},     {"accumulate", &r->accumulate},
+        {"plain", &r->plain},         {"again", &r->again},   {"layers", &r->n_layers}};
     int l = 0;
 
     *r = (Recipe){0};

@@ -42,8 +42,8 @@ static bool set(int *x, int to)
 
 static bool simpler_whole(Recipe *r, int k)
 {
-    int *const field[] = {&r->accumulate, &r->clip, &r->optimizer, &r->loss,    &r->plain,
-                          &r->head,       &r->stem, &r->shared,    &r->topology};
+    int *const field[] = {&r->accumulate, &r->clip, &r->optimizer, &r->loss,   &r->plain,
+                          &r->again,      &r->head, &r->stem,      &r->shared, &r->topology};
     bool is_new = false;
 
     if (k < COUNT(field))

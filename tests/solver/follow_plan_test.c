@@ -13,7 +13,7 @@
 typedef struct Trial {
     Arena *a;
     Cluster cluster;
-    const Graph *model, *graph[N_RECOMPUTE_POLICIES];  // by policy
+    const Graph *model, *graph[N_RECOMPUTE_RULES];  // by rule
     Text said;
     Diag d;
 } Trial;
@@ -24,9 +24,10 @@ static void trial_begin(Trial *t, const char *name, const char *optimizer, int a
     t->d = (Diag){.file = "p", .to = &t->said};
     t->model = training_graph(t->a, name, optimizer, accumulate);
     assert_true(cluster_open(t->a, "h100x8", 8, &t->cluster, NULL));
-    for (int i = 0; i < N_RECOMPUTE_POLICIES; i++)
+    for (int i = 0; i < N_RECOMPUTE_RULES; i++)
         assert_non_null(t->graph[i] =
-                            recompute(t->a, t->model, (RecomputePolicy)i, &target_cpu, &t->d));
+                            recompute(t->a, t->model, &(RecomputePolicy){(RecomputeRule)i},
+                                      &target_cpu, &t->d));
 }
 
 static void trial_end(Trial *t)
@@ -36,31 +37,32 @@ static void trial_end(Trial *t)
 }
 
 // The file of a plan, in which the policy is edited.
-static PlanFile edited(Trial *t, const Plan *p, RecomputePolicy policy)
+static PlanFile edited(Trial *t, const Plan *p, RecomputeRule rule)
 {
     PlanFile f;
 
-    plan_file_make(&f, t->graph[p->recompute], &t->cluster, p, 1, t->a);
+    plan_file_make(&f, t->graph[p->recompute.rule], &t->cluster, p, 1, t->a);
     f.model_hash = graph_hash(t->model);
-    f.recompute = recompute_name(policy);
+    f.recompute = recompute_name(rule);
     return f;
 }
 
-static bool follow(Trial *t, const PlanFile *f, RecomputePolicy policy, FollowedPlan *to)
+static bool follow(Trial *t, const PlanFile *f, RecomputeRule rule, FollowedPlan *to)
 {
-    const PlannedStep step = {t->model, t->graph[policy], policy, &t->cluster, &target_cpu};
+    const PlannedStep step = {t->model, t->graph[rule], &(RecomputePolicy){rule}, &t->cluster,
+                              &target_cpu};
 
     return plan_follow(t->a, f, &step, to, &t->d);
 }
 
-static Plan random_plan(Trial *t, const char *mesh, RecomputePolicy policy, Dice *d)
+static Plan random_plan(Trial *t, const char *mesh, RecomputeRule rule, Dice *d)
 {
-    const Graph *g = t->graph[policy];
+    const Graph *g = t->graph[rule];
     Mesh m;
 
     assert_true(mesh_parse(t->a, &t->cluster, 8, mesh, &m, NULL));
     Plan p = roll_plan(g, &m, d, t->a, arena_array(t->a, Seen, g->n_nodes), 0, NULL);
-    p.recompute = policy;
+    p.recompute.rule = rule;
     return p;
 }
 
@@ -68,7 +70,7 @@ static Plan random_plan(Trial *t, const char *mesh, RecomputePolicy policy, Dice
 // and their nodes the same strategies. Returns how many there are.
 static int count_same(const Trial *t, const Plan *p, const Plan *q)
 {
-    const Graph *g = t->graph[p->recompute], *h = t->graph[q->recompute];
+    const Graph *g = t->graph[p->recompute.rule], *h = t->graph[q->recompute.rule];
     Map at = {.arena = t->a};
     int n = 0;
 
@@ -95,19 +97,19 @@ static void with_another_policy(void **state)
     Dice d = {4321};
 
     for (int i = 0; i < 2 * COUNT(models); i++) {
-        RecomputePolicy policy = i % 2 ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT, other = !policy;
+        RecomputeRule rule = i % 2 ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT, other = !rule;
         FollowedPlan there, back;
         Trial t;
 
         trial_begin(&t, models[i / 2].name, models[i / 2].optimizer, models[i / 2].accumulate);
-        Plan p = random_plan(&t, meshes_of_8[i % 3], policy, &d);
+        Plan p = random_plan(&t, meshes_of_8[i % 3], rule, &d);
         PlanFile f = edited(&t, &p, other);
         if (!follow(&t, &f, other, &there))
             fail_msg("%s: %s", models[i / 2].name, t.said.s);
-        assert_true(there.plan.recompute == other && !there.n_pins);
+        assert_true(there.plan.recompute.rule == other && !there.n_pins);
         assert_true(count_same(&t, &p, &there.plan) > 8);
-        f = edited(&t, &there.plan, policy);
-        assert_true(follow(&t, &f, policy, &back));
+        f = edited(&t, &there.plan, rule);
+        assert_true(follow(&t, &f, rule, &back));
         count_same(&t, &p, &back.plan);
         trial_end(&t);
     }
