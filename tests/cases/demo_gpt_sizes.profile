@@ -1,7 +1,7 @@
 batch  arena               fits
 1      -         -         can't be compiled
 2      -         -         can't be compiled
-3      16699904  15.9 MiB  yes
+3      16441408  15.7 MiB  yes
 4      -         -         can't be compiled
 6      18025024  17.2 MiB  yes
 9      19608640  18.7 MiB  yes
