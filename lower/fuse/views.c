@@ -56,13 +56,13 @@ static bool set_rank_slice(Lowering *l, const Node *n)
     const Sharded *s = l->s->sharded;
     const Value *y = out(l->g, n);
     int dim = sliced_dim(l, n);
-    ValueId whole = n->in[0];
     int64_t dense[MAX_RANK];
     RtCut cut;
 
     if (dim < 0 || !value_split(s, n->out[0], dim, &cut) || split_is_uneven(&s->plan->mesh, &cut) ||
         !is_sliced_in_place(value_of(s->whole, s->value[n->out[0]].of)))
         return false;
+    ValueId whole = n->in[0];
     while (value_of(l->g, whole)->producer && sliced_dim(l, producer(l->g, whole)) == dim)
         whole = producer(l->g, whole)->in[0];
     View to = l->view[whole];
