@@ -2,11 +2,25 @@
 //
 // Small allocations are zeroed one by one, because much of a chunk may stay unused. A large one has
 // its own chunk, so that a growing array can free its old place.
+//
+// Under the address sanitizer every allocation is followed by bytes that may not be read.
 #include "base/base.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if __has_feature(address_sanitizer) || defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { GUARD = 16 };  // bytes after each allocation
+#else
+enum { GUARD = 0 };
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
 
 enum { ALIGN = 16, MAX_CHUNK = 1 << 19, LARGE = 1 << 17 };  // bytes
 // Bytes of an arena's first chunk. With its head it has 1024 bytes, a size that malloc caches: many
@@ -71,31 +85,40 @@ void arena_free(Arena *a)
     free(a);
 }
 
+static size_t bytes_taken(size_t count, size_t size)
+{
+    return (count * size + GUARD + ALIGN - 1) / ALIGN * ALIGN;
+}
+
 void *arena_alloc(Arena *a, size_t count, size_t size)
 {
-    if (size && count > (SIZE_MAX - ALIGN) / size)
+    if (size && count > (SIZE_MAX - ALIGN - GUARD) / size)
         out_of_memory();
-    size_t n = (count * size + ALIGN - 1) / ALIGN * ALIGN;
+    size_t n = bytes_taken(count, size);
     if (n >= LARGE) {
         Chunk *large = n > SIZE_MAX - sizeof(Chunk) ? NULL : calloc(1, sizeof(Chunk) + n);
-        return chunk_put(&a->large, large, n) + 1;
+        large = chunk_put(&a->large, large, n);
+        ASAN_POISON_MEMORY_REGION((char *)(large + 1) + count * size, n - count * size);
+        return large + 1;
     }
     Chunk *c = a->small;
     if (!c || c->size - c->used < n) {
         while (a->next_size < n)
             a->next_size *= 2;
         c = chunk_put(&a->small, malloc(sizeof(Chunk) + a->next_size), a->next_size);
+        ASAN_POISON_MEMORY_REGION(c + 1, c->size);
         if (a->next_size < MAX_CHUNK)
             a->next_size *= 2;
     }
     void *p = (char *)(c + 1) + c->used;
     c->used += n;
-    return memset(p, 0, n);
+    ASAN_UNPOISON_MEMORY_REGION(p, count * size);
+    return memset(p, 0, count * size);
 }
 
 void arena_drop(Arena *a, void *array, size_t count, size_t size)
 {
-    if (!array || (count * size + ALIGN - 1) / ALIGN * ALIGN < LARGE)
+    if (!array || bytes_taken(count, size) < LARGE)
         return;
     Chunk *c = (Chunk *)array - 1;
     if (c->next)

@@ -246,11 +246,12 @@ static void index_of(int rank, const int64_t *dim, int64_t at, int64_t *index)
 // Steps through a view: its strides over a dense input say which element it shows.
 static bool step_view(const Graph *g, const Node *n, Element *e)
 {
-    const Value *x = in(g, n, 0), *y = out(g, n);
+    const Value *y = out(g, n);
     int64_t dense[MAX_RANK], stride[MAX_RANK], index[MAX_RANK], offset = 0;
 
     if (!n->op->view)
         return false;
+    const Value *x = in(g, n, 0);
     dense_strides(x->rank, x->dim, dense);
     if (!n->op->view(g, n, dense, stride, &offset))
         return false;

@@ -32,7 +32,7 @@ static inline void make(Case *c, uint64_t seed, Arena *a)
     c->written = c->p;
     Best b = brute_force(&c->p);
     c->o = (SolveOptions){.gap = (double)PICK(&r, 0, 1, 100) / 100, .seed = seed};
-    *x = (Answer){.choice = arena_array(a, int, MOST_RANDOM_NODES)};
+    *x = (Answer){.choice = arena_array(a, int, MOST_RANDOM_NODES + 1)};
     if (!b.is_feasible) {
         x->outcome = OUTCOME_INFEASIBLE;
         x->least = b.least;
