@@ -42,20 +42,30 @@ static int count_below(const Placed *placed, int n, int64_t at)
     return low;
 }
 
+// Adds a buffer to those that are placed.
+static void put(Placed *placed, int n, const LiveBuffer *b, int64_t at)
+{
+    int k = count_below(placed, n, at);
+
+    memmove(placed + k + 1, placed + k, (size_t)(n - k) * sizeof *placed);
+    placed[k] = (Placed){b->lower, b->upper, at, at + b->bytes};
+}
+
 int64_t first_fit(const LiveBuffer *b, const int *order, int n, int64_t *offset, Arena *a)
 {
     Placed *placed = arena_array(a, Placed, n);
     int64_t end = 0;
 
-    for (int i = 0; i < n; i++) {
-        const LiveBuffer *x = &b[order[i]];
-        int64_t at = lowest_free(x, placed, i);
-        int k = count_below(placed, i, at);
-        memmove(placed + k + 1, placed + k, (size_t)(i - k) * sizeof *placed);
-        placed[k] = (Placed){x->lower, x->upper, at, at + x->bytes};
-        offset[order[i]] = at;
-        end = at + x->bytes > end ? at + x->bytes : end;
-    }
+    for (int turn = 0, k = 0; turn < 2; turn++)  // pinned buffers first
+        for (int i = 0; i < n; i++) {
+            const LiveBuffer *x = &b[order[i]];
+            if (x->is_pinned != !turn)
+                continue;
+            int64_t at = x->is_pinned ? x->offset : lowest_free(x, placed, k);
+            put(placed, k++, x, at);
+            offset[order[i]] = at;
+            end = at + x->bytes > end ? at + x->bytes : end;
+        }
     arena_drop(a, placed, (size_t)n, sizeof *placed);
     return end;
 }

@@ -102,8 +102,8 @@ bool floors_start(PackSearch *x)
     x->n_trail = 0;
     memset(x->left, 0, (size_t)s->n_sections * sizeof *x->left);
     memset(x->joins, 0, (size_t)s->n_sections * sizeof *x->joins);
-    memset(x->low, 0, (size_t)s->n * sizeof *x->low);
-    memset(x->support, 0, (size_t)s->n * sizeof *x->support);
+    memcpy(x->low, s->pin, (size_t)s->n * sizeof *x->low);
+    memcpy(x->support, s->pin, (size_t)s->n * sizeof *x->support);
     for (int i = 0; i < s->n; i++) {
         x->unplaced[i / 64] |= UINT64_C(1) << i % 64;
         for (int k = s->first[i]; k <= s->last[i]; k++) {
@@ -115,6 +115,13 @@ bool floors_start(PackSearch *x)
     return find_floors(x, 0, s->n_sections - 1);
 }
 
+// Raises the lowest offset of a buffer that is to be placed. False if it is pinned below.
+static bool raise_buffer(PackSearch *x, int i, int64_t low)
+{
+    set(x, &x->low[i], low);
+    return !x->s->is_pinned[i];
+}
+
 bool floors_place(PackSearch *x, int i)
 {
     const Sections *s = x->s;
@@ -122,6 +129,7 @@ bool floors_place(PackSearch *x, int i)
     int first = s->first[i], last = s->last[i];
     int64_t end = x->low[i] + s->bytes[i];
     StaleRange r = {first, last, x->low[i], first, last};
+    bool fits = true;
 
     mark(x, first, last);
     x->offset[i] = x->low[i];
@@ -142,15 +150,16 @@ bool floors_place(PackSearch *x, int i)
             if (x->low[j] <= end)
                 touch(x, j, &r);
             if (x->low[j] < end)
-                set(x, &x->low[j], end);
+                fits &= raise_buffer(x, j, end);
         }
-    return find_floors(x, r.first, r.last);
+    return find_floors(x, r.first, r.last) && fits;
 }
 
 bool floors_raise(PackSearch *x, int section, int64_t floor)
 {
     const WordRange *live = &x->s->live[section];
     StaleRange r = {section, section, x->floor[section], section, section};
+    bool fits = true;
 
     mark(x, section, section);
     for (int k = live->first; k < live->end; k++)
@@ -159,7 +168,7 @@ bool floors_raise(PackSearch *x, int section, int64_t floor)
             if (x->low[i] >= floor)
                 continue;
             touch(x, i, &r);
-            set(x, &x->low[i], floor);
+            fits &= raise_buffer(x, i, floor);
         }
-    return find_floors(x, r.first, r.last);
+    return find_floors(x, r.first, r.last) && fits;
 }

@@ -19,11 +19,13 @@ typedef struct Sections {
     int n, n_sections;
     int *source;        // by buffer: its index in the caller's array
     int64_t *bytes;     // by buffer
+    bool *is_pinned;    // by buffer
+    int64_t *pin;       // by buffer: the offset of a pinned one
     int64_t *time;      // by buffer: upper - lower
     int *first, *last;  // by buffer: its sections, both included
     WordRange *live;    // by section: its buffers
     WordRange *near;    // by buffer: the others that share a section with it
-    int64_t unit;       // a common divisor of all bytes
+    int64_t unit;       // a common divisor of all bytes and pinned offsets
     int64_t words;      // of all bit sets
 } Sections;
 
@@ -50,8 +52,8 @@ void sections_order(const Sections *s, Order order, double noise, uint64_t seed,
 
 // ---- first_fit.c ----
 
-// Places buffers in the order given, each at the lowest offset that is free for its time. Returns
-// where the last one ends.
+// Places pinned buffers, then the others in the order given, each at the lowest offset that is free
+// for its time. Returns where the last one ends.
 int64_t first_fit(const LiveBuffer *b, const int *order, int n, int64_t *offset, Arena *a);
 
 // ---- search.c: branch and bound ----

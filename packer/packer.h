@@ -8,9 +8,12 @@
 
 #include "base/base.h"
 
-// A buffer is live at the times t with 0 <= lower <= t < upper. It needs `bytes` > 0.
+// A buffer is live at the times t with 0 <= lower <= t < upper. It needs `bytes` > 0. A pinned one
+// has its place already; pinned buffers share no byte while both are live.
 typedef struct LiveBuffer {
     int64_t lower, upper, bytes;
+    bool is_pinned;
+    int64_t offset;  // of a pinned buffer
 } LiveBuffer;
 
 typedef struct PackOptions {
@@ -33,10 +36,11 @@ typedef struct Packing {
 // The largest sum of bytes that are live at once; 0 for no buffers.
 int64_t pack_bound(const LiveBuffer *b, int n);
 
-// Packs n buffers. The sum of all bytes must be below 2^62. Every offset is 0 or a sum of buffers'
-// bytes, so it keeps an alignment that all bytes have. The same buffers in the same order and the
-// same effort give the same offsets, unless the time limit or a pending signal ends the search. It
-// always gives a packing: the best one found, even where that exceeds the capacity.
+// Packs n buffers. The sum of all bytes must be below 2^62, and so must pinned offsets. Every
+// offset is a sum of buffers' bytes and at most one pinned offset, so it keeps an alignment that
+// all of these have. The same buffers in the same order and the same effort give the same offsets,
+// unless the time limit or a pending signal ends the search. It always gives a packing: the best
+// one found, even where that exceeds the capacity.
 Packing pack(const LiveBuffer *b, int n, const PackOptions *o, Arena *a);
 
 // ---- files of buffers (table.c) ----

@@ -7,7 +7,8 @@
 // remaining bytes exceed the capacity ends the branch.
 //
 // Only packings in which no buffer can slide down are considered: each buffer lies at 0 or on
-// another one that is live with it.
+// another one that is live with it. Pinned buffers count as if something were below them; a branch
+// in which one can't have its place any more has ended.
 //
 // Like MiniMalloc (see packer.h): canonical packings, bounds of sections, several static orders,
 // parts of time that nothing joins any more are solved one after the other. Differences: the
@@ -125,7 +126,8 @@ static int snugness(const PackSearch *x, int i, int first, int last, int64_t flo
 // Are the buffers alike in all but their number?
 static bool is_same_shape(const Sections *s, int i, int j)
 {
-    return s->first[i] == s->first[j] && s->last[i] == s->last[j] && s->bytes[i] == s->bytes[j];
+    return s->first[i] == s->first[j] && s->last[i] == s->last[j] && s->bytes[i] == s->bytes[j] &&
+           s->is_pinned[i] == s->is_pinned[j];
 }
 
 static bool has_same_shape(const PackSearch *x, int from, int i)

@@ -25,9 +25,11 @@ static void add_buffer(Sections *s, const LiveBuffer *b, int source)
 
     s->source[i] = source;
     s->bytes[i] = b->bytes;
+    s->is_pinned[i] = b->is_pinned;
+    s->pin[i] = b->is_pinned ? b->offset : 0;
     s->time[i] = b->upper - b->lower;
     s->first[i] = s->n_sections;
-    s->unit = gcd(s->unit, b->bytes);
+    s->unit = gcd(gcd(s->unit, b->bytes), s->pin[i]);
 }
 
 // A section ends where a buffer ends after another one has begun: only there the set of live
@@ -121,6 +123,8 @@ Sections sections_new(const LiveBuffer *b, const int *chosen, int n, int64_t mos
     qsort(event, (size_t)(2 * n), sizeof *event, by_time);
     s.source = arena_array(a, int, n);
     s.bytes = arena_array(a, int64_t, n);
+    s.is_pinned = arena_array(a, bool, n);
+    s.pin = arena_array(a, int64_t, n);
     s.time = arena_array(a, int64_t, n);
     s.first = arena_array(a, int, n);
     s.last = arena_array(a, int, n);

@@ -4,8 +4,8 @@
 
 enum { MOST = 12, SMALL = 8000 };
 
-// Places buffers in every order, each on all before it that are live with it. Some order gives the
-// least bytes.
+// Places buffers in every order, each on all before it that are live with it, and pinned ones at
+// their offsets. Some order gives the least bytes.
 typedef struct Orders {
     const LiveBuffer *b;
     int n;
@@ -29,6 +29,9 @@ static void try_all(Orders *o, int placed, int64_t bytes)
         for (int j = 0; j < o->n; j++)
             if (o->end[j] > at && o->b[i].lower < o->b[j].upper && o->b[j].lower < o->b[i].upper)
                 at = o->end[j];
+        if (o->b[i].is_pinned && at > o->b[i].offset)
+            continue;
+        at = o->b[i].is_pinned ? o->b[i].offset : at;
         o->end[i] = at + o->b[i].bytes;
         try_all(o, placed + 1, o->end[i] > bytes ? o->end[i] : bytes);
         o->end[i] = 0;
@@ -93,6 +96,36 @@ static void small_ones_are_optimal(void **state)
         arena_free(a);
     }
     assert_true(above_bound > 30);  // the search has something to prove
+}
+
+// Pins some buffers where another packing has them, which may be a bad one.
+static void pinned_ones_stay(void **state)
+{
+    int above_best = 0;
+
+    for (int i = 0; i < SMALL; i++) {
+        uint64_t r = seed_random((uint64_t)i);
+        Arena *a = arena_new();
+        LiveBuffer b[7];
+        int n = 1 + (int)below(&r, COUNT(b));
+        random_buffers(b, n, 2 + (int)below(&r, 7), 6, 64, &r);
+        int64_t free = least_bytes(b, n), waste = 64 * below(&r, 3);
+        Packing x = pack(b, n, &(PackOptions){.capacity = i % 2 ? INT64_MAX / 4 : 0}, a);
+        for (int k = 0; k < n; k++) {
+            b[k].is_pinned = below(&r, 2);
+            b[k].offset = x.offset[k] + waste;
+        }
+        int64_t best = least_bytes(b, n);
+        x = pack(b, n, &(PackOptions){0}, a);
+        check_packing(b, n, &x);
+        for (int k = 0; k < n; k++)
+            assert_true(!b[k].is_pinned || x.offset[k] == b[k].offset);
+        assert_int_equal(x.bytes, best);
+        assert_int_equal(x.bound, best);
+        above_best += best > free;
+        arena_free(a);
+    }
+    assert_true(above_best > 1000);
 }
 
 // Instances without a gap: how many buffers, and how many seeds.
@@ -184,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_ones_are_optimal),
+        cmocka_unit_test(pinned_ones_stay),
         cmocka_unit_test(perfect_ones_are_found),
         cmocka_unit_test(offsets_are_aligned_and_repeated),
         cmocka_unit_test(large_ones_are_packed),
