@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lower/lower.h"
+#include "lower/recompute/ways.h"
 
 typedef struct Run {
     Arena *a;

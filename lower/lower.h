@@ -343,36 +343,6 @@ typedef struct LowerOptions {
     OverlapLevel overlap_level;
 } LowerOptions;
 
-// Makes a new training graph of g, in which the backward part recomputes what the policy says.
-// Changes no result. NULL after reporting errors. Source: see recompute/.
-Graph *recompute(Arena *a, const Graph *g, const RecomputePolicy *policy, const Target *t, Diag *d);
-
-enum { MAX_WAYS = 8 };  // of a class
-
-// One way in which the layers of a class can keep what their backward part needs.
-typedef struct Way {
-    const NodeId *again;  // the kernels that run again, in iteration 0; ascending
-    int n_again;
-    int64_t bytes;   // kept of the whole forward part, if all layers of the class keep like this
-    double seconds;  // of the kernels that run again, in all layers
-} Way;
-
-// The ways of a class, those that keep the most first. Class 0: of the nodes outside of classes.
-typedef struct ClassWays {
-    int32_t cls;
-    Way *way;
-    int n_ways;  // at least one: it runs no kernel again
-} ClassWays;
-
-// Finds the ways of each class of a training graph, by its number. `c` gives the seconds of
-// kernels; NULL: a fixed machine does. NULL after reporting errors.
-ClassWays *recompute_ways(Arena *a, const Graph *g, const Target *t, const Cluster *c, Diag *d);
-
-// Sets *to to what the texts of --recompute say of the graph: "none", "full", "CLASS=N". `rule` is
-// for all that they don't say. Returns false after reporting that a text is wrong.
-bool recompute_choose(Arena *a, const Graph *g, RecomputeRule rule, const char *const *text,
-                      int n_texts, const Target *t, RecomputePolicy *to, Diag *d);
-
 // A value of a split graph holds value `of` of the whole graph in the spec `spec`. Where `of` is 0
 // it only carries a bucket.
 typedef struct ShardedValue {

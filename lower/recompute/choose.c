@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower/lower.h"
+#include "lower/recompute/ways.h"
 
 typedef struct Choosing {
     Arena *a;

@@ -7,6 +7,7 @@
 #define SHARDCC_LOWER_RECOMPUTE_H
 
 #include "lower/internal.h"
+#include "lower/recompute/ways.h"
 
 // The work that may run again beside the elementwise work of forward's own groups.
 typedef struct Rerun {

@@ -3,6 +3,7 @@
 // communication needs in between. If the arena is larger than the rows, the search is repeated with
 // less memory.
 #include "solver/plan/fit_memory.h"
+#include "lower/recompute/ways.h"
 
 #include <string.h>
 

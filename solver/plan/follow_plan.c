@@ -3,6 +3,7 @@
 // translated to the graph of the new policy. The two graphs have the model's values in common, and
 // differ in those that the backward part makes again.
 #include "solver/plan/follow_plan.h"
+#include "lower/recompute/ways.h"
 
 #include <assert.h>
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "lower/recompute/ways.h"
 #include "tests/lower/programs.h"
 
 // The largest difference; it is relative for large numbers.

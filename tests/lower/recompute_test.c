@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lower/lower.h"
+#include "lower/recompute/ways.h"
 
 static const struct {
     const char *name, *text, *kept;

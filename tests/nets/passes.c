@@ -1,4 +1,5 @@
 // Runs the passes over a net's graph, as driver/passes.c does.
+#include "lower/recompute/ways.h"
 #include "tests/nets/judge.h"
 
 // Keeps only the outputs of the model; the others needn't outlive their last reader.
