@@ -17,22 +17,45 @@ static int *count_statements(const Gen *g)
     return before;
 }
 
-// "12288, 3, 87".
+// ", .taken = 87, .takes_down = true": the loop that takes or frees slots.
+static const char *slots_text(const Gen *g, int loop, const char *what, const char *down,
+                              const int *before)
+{
+    if (!loop)
+        return "";
+    const Loop *l = &g->s->items[loop - 1].loop;
+    return arena_string(g->arena, ", .%s = %d%s%s%s", what, before[l->end],
+                        l->is_reverse ? ", ." : "", l->is_reverse ? down : "",
+                        l->is_reverse ? " = true" : "");
+}
+
+// "12288, 3, 87" or, with slots, "12288, 3, 87, .slot = 4096, .freed = 87, .frees_down = true".
 static const char *range_text(const Gen *g, const Buffer *b, const int *before)
 {
     int last = b->last < g->s->n_items ? before[b->last + 1] - 1 : before[g->s->n_items];
+    char *s =
+        arena_string(g->arena, "%" PRId64 ", %d, %d", b->bytes - REDZONE, before[b->first], last);
 
-    return arena_string(g->arena, "%" PRId64 ", %d, %d", b->bytes - REDZONE, before[b->first],
-                        last);
+    if (!b->slots.bytes)
+        return s;
+    return arena_string(g->arena, "%s, .slot = %" PRId64 "%s%s", s, b->slots.bytes,
+                        slots_text(g, b->slots.taken, "taken", "takes_down", before),
+                        slots_text(g, b->slots.freed, "freed", "frees_down", before));
 }
 
+static bool is_printed(const Gen *g, const Buffer *b)
+{
+    return b->kind != BUFFER_PERSISTENT && b->set == g->set && b->first >= 0;
+}
+
+// Prints the buffers without slots.
 static void print_buffers(Gen *g, const int *before)
 {
     List l = {.t = g->live_ranges, .column = COLUMNS, .indent = 8, .between = "", .end = ""};
 
     for (int i = 1; i < g->p->n_buffers; i++) {
         const Buffer *b = &g->p->buffers[i];
-        if (b->kind == BUFFER_PERSISTENT || b->set != g->set || b->first < 0)
+        if (!is_printed(g, b) || b->slots.bytes)
             continue;
         const PlaceName *place = use_place(g, i, 0);
         list_add(&l, bytes_room(b->bytes, place->step),
@@ -41,11 +64,19 @@ static void print_buffers(Gen *g, const int *before)
     }
 }
 
-// Prints the end of the list of buffers, and the loops.
+// Prints the buffers with slots, the end of the list, and the loops.
 static void print_loops(Gen *g, const int *before)
 {
     Text t = {0};
 
+    for (int i = 1; i < g->p->n_buffers; i++) {
+        const Buffer *b = &g->p->buffers[i];
+        if (!is_printed(g, b) || !b->slots.bytes)
+            continue;
+        const PlaceName *place = use_place(g, i, 0);
+        text_printf(&t, "{\"%s\", %s%s, %s}, ", place->name, place->name,
+                    place->step ? ".first" : "", range_text(g, b, before));
+    }
     text_printf(&t, "{0}}, (RtLoop[]){");
     for (int i = 0; i < g->s->n_items; i++) {
         const Item *it = &g->s->items[i];
@@ -72,8 +103,8 @@ void generate_live_ranges(Gen *g)
                 "// Buffers of a step and of forward: name, bytes, first and last statement of the "
                 "live range. Begins\n// and ends of loops count as statements. --check-arena "
                 "uses the table.\n"
-                "#define LIVE(name, ...) {#name, name, __VA_ARGS__}\n"
-                "#define STACK(name, ...) {#name, name.first, __VA_ARGS__}\n"
+                "#define LIVE(name, ...) {#name, name, __VA_ARGS__, .slot = 0}\n"
+                "#define STACK(name, ...) {#name, name.first, __VA_ARGS__, .slot = 0}\n"
                 "static void live_ranges(Rt *rt)\n{\n");
     for (g->set = 0; g->set < N_SETS; g->set++) {
         g->s = &g->p->set[g->set];

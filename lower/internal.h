@@ -3,6 +3,7 @@
 #define SHARDCC_LOWER_INTERNAL_H
 
 #include "lower/lower.h"
+#include "packer/packer.h"
 
 // How a value lies in its base, the value that has the bytes.
 typedef struct View {
@@ -203,6 +204,36 @@ bool lower_overlap(Lowering *l);
 bool lower_storage(Lowering *l);
 // Lets a group's or kernel's output take over the place of an input that it reads last.
 void lower_in_place(Program *p, Set *s);
+
+// ---- slots.c ----
+
+// Finds buffers with slots that some item uses outside of what is in use then: by buffer.
+bool *slots_misused(const Program *p, int set, Arena *a);
+
+// ---- interleave.c ----
+
+// The buffers of a set and the places of its values.
+typedef struct SetPlaces {
+    Buffer *buffers;
+    Storage *storage;
+} SetPlaces;
+
+SetPlaces set_places_copy(const Program *p, int set, Arena *a);
+void set_places_swap(Program *p, int set, SetPlaces *x);
+
+// Where stacks end and others begin in one loop, lets its turns free and take their slots. Stacks
+// of the same loops become one buffer, in which the instances of an iteration lie side by side.
+// Changes nothing if hardly fewer bytes are live at once by that. Returns whether it changed
+// something.
+bool lower_interleave(Program *p, int set);
+// Gives slots to the stacks that would be joined, and moves nothing.
+void lower_find_slots(Program *p, int set);
+
+// ---- place_slots.c ----
+
+// Gives the set's buffers with slots places that overlap where they are never in use at once, and
+// lists the bytes that they take as pinned buffers; `base` is subtracted. Returns how many.
+int place_slots(Program *p, int set, int64_t base, LiveBuffer **pinned, Arena *a);
 bool lower_arena(Program *p, const LowerOptions *o, Diag *d);
 // Finds where the sets' buffers end in the arena, its bytes and their bound, from the places.
 void measure_arena(Program *p);

@@ -6,6 +6,8 @@
 
 #include "lower/internal.h"
 
+enum { MOST_PARTS = 5 };  // of a buffer: a loop that takes its slots and one that frees them
+
 // Finds the item that does each node's work. All iterations of a block have the same items.
 static void find_items(const Graph *g, const Set *s, Arena *a, LiveRanges *to)
 {
@@ -37,12 +39,76 @@ static ValueId *find_sources(const Graph *copy, int n_values, const Set *s, Aren
     return source;
 }
 
+// ---- slots ----
+
+static int64_t live_bytes(const Program *p, int item, Turn turn)
+{
+    int64_t bytes = 0;
+
+    for (int i = 1; i < p->n_buffers; i++)
+        bytes += buffer_bytes_at(p, &p->buffers[i], SET_TRAIN, item, turn);
+    return bytes;
+}
+
+// Gives by item the turn of its loop in which more bytes are in use: rows count that one. So they
+// count no more than the program needs, if plans make the other turn the larger one.
+static Turn *find_turns(const Program *p, Arena *a)
+{
+    const Set *s = &p->set[SET_TRAIN];
+    Turn *turn = arena_array(a, Turn, s->n_items + 1);
+
+    for (int i = 0; i < s->n_items; i++) {
+        int64_t most[N_TURNS] = {0};
+        if (s->items[i].kind != ITEM_LOOP)
+            continue;
+        int end = s->items[i].loop.end;
+        for (int k = i; k <= end; k++)
+            for (Turn t = FIRST_TURN; t < N_TURNS; t++) {
+                int64_t bytes = live_bytes(p, k, t);
+                most[t] = bytes > most[t] ? bytes : most[t];
+            }
+        for (int k = i; k <= end; k++)
+            turn[k] = most[LAST_TURN] > most[FIRST_TURN] ? LAST_TURN : FIRST_TURN;
+    }
+    return turn;
+}
+
+// Adds the range `all` of a buffer with slots in parts, each with as many slots as are in use.
+static void add_parts(const Program *p, const Buffer *b, const Turn *turn, const LiveRange *all,
+                      LiveRanges *to)
+{
+    LiveRange part = *all;
+
+    for (int i = all->first; i <= all->last; i++) {
+        int64_t used = buffer_bytes_at(p, b, SET_TRAIN, i, turn[i]);
+        int64_t n = i < all->last ? b->n_instances - (b->bytes - used) / b->slots.bytes : 0;
+        if (i > all->first && n == part.n_instances)
+            continue;
+        part.last = i;
+        if (part.last > part.first)
+            to->range[to->n++] = part;
+        part.first = i;
+        part.n_instances = n;
+    }
+}
+
+// ---- ranges ----
+
+static bool has_slots(const Program *p)
+{
+    for (int i = 1; i < p->n_buffers; i++)
+        if (p->buffers[i].slots.bytes)
+            return true;
+    return false;
+}
+
 // A value that is written over another one takes room only from where that one ends: none if that
 // is an accumulator.
 static void find_ranges(const Program *p, const Buffer *before, const ValueId *source,
                         LiveRanges *to)
 {
     const Set *s = &p->set[SET_TRAIN];
+    const Turn *turn = has_slots(p) ? find_turns(p, p->arena) : NULL;
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &before[i];
@@ -54,7 +120,9 @@ static void find_ranges(const Program *p, const Buffer *before, const ValueId *s
             x.first = b->first + !p->buffers[i].bytes;
             x.last = b->last + 1 < to->n_items ? b->last + 1 : to->n_items;
         }
-        if (b->first >= 0 || !is_local)
+        if (p->buffers[i].slots.bytes)
+            add_parts(p, &p->buffers[i], turn, &x, to);
+        else if (b->first >= 0 || !is_local)
             to->range[to->n++] = x;
     }
 }
@@ -87,7 +155,8 @@ bool live_ranges_find(const Graph *g, const Target *t, int accumulate, Arena *a,
         Buffer *before = arena_array(own, Buffer, p->n_buffers);
         memcpy(before, p->buffers, (size_t)p->n_buffers * sizeof *before);
         lower_in_place(p, &p->set[SET_TRAIN]);
-        *to = (LiveRanges){.range = arena_array(a, LiveRange, p->n_buffers),
+        lower_find_slots(p, SET_TRAIN);
+        *to = (LiveRanges){.range = arena_array(a, LiveRange, MOST_PARTS * p->n_buffers),
                            .n_items = s->n_items,
                            .item = arena_array(a, int, g->n_nodes)};
         find_items(copy, s, own, to);

@@ -26,6 +26,14 @@ typedef enum BufferKind {
     BUFFER_WORKSPACE,   // bytes that a kernel needs while it runs
 } BufferKind;
 
+// A buffer with a slot for each iteration of a loop, which the loop's turns take or free one by
+// one: of a loop in which it begins, a turn takes the slot of its iteration; of a loop in which it
+// ends, a turn frees it. Loops are given as 1 + the index of their ITEM_LOOP; 0: none.
+typedef struct Slots {
+    int64_t bytes;  // of a slot; 0: the buffer is in use as a whole
+    int taken, freed;
+} Slots;
+
 typedef struct Buffer {
     BufferKind kind;
     int set;          // the set that made it; unless it is persistent, it is live in that set alone
@@ -34,6 +42,7 @@ typedef struct Buffer {
     int64_t offset;   // in the arena
     ValueId value;    // of that set: the first value that it was made for
     int64_t n_instances;  // how many instances of that value it holds
+    Slots slots;
 } Buffer;
 
 // A view whose place depends on the rank: `slice` is the rank's shard of `whole`, split along
@@ -426,13 +435,30 @@ static inline bool buffer_is_live(const Buffer *b, int set, int item)
            (b->set == set && b->first >= 0 && b->first <= item && item <= b->last);
 }
 
+// Bytes in use are linear in the turn of a loop, so its first and its last turn bound them.
+typedef enum Turn { FIRST_TURN, LAST_TURN, N_TURNS } Turn;
+
+// The bytes [low, high) of a buffer, from its start, that are in use.
+typedef struct Extent {
+    int64_t low, high;
+} Extent;
+
+// How many slots a buffer has; 0: it is in use as a whole.
+int buffer_slots(const Set *s, const Buffer *b);
+
+// The part of a live buffer of `s` that is in use while an item runs, in that turn of the loop
+// around the item. Its last REDZONE bytes are written by nobody.
+Extent buffer_extent(const Set *s, const Buffer *b, int item, Turn turn);
+
+// The bytes of a buffer that are in use then: 0 if it isn't live.
+int64_t buffer_bytes_at(const Program *p, const Buffer *b, int set, int item, Turn turn);
+
 // The workspace in bytes of the kernel of a node's shard, if its operands lie densely.
 int64_t shard_workspace(const Target *t, const Graph *g, const Node *n, const Rule *r,
                         const Mesh *m, const Strategy *s);
 
-// The most bytes that live buffers of a set take at once, except persistent ones. `counts` says by
-// buffer which to count; NULL: all. `item`, unless NULL, gets the first item at the peak.
-int64_t program_peak_bytes(const Program *p, int set, const bool *counts, int *item);
+// The most bytes that live buffers of a set take at once, except persistent ones.
+int64_t program_peak_bytes(const Program *p, int set);
 
 // Seconds of a step, counting all micro-batches: the whole step, the ranks' computation, and the
 // messages. `seconds` is less than the sum of the others where the program overlaps them.

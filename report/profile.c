@@ -20,16 +20,16 @@ Profile profile_make(Arena *a, const Program *p, const Cluster *c)
 {
     int set = p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT;
     const Set *s = &p->set[set];
-    MemoryKind *kind = memory_kinds(p, a);
+    MemoryKinds kinds = memory_kinds(p, a);
 
     return (Profile){.arena = a,
                      .p = p,
                      .s = s,
                      .cluster = c,
                      .times = count_runs(p, s, a),
-                     .kind = kind,
-                     .moment = memory_moments(p, set, kind, a),
-                     .peak = memory_peak(p, kind, a)};
+                     .kinds = kinds,
+                     .moment = memory_moments(p, set, &kinds, a),
+                     .peak = memory_peak(p, &kinds, a)};
 }
 
 StatementWork profile_work(const Profile *f, int item)

@@ -116,16 +116,19 @@ static void put_buffers(const Profile *f, Text *t)
     for (int i = 1; i < f->p->n_buffers; i++) {
         const Buffer *b = &f->p->buffers[i];
         const char *set = b->set == SET_TRAIN ? "training" : "prediction";
+        int64_t of_kind[N_MEMORY_KINDS] = {0};
         if (b->kind != BUFFER_PERSISTENT && b->first < 0)  // its bytes are in another buffer
             continue;
+        memory_kinds_add(f->p, &f->kinds, i, b->bytes, of_kind);
         put_row(f,
                 &(CsvRow){.row = "buffer",
                           .number = i,
                           .phase = b->kind == BUFFER_PERSISTENT ? "always" : set,
                           .name = profile_buffer_name(f, i),
-                          .category = memory_kind_names[f->kind[i]],
+                          .category = memory_kind_names[f->kinds.of_buffer[i]],
                           .bytes = b->bytes,
                           .buffer = b,
+                          .of_kind = b->slots.bytes ? of_kind : NULL,
                           .is_at_peak = buffer_is_live(b, f->peak.set, f->peak.item)},
                 t);
     }

@@ -145,10 +145,13 @@ const char *profile_buffer_name(const Profile *f, int32_t buffer)
             ? activation_name(f, s, b->value)
             : path_of(f->arena, s->g, x->block,
                       given_name(x) || x->kind != VALUE_CONSTANT ? x->name : "constant");
-    if (gradient && f->kind[buffer] == MEMORY_GRADIENTS)
+    if (gradient && f->kinds.of_buffer[buffer] == MEMORY_GRADIENTS)
         name = arena_string(f->arena, "gradient of %s", gradient);
     else if (x->kind == VALUE_ZERO)
         name = arena_string(f->arena, "sum of %s", name);
+    int more = f->kinds.n_values[buffer] - 1;
+    if (more > 0)
+        name = arena_string(f->arena, "%s and %d other%s", name, more, more > 1 ? "s" : "");
     return b->n_instances > 1 ? arena_string(f->arena, "%s (x%" PRId64 ")", name, b->n_instances)
                               : name;
 }

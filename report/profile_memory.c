@@ -160,12 +160,14 @@ static void print_buffers(const Profile *f)
 
     for (int i = 1; i < f->p->n_buffers; i++)
         if (buffer_is_live(&f->p->buffers[i], f->peak.set, f->peak.item))
-            held[n++] = (Held){f->p->buffers[i].bytes, i};
+            held[n++] = (Held){
+                buffer_bytes_at(f->p, &f->p->buffers[i], f->peak.set, f->peak.item, f->peak.turn),
+                i};
     qsort(held, (size_t)n, sizeof *held, by_bytes);
     columns_add_row(&c, (const char *[]){"bytes", "category", "items", "held by"});
     for (int i = 0; i < n && i < MOST_BUFFERS; i++)
         columns_add_row(&c, (const char *[]){bytes_text(a, (double)held[i].bytes),
-                                             memory_kind_names[f->kind[held[i].buffer]],
+                                             memory_kind_names[f->kinds.of_buffer[held[i].buffer]],
                                              range_text(f, &f->p->buffers[held[i].buffer]),
                                              profile_buffer_name(f, held[i].buffer)});
     for (int i = MOST_BUFFERS; i < n; i++)

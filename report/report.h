@@ -22,7 +22,7 @@ typedef struct Profile {
     const Set *s;            // of the step: the training set, or the other if there is none
     const Cluster *cluster;  // NULL: there are no times
     int64_t *times;          // by item: how often a step runs it; 0: it is no statement
-    MemoryKind *kind;        // by buffer
+    MemoryKinds kinds;       // of its buffers
     MemoryMoment *moment;    // by item, and one more
     MemoryMoment peak;       // of the program: predictions may need more than the step
 } Profile;

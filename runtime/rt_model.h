@@ -147,10 +147,17 @@ typedef enum RtSet { RT_TRAINING, RT_FORWARD } RtSet;
 
 // `bytes` at `offset` are in use from statement `first` to `last`, both included. Statements are
 // the kernel calls in the order of the text, and the begin and end of each loop. The first is 0.
+//
+// A buffer may have slots, one for each iteration of a loop: each turn of the loop that ends at
+// statement `taken` takes one, and of the loop that ends at `freed` frees one (0: there is no such
+// loop). takes_down: the last slot is taken first; frees_down: it is freed first.
 typedef struct RtLiveRange {
     const char *name;
     int64_t offset, bytes;
     int first, last;
+    int64_t slot;  // bytes; 0: all of the buffer is in use
+    int taken, freed;
+    bool takes_down, frees_down;
 } RtLiveRange;
 
 // Software pipelining: the statements from skewed[k] (0: unused) up to the next such number, or to

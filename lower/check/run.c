@@ -73,13 +73,13 @@ ValueId check_value(Check *c, ValueId v)
 }
 
 // Is the item in an iteration at the begin or end of each loop around it? There its reads are
-// checked.
-static bool is_at_edge(const ItemWalk *w)
+// checked. Where slots are taken and freed, each iteration counts.
+static bool is_at_edge(const Check *c, const ItemWalk *w)
 {
     for (int k = 0; k < w->depth; k++) {
         const Item *loop = &w->s->items[w->loop[k].item];
         int skew = loop->loop.skew, iterations = loop_length(w->s->g, loop) + skew;
-        if (w->loop[k].at >= EDGE_ITERATIONS + skew &&
+        if (!c->is_exchange[w->loop[k].item] && w->loop[k].at >= EDGE_ITERATIONS + skew &&
             w->loop[k].at < iterations - EDGE_ITERATIONS - skew)
             return false;
     }
@@ -102,7 +102,7 @@ static void run_function(Check *c, const Function *f)
         c->it = &c->s->items[w.item];
         memcpy(c->iteration, w.iteration, sizeof c->iteration);
         c->representative = w.depth ? c->representatives[w.loop[w.depth - 1].item] : 0;
-        c->is_read = is_at_edge(&w);
+        c->is_read = is_at_edge(c, &w);
         c->is_first = is_first_run(&w);
         check_item(c);
     }
@@ -192,6 +192,18 @@ static void check_ends(Check *c)
         check_fail(c, NULL, "communication is never waited for");
 }
 
+static void find_exchanges(Check *c, int set)
+{
+    c->is_exchange = arena_array(c->arena, bool, c->s->n_items);
+    for (int i = 1; i < c->p->n_buffers; i++) {
+        const Buffer *b = &c->p->buffers[i];
+        if (b->set == set && b->slots.taken)
+            c->is_exchange[b->slots.taken - 1] = true;
+        if (b->set == set && b->slots.freed)
+            c->is_exchange[b->slots.freed - 1] = true;
+    }
+}
+
 bool set_check(const Program *p, int set, int rank, Diag *d)
 {
     const Set *s = &p->set[set];
@@ -205,6 +217,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     for (int i = 0; i < s->n_items; i++)
         if (s->items[i].kind == ITEM_LOOP)
             c.representatives[i] = find_representative(&c, i);
+    find_exchanges(&c, set);
     check_stored_set(&c);
     put_live_in(&c);
     for (int k = 0; k < s->n_functions; k++) {

@@ -154,42 +154,40 @@ static bool is_packed(const Buffer *b, int set)
     return b->kind != BUFFER_PERSISTENT && b->set == set && b->first >= 0;
 }
 
-// Places the buffers of a set above `base`. A packing of `enough` bytes is as good as any.
-static void pack_set(Program *p, int set, int64_t base, int64_t enough)
+// Places the buffers of a set above `base`, those with slots first. A packing of `enough` bytes is
+// as good as any. Returns the bytes above `base`.
+static int64_t pack_set(Program *p, int set, int64_t base, int64_t enough)
 {
-    LiveBuffer *live = arena_array(p->arena, LiveBuffer, p->n_buffers);
-    int n = 0;
+    LiveBuffer *live, *pinned;
+    int n = place_slots(p, set, base, &pinned, p->arena), n_pinned = n;
+
+    live = arena_array(p->arena, LiveBuffer, n + p->n_buffers);
+    for (int i = 0; i < n; i++)
+        live[i] = pinned[i];
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
-        if (is_packed(b, set))
-            live[n++] = (LiveBuffer){b->first, b->last + 1, b->bytes};
+        if (is_packed(b, set) && !b->slots.bytes)
+            live[n++] = (LiveBuffer){.lower = b->first, .upper = b->last + 1, .bytes = b->bytes};
     }
     const PackOptions o = {.enough = enough, .effort = PACKING_EFFORT};
-    const int64_t *offset = pack(live, n, &o, p->arena).offset;
+    const Packing x = pack(live, n, &o, p->arena);
+    const int64_t *offset = x.offset + n_pinned;
     for (int i = 1; i < p->n_buffers; i++)
-        if (is_packed(&p->buffers[i], set))
+        if (is_packed(&p->buffers[i], set) && !p->buffers[i].slots.bytes)
             p->buffers[i].offset = base + *offset++;
+    return x.bytes;
 }
 
-int64_t program_peak_bytes(const Program *p, int set, const bool *counts, int *item)
+// The same, but with whole stacks as in `whole` where those with slots were packed worse.
+static void pack_better(Program *p, int set, int64_t base, int64_t enough, SetPlaces *whole)
 {
-    int n_items = p->set[set].n_items, at = 0;
-    int64_t *change = arena_array(p->arena, int64_t, n_items + 2), live = 0, most = -1;
+    int64_t bytes = pack_set(p, set, base, enough);
 
-    for (int i = 1; i < p->n_buffers; i++)
-        if (is_packed(&p->buffers[i], set) && (!counts || counts[i])) {
-            change[p->buffers[i].first] += p->buffers[i].bytes;
-            change[p->buffers[i].last + 1] -= p->buffers[i].bytes;
-        }
-    for (int i = 0; i <= n_items; i++) {
-        live += change[i];
-        at = live > most ? i : at;
-        most = live > most ? live : most;
-    }
-    if (item)
-        *item = at;
-    return most;
+    set_places_swap(p, set, whole);
+    if (bytes > program_peak_bytes(p, set) && pack_set(p, set, base, enough) < bytes)
+        return;
+    set_places_swap(p, set, whole);
 }
 
 static int64_t place_persistent(Program *p)
@@ -219,7 +217,7 @@ void measure_arena(Program *p)
     for (int i = 0; i < N_SETS; i++) {
         if (!p->set[i].g)
             continue;
-        int64_t live = base + program_peak_bytes(p, i, NULL, NULL);
+        int64_t live = base + program_peak_bytes(p, i);
         p->set[i].end = end[i] > base ? end[i] : base;
         p->arena_bytes = p->set[i].end > p->arena_bytes ? p->set[i].end : p->arena_bytes;
         p->bound = live > p->bound ? live : p->bound;
@@ -281,15 +279,21 @@ bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
             add_workspaces(p, i);
         }
     int64_t base = place_persistent(p), enough = 0;
+    SetPlaces whole[N_SETS];
+    bool has_slots[N_SETS] = {false};
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g) {
-            int64_t live = program_peak_bytes(p, i, NULL, NULL);
+            whole[i] = set_places_copy(p, i, p->arena);
+            has_slots[i] = lower_interleave(p, i);
+            int64_t live = program_peak_bytes(p, i);
             enough = live > enough ? live : enough;
         }
     if (o->is_trial && o->memory - base > enough)
         enough = o->memory - base;
     for (int i = 0; i < N_SETS; i++)
-        if (p->set[i].g)
+        if (has_slots[i])
+            pack_better(p, i, base, enough, &whole[i]);
+        else if (p->set[i].g)
             pack_set(p, i, base, enough);
     measure_arena(p);
     if (p->arena_bytes < MAX_ARENA_BYTES)

@@ -105,6 +105,23 @@ static bool parse_live_range(Parser *p, Buffer *b)
     return true;
 }
 
+// Reads the bytes of a slot and the loops whose turns take and free slots: "slots 192 taken 3 freed
+// 20". Without them the buffer is in use as a whole.
+static bool parse_slots(Parser *p, Buffer *b)
+{
+    int64_t taken = -1, freed = -1;
+
+    if (!lexer_skip_word(p->lex, "slots"))
+        return true;
+    if (!parse_between(p, 64, b->bytes, &b->slots.bytes) ||
+        (lexer_skip_word(p->lex, "taken") && !parse_between(p, 0, b->last, &taken)) ||
+        (lexer_skip_word(p->lex, "freed") && !parse_between(p, 0, b->last, &freed)))
+        return false;
+    b->slots.taken = (int)taken + 1;
+    b->slots.freed = (int)freed + 1;
+    return b->slots.bytes % 64 == 0 || lexer_error(p->lex, "a slot has a multiple of 64 bytes");
+}
+
 // Reads a line after the word "buffer".
 static bool parse_buffer(Parser *p, int64_t *persistent)
 {
@@ -131,7 +148,8 @@ static bool parse_buffer(Parser *p, int64_t *persistent)
     if (!p->s->g)
         return lexer_error(p->lex, "the program has no graph '%s'", set_names[b.set]);
     if (!parse_live_range(p, &b) ||
-        (lexer_skip_word(p->lex, "x") && !parse_between(p, 2, INT32_MAX, &b.n_instances)))
+        (lexer_skip_word(p->lex, "x") && !parse_between(p, 2, INT32_MAX, &b.n_instances)) ||
+        !parse_slots(p, &b))
         return false;
     if (b.kind == BUFFER_WORKSPACE)
         b.n_instances = 0;
@@ -241,6 +259,19 @@ static bool check_live_ranges(const Parser *p)
     return true;
 }
 
+// Are slots in use where the set's items use them?
+static bool check_slots(const Parser *p)
+{
+    const bool *is_misused = slots_misused(p->p, p->set, p->p->arena);
+
+    for (int i = 1; i < p->p->n_buffers; i++)
+        if (is_misused[i]) {
+            diag_error(p->lex->d, "buffer %d: its slots don't agree with the loops that use it", i);
+            return false;
+        }
+    return true;
+}
+
 // Do both sets have a value of that name in one place?
 static bool check_shared(const Parser *p)
 {
@@ -274,7 +305,7 @@ bool check_buffers(Parser *p)
         return false;
     for (int i = 0; i < N_SETS; i++) {
         enter_set(p, i);
-        if (p->s->g && (!check_items(p) || !check_values(p)))
+        if (p->s->g && (!check_items(p) || !check_values(p) || !check_slots(p)))
             return false;
     }
     return check_shared(p);

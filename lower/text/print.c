@@ -185,6 +185,12 @@ static void print_buffer(const Printer *r, int i)
         text_printf(t, " live %d to %d", b->first, b->last);
     if (b->n_instances > 1)
         text_printf(t, " x %" PRId64, b->n_instances);
+    if (b->slots.bytes)
+        text_printf(t, " slots %" PRId64, b->slots.bytes);
+    if (b->slots.taken)
+        text_printf(t, " taken %d", b->slots.taken - 1);
+    if (b->slots.freed)
+        text_printf(t, " freed %d", b->slots.freed - 1);
     if (b->value)
         text_printf(t, ":");
     for (int k = 0; k < N_SETS; k++)

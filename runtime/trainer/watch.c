@@ -69,7 +69,8 @@ static RtLiveRange live_range_of(const RtModel *m, const RtTensor *t)
 {
     int64_t end = t->at + (rt_layers(t) - 1) * t->step + rt_bytes(m, t);
 
-    return (RtLiveRange){t->name, t->at, (end + 63) / 64 * 64 - t->at, 0, INT_MAX};
+    return (RtLiveRange){
+        .name = t->name, .offset = t->at, .bytes = (end + 63) / 64 * 64 - t->at, .last = INT_MAX};
 }
 
 void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *loop)
@@ -140,19 +141,64 @@ static void mark(const RtWatch *w, const RtLiveRange *l, int64_t from, int64_t b
 {
     uint32_t x = mark_of(w, l);
 
-    w->rt->device->fill(w->rt, l->offset + from, &x, sizeof x, bytes / (int64_t)sizeof x);
+    if (bytes > 0)
+        w->rt->device->fill(w->rt, l->offset + from, &x, sizeof x, bytes / (int64_t)sizeof x);
+}
+
+// How often the loop that ends at a statement has run all of its items, if it runs or has run; at
+// most as often as all but its last turn.
+static int turns_done(const RtWatch *w, const RtLoop *l)
+{
+    int turn = w->now->iteration[l - w->now->loop];
+
+    if (w->at < l->begin)
+        return 0;
+    return w->at <= l->end && turn < l->iterations ? turn : l->iterations - 1;
+}
+
+static const RtLoop *loop_before(const Timeline *p, int end)
+{
+    for (int i = 0; end && i < p->n_loops; i++)
+        if (p->loop[i].end == end)
+            return &p->loop[i];
+    return NULL;
+}
+
+// The bytes [low, high) of a live buffer that are in use now. A redzone is behind them.
+typedef struct Part {
+    int64_t low, high;
+} Part;
+
+static Part part_in_use(const RtWatch *w, const RtLiveRange *l)
+{
+    const RtLoop *taken = loop_before(w->now, l->taken), *freed = loop_before(w->now, l->freed);
+    bool takes = taken && w->at <= taken->end;
+    bool frees = !takes && freed && w->at >= freed->begin;
+    int unused = takes   ? taken->iterations - 1 - turns_done(w, taken)
+                 : frees ? turns_done(w, freed)
+                         : 0;
+
+    if (takes ? l->takes_down : !l->frees_down)
+        return (Part){unused * l->slot, l->bytes};
+    return (Part){0, l->bytes - unused * l->slot};
+}
+
+static void mark_redzone(const RtWatch *w, const RtLiveRange *l)
+{
+    mark(w, l, part_in_use(w, l).high, w->model->redzone);
 }
 
 // Does the redzone after a buffer still have its mark?
 static bool has_mark(const RtWatch *w, const RtLiveRange *l)
 {
     enum { WORDS = 16 };
+    int64_t end = l->offset + part_in_use(w, l).high;
     uint32_t zone[WORDS], x = mark_of(w, l);
     bool ok = true;
 
     for (int64_t at = 0, n; at < w->model->redzone / 4; at += n) {
         n = w->model->redzone / 4 - at < WORDS ? w->model->redzone / 4 - at : WORDS;
-        w->rt->device->copy_out(w->rt, zone, l->offset + l->bytes + 4 * at, 4 * n);
+        w->rt->device->copy_out(w->rt, zone, end + 4 * at, 4 * n);
         for (int64_t k = 0; k < n; k++)
             ok &= zone[k] == x;
     }
@@ -199,7 +245,7 @@ void rt_watch_begin(RtWatch *w, RtSet set)
     }
     for (int i = 0; i < w->now->n; i++)
         if (is_live(w, &w->now->range[i]))
-            mark(w, &w->now->range[i], w->now->range[i].bytes, w->model->redzone);
+            mark_redzone(w, &w->now->range[i]);
 }
 
 // ---- statements ----
@@ -232,6 +278,26 @@ static bool is_skipped(const Timeline *p, int statement)
     return false;
 }
 
+// Ends a turn of loop `at`: fills the slots that it has used last, and then sets the redzones of
+// buffers of which the next turn uses one slot more or less.
+static void end_turn(RtWatch *w, int at)
+{
+    const Timeline *p = w->now;
+    int end = p->loop[at].end;
+
+    for (int i = 0; i < p->n; i++) {
+        const RtLiveRange *l = &p->range[i];
+        if (!is_live(w, l) || l->freed != end)
+            continue;
+        Part now = part_in_use(w, l);
+        mark(w, l, l->frees_down ? now.high - l->slot : now.low, l->slot);
+    }
+    p->iteration[at]++;
+    for (int i = 0; i < p->n; i++)
+        if (is_live(w, &p->range[i]) && (p->range[i].taken == end || p->range[i].freed == end))
+            mark_redzone(w, &p->range[i]);
+}
+
 // Moves on by one statement: fills buffers whose live range ended, and sets the redzones of those
 // whose live range begins.
 static void advance(RtWatch *w)
@@ -239,19 +305,26 @@ static void advance(RtWatch *w)
     const Timeline *p = w->now;
 
     for (int i = 0; i < p->n; i++)
-        if (p->range[i].last == w->at)
-            mark(w, &p->range[i], 0, p->range[i].bytes);
+        if (p->range[i].last == w->at) {
+            Part x = part_in_use(w, &p->range[i]);
+            mark(w, &p->range[i], x.low, x.high - x.low);
+        }
     w->at++;
     int at = loop_at(p, w->at);
-    if (at >= 0 && p->loop[at].end == w->at && ++p->iteration[at] < p->loop[at].iterations) {
-        w->at = p->loop[at].begin + 1;
+    if (at >= 0 && p->loop[at].end == w->at) {
+        bool is_last = p->iteration[at] + 1 >= p->loop[at].iterations;
+        if (is_last)
+            p->iteration[at]++;
+        else
+            end_turn(w, at);
+        w->at = is_last ? w->at : p->loop[at].begin + 1;
         at = loop_at(p, w->at);
     }
     if (at >= 0 && p->loop[at].begin == w->at)
         p->iteration[at] = 0;
     for (int i = 0; i < p->n; i++)
         if (p->range[i].first == w->at)
-            mark(w, &p->range[i], p->range[i].bytes, w->model->redzone);
+            mark_redzone(w, &p->range[i]);
 }
 
 void rt_watch_call(RtWatch *w, const char *what)

@@ -44,23 +44,67 @@ static MemoryKind kind_of_value(const Set *s, ValueId v)
     }
 }
 
-// Puts the buffer of a value into another category, if it holds activations of no special kind.
-static void refine_kind(const Set *s, ValueId v, MemoryKind to, MemoryKind *kind)
-{
-    int32_t b = s->storage[v].buffer;
+// All that has one category: a buffer, or the place of a value in each slot of a buffer.
+typedef struct Part {
+    int32_t buffer;
+    int64_t at, bytes;
+    MemoryKind kind;
+} Part;
 
-    if (b && kind[b] == MEMORY_ACTIVATIONS)
-        kind[b] = to;
+typedef struct Parts {
+    const Program *p;
+    Part *part;  // first the buffers by their numbers, then the places in slots
+    int n, cap;
+} Parts;
+
+// The part in which the value lies; NULL: it has no place.
+static Part *part_of(Parts *x, const Set *s, ValueId v)
+{
+    const Storage *st = &s->storage[v];
+    int64_t slot = x->p->buffers[st->buffer].slots.bytes;
+
+    if (!slot)
+        return st->buffer ? &x->part[st->buffer] : NULL;
+    for (int i = x->p->n_buffers; i < x->n; i++)
+        if (x->part[i].buffer == st->buffer && x->part[i].at == st->offset % slot)
+            return &x->part[i];
+    return NULL;
+}
+
+static void add_parts_of_slots(Parts *x, Arena *a)
+{
+    for (int k = 0; k < N_SETS; k++) {
+        const Set *s = &x->p->set[k];
+        for (ValueId v = 1; s->g && v < s->g->n_values; v++) {
+            const Storage *st = &s->storage[v];
+            int64_t slot = x->p->buffers[st->buffer].slots.bytes;
+            if (slot && st->step && !part_of(x, s, v))
+                *arena_push(a, x->part, x->n, x->cap) =
+                    (Part){.buffer = st->buffer,
+                           .at = st->offset % slot,
+                           .bytes = instance_bytes(value_bytes(value_of(s->g, v))),
+                           .kind = kind_of_value(s, v)};
+        }
+    }
+}
+
+// Puts the place of a value into another category, if it holds activations of no special kind.
+static void refine_kind(Parts *x, const Set *s, ValueId v, MemoryKind to)
+{
+    Part *part = part_of(x, s, v);
+
+    if (part && part->kind == MEMORY_ACTIVATIONS)
+        part->kind = to;
 }
 
 // Gradients are outputs and, with several micro-batches, what is added to accumulators.
-static void find_gradients(const Set *s, MemoryKind *kind)
+static void find_gradients(Parts *x, const Set *s)
 {
     const Graph *g = s->g;
 
     for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i].role == OUTPUT_GRADIENT)
-            refine_kind(s, g->outputs[i].value, MEMORY_GRADIENTS, kind);
+            refine_kind(x, s, g->outputs[i].value, MEMORY_GRADIENTS);
     for (int i = 0; i < g->n_carries; i++) {
         const Carry *c = &g->carries[i];
         const Node *n = producer(g, c->out);
@@ -68,7 +112,7 @@ static void find_gradients(const Set *s, MemoryKind *kind)
             continue;
         for (int k = 0; k < n->n_in; k++)
             if (value_of(g, n->in[k])->producer && producer(g, n->in[k])->phase == BACKWARD)
-                refine_kind(s, n->in[k], MEMORY_GRADIENTS, kind);
+                refine_kind(x, s, n->in[k], MEMORY_GRADIENTS);
     }
 }
 
@@ -82,67 +126,144 @@ bool item_is_backward(const Set *s, const Item *it)
     return false;
 }
 
-static void find_saved(const Set *s, MemoryKind *kind)
+static void find_saved(Parts *x, const Set *s)
 {
     for (int i = 0; i < s->n_items; i++)
         for (int k = 0; item_is_backward(s, &s->items[i]) && k < s->items[i].n_in; k++) {
             ValueId v = s->items[i].operands[k].base;
             if (value_of(s->g, v)->producer && producer(s->g, v)->phase == FORWARD)
-                refine_kind(s, v, MEMORY_SAVED, kind);
+                refine_kind(x, s, v, MEMORY_SAVED);
         }
 }
 
-MemoryKind *memory_kinds(const Program *p, Arena *a)
+static Parts find_parts(const Program *p, Arena *a)
 {
-    MemoryKind *kind = arena_array(a, MemoryKind, p->n_buffers);
+    Parts x = {.p = p};
+
+    arena_push(a, x.part, x.n, x.cap);
+    for (int i = 1; i < p->n_buffers; i++) {
+        const Buffer *b = &p->buffers[i];
+        *arena_push(a, x.part, x.n, x.cap) =
+            (Part){.buffer = i,
+                   .kind = b->kind == BUFFER_WORKSPACE ? MEMORY_WORKSPACE
+                                                       : kind_of_value(&p->set[b->set], b->value)};
+    }
+    add_parts_of_slots(&x, a);
+    for (int i = 0; i < N_SETS; i++)
+        if (p->set[i].g) {
+            find_gradients(&x, &p->set[i]);
+            find_saved(&x, &p->set[i]);
+        }
+    return x;
+}
+
+MemoryKinds memory_kinds(const Program *p, Arena *a)
+{
+    Parts x = find_parts(p, a);
+    MemoryKinds k = {.of_buffer = arena_array(a, MemoryKind, p->n_buffers),
+                     .of_slot = arena_alloc(a, (size_t)p->n_buffers, sizeof *k.of_slot),
+                     .n_values = arena_array(a, int, p->n_buffers)};
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
-        kind[i] = b->kind == BUFFER_WORKSPACE ? MEMORY_WORKSPACE
-                                              : kind_of_value(&p->set[b->set], b->value);
+        const Part *own = b->slots.bytes ? part_of(&x, &p->set[b->set], b->value) : &x.part[i];
+        k.of_buffer[i] = own->kind;
     }
-    for (int i = 0; i < N_SETS; i++)
-        if (p->set[i].g) {
-            find_gradients(&p->set[i], kind);
-            find_saved(&p->set[i], kind);
-        }
-    return kind;
+    for (int i = p->n_buffers; i < x.n; i++) {
+        k.of_slot[x.part[i].buffer][x.part[i].kind] += x.part[i].bytes;
+        k.n_values[x.part[i].buffer]++;
+    }
+    return k;
+}
+
+// The bytes at the ends of the slots count as those of the buffer's own category.
+void memory_kinds_add(const Program *p, const MemoryKinds *k, int32_t buffer, int64_t bytes,
+                      int64_t *to)
+{
+    const Buffer *b = &p->buffers[buffer];
+    int64_t slot = b->slots.bytes, all = slot * buffer_slots(&p->set[b->set], b);
+    int64_t n = slot ? (bytes - (b->bytes - all)) / slot : 0;
+
+    for (int i = 0; i < N_MEMORY_KINDS; i++) {
+        to[i] += n * k->of_slot[buffer][i];
+        bytes -= n * k->of_slot[buffer][i];
+    }
+    to[k->of_buffer[buffer]] += bytes;
 }
 
 // ---- moments ----
 
-MemoryMoment *memory_moments(const Program *p, int set, const MemoryKind *kind, Arena *a)
+static int64_t memory_used(const MemoryMoment *m)
+{
+    int64_t used = 0;
+
+    for (int k = 0; k < MEMORY_GAPS; k++)
+        used += m->bytes[k];
+    return used;
+}
+
+static void add_bytes(const Program *p, const MemoryKinds *kinds, int32_t buffer, MemoryMoment *m)
+{
+    int64_t bytes = buffer_bytes_at(p, &p->buffers[buffer], m->set, m->item, m->turn);
+
+    if (bytes)
+        memory_kinds_add(p, kinds, buffer, bytes, m->bytes);
+}
+
+// Adds the buffers that are in use as a whole, by what changes from item to item.
+static void add_whole(const Program *p, int set, const MemoryKinds *kinds, MemoryMoment *m)
 {
     int n = p->set[set].n_items;
-    MemoryMoment *m = arena_array(a, MemoryMoment, n + 2);  // first as changes of bytes
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
         bool is_persistent = b->kind == BUFFER_PERSISTENT;
-        if (!is_persistent && (b->set != set || b->first < 0))
+        if ((!is_persistent && (b->set != set || b->first < 0)) || b->slots.bytes)
             continue;
-        m[is_persistent ? 0 : b->first].bytes[kind[i]] += b->bytes;
-        m[is_persistent ? n + 1 : b->last + 1].bytes[kind[i]] -= b->bytes;
+        m[is_persistent ? 0 : b->first].bytes[kinds->of_buffer[i]] += b->bytes;
+        m[is_persistent ? n + 1 : b->last + 1].bytes[kinds->of_buffer[i]] -= b->bytes;
     }
+    for (int i = 1; i <= n; i++)
+        for (int k = 0; k < MEMORY_GAPS; k++)
+            m[i].bytes[k] += m[i - 1].bytes[k];
+}
+
+// Adds the buffers with slots in the turn in which they take more.
+static void add_slots(const Program *p, const MemoryKinds *kinds, MemoryMoment *m)
+{
+    MemoryMoment last = *m;
+
+    last.turn = LAST_TURN;
+    for (int i = 1; i < p->n_buffers; i++)
+        if (p->buffers[i].slots.bytes) {
+            add_bytes(p, kinds, i, m);
+            add_bytes(p, kinds, i, &last);
+        }
+    if (memory_used(&last) > memory_used(m))
+        *m = last;
+}
+
+MemoryMoment *memory_moments(const Program *p, int set, const MemoryKinds *kinds, Arena *a)
+{
+    int n = p->set[set].n_items;
+    MemoryMoment *m = arena_array(a, MemoryMoment, n + 2);  // first as changes of bytes
+
+    add_whole(p, set, kinds, m);
     for (int i = 0; i <= n; i++) {
-        int64_t used = 0;
         m[i].set = set;
         m[i].item = i;
-        for (int k = 0; k < MEMORY_GAPS; k++) {
-            m[i].bytes[k] += i ? m[i - 1].bytes[k] : 0;
-            used += m[i].bytes[k];
-        }
-        m[i].bytes[MEMORY_GAPS] = p->arena_bytes - used;
+        add_slots(p, kinds, &m[i]);
+        m[i].bytes[MEMORY_GAPS] = p->arena_bytes - memory_used(&m[i]);
     }
     return m;
 }
 
-MemoryMoment memory_peak(const Program *p, const MemoryKind *kind, Arena *a)
+MemoryMoment memory_peak(const Program *p, const MemoryKinds *kinds, Arena *a)
 {
     MemoryMoment peak = {.bytes[MEMORY_GAPS] = INT64_MAX};
 
     for (int i = 0; i < N_SETS; i++) {
-        const MemoryMoment *m = p->set[i].g ? memory_moments(p, i, kind, a) : NULL;
+        const MemoryMoment *m = p->set[i].g ? memory_moments(p, i, kinds, a) : NULL;
         int n = m ? p->set[i].n_items : -1;
         for (int k = 0; k <= n; k++)
             if ((k == n || item_is_statement(&p->set[i].items[k])) &&
@@ -166,7 +287,8 @@ const char *memory_place(const Set *s, int item, Arena *a)
 
 void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
 {
-    MemoryMoment m = memory_peak(p, memory_kinds(p, a), a);
+    MemoryKinds kinds = memory_kinds(p, a);
+    MemoryMoment m = memory_peak(p, &kinds, a);
 
     f->bytes = p->arena_bytes;
     f->n_memory_parts = N_MEMORY_KINDS;

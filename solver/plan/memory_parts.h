@@ -23,18 +23,29 @@ typedef enum MemoryKind {
 
 extern const char *const memory_kind_names[N_MEMORY_KINDS];
 
-// By buffer of the program: its category.
-MemoryKind *memory_kinds(const Program *p, Arena *a);
+// The categories of a program's buffers. A slot may hold values of several.
+typedef struct MemoryKinds {
+    MemoryKind *of_buffer;               // that of the value that it was made for
+    int64_t (*of_slot)[N_MEMORY_KINDS];  // by buffer: bytes of a slot, all zero if it has none
+    int *n_values;                       // by buffer: how many values a slot holds
+} MemoryKinds;
 
-// A moment of a program: item `item` of a set, and the bytes that the arena holds then. The bytes
-// of all categories add up to the arena; gaps are all that is not in use.
+MemoryKinds memory_kinds(const Program *p, Arena *a);
+
+// Adds `bytes` of a buffer that are in use, by their categories.
+void memory_kinds_add(const Program *p, const MemoryKinds *k, int32_t buffer, int64_t bytes,
+                      int64_t *to);
+
+// A moment of a program: item `item` of a set in one turn of its loop, and the bytes that the arena
+// holds then. The bytes of all categories add up to the arena; gaps are all that is not in use.
 typedef struct MemoryMoment {
     int set, item;
+    Turn turn;  // the one in which more bytes are in use
     int64_t bytes[N_MEMORY_KINDS];
 } MemoryMoment;
 
 // By item of the set, and one more: the moment after all items.
-MemoryMoment *memory_moments(const Program *p, int set, const MemoryKind *kind, Arena *a);
+MemoryMoment *memory_moments(const Program *p, int set, const MemoryKinds *kinds, Arena *a);
 
 // Does an item compute or move something? Begins and ends of loops, and marks, don't.
 static inline bool item_is_statement(const Item *it)
@@ -44,7 +55,7 @@ static inline bool item_is_statement(const Item *it)
 }
 
 // The first statement during which most bytes are in use, in the set that needs the most.
-MemoryMoment memory_peak(const Program *p, const MemoryKind *kind, Arena *a);
+MemoryMoment memory_peak(const Program *p, const MemoryKinds *kinds, Arena *a);
 
 // Is the item of the backward part?
 bool item_is_backward(const Set *s, const Item *it);

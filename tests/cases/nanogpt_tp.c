@@ -1429,8 +1429,8 @@ static const RtTensor predict_tensors[] = {
 
 // Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
 // and ends of loops count as statements. --check-arena uses the table.
-#define LIVE(name, ...) {#name, name, __VA_ARGS__}
-#define STACK(name, ...) {#name, name.first, __VA_ARGS__}
+#define LIVE(name, ...) {#name, name, __VA_ARGS__, .slot = 0}
+#define STACK(name, ...) {#name, name.first, __VA_ARGS__, .slot = 0}
 static void live_ranges(Rt *rt)
 {
     rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){

@@ -81,6 +81,59 @@ def rows_of(path):
         return list(csv.DictReader(f))
 
 
+class Slots:
+    """How much of the buffers of a program's text is in use: turns of a loop take or free their slots one by one."""
+
+    def __init__(self, text):
+        self.length, self.end, self.slots = {}, {}, {}
+        of_set, opened = "train", []
+        for line in text.splitlines():
+            buffer = re.match(r"buffer .* @(\d+) (\d+) (\w+) live (\d+) to (\d+)(?: x \d+)? slots (\d+)(?: taken (\d+))?(?: freed (\d+))?:", line)
+            loop = re.match(r" +(\d+) loop .*?x (\d+)", line)
+            if buffer:
+                at, size, name, first, last, slot, taken, freed = buffer.groups()
+                self.slots[at, size, first, last] = (name, int(slot), taken and int(taken), freed and int(freed))
+            of_set = line.split()[0] if line.startswith(("train ", "predict ")) else of_set
+            if loop:
+                opened.append((of_set, int(loop[1])))
+                self.length[opened[-1]] = int(loop[2])
+            elif re.match(r" +\d+ end\b", line):
+                self.end[opened.pop()] = int(line.split()[0])
+
+    def of(self, b):
+        return self.slots.get((b["offset"], b["bytes"], b["first"], b["last"]))
+
+    def unused(self, b, item, turn):
+        """How many of the buffer's slots are free at an item, in the first (0) or last (1) turn of the loop around it."""
+        if not self.of(b):
+            return 0
+        name, _, taken, freed = self.of(b)
+        for loop, is_taken in (taken, True), (freed, False):
+            if loop is None:
+                continue
+            end, turns = self.end[name, loop], self.length[name, loop]
+            after = item >= end or (item > loop and turn)
+            if is_taken and item <= end:
+                return 0 if after else turns - 1
+            if not is_taken and item >= loop:
+                return turns - 1 if after else 0
+        return 0
+
+    def held(self, b, item, turn):
+        """The bytes in use by category."""
+        unused, held = self.unused(b, item, turn), Counter()
+        if not self.of(b):
+            held[b["category"]] = int(b["bytes"])
+            return held
+        name, slot, taken, freed = self.of(b)
+        turns = self.length[name, freed if taken is None else taken]
+        of_slot = {k: int(b[k]) // turns for k in KINDS if k != b["category"]}
+        of_slot[b["category"]] = slot - sum(of_slot.values())
+        for k in KINDS:
+            held[k] = int(b[k]) - unused * of_slot[k]
+        return held
+
+
 class Profiles:
     def __init__(self, shardcc, work, checks):
         self.shardcc, self.work, self.checks = shardcc, work, checks
@@ -100,12 +153,14 @@ class Profiles:
     # ---- sums ----
 
     def buffers(self, model, options):
-        """The buffers of a program, from its text: offset, bytes and, unless it is persistent, set, first and last item."""
+        """The buffers of a program, from its text: offset, bytes and, unless it is persistent, set, first and last item; and
+        their slots."""
         text = run(self.shardcc, model, *options, "--emit", "program", cwd=self.work)
         arena = int(re.search(r"^program .* arena (\d+) ", text, re.M)[1])
         line = r"^buffer \d+ (\w+) @(\d+) (\d+) (\w+)(?: live (\d+) to (\d+))?"
         found = re.findall(line, text, re.M)
-        return arena, Counter((int(at), int(size), first, last) for kind, at, size, _, first, last in found if kind == "persistent" or first)
+        buffers = Counter((int(at), int(size), first, last) for kind, at, size, _, first, last in found if kind == "persistent" or first)
+        return arena, buffers, Slots(text)
 
     def sums(self, what, model, options):
         """Do the rows of a profile agree with the program's text, and do the categories add up to its arena?"""
@@ -118,19 +173,22 @@ class Profiles:
         buffers = [r for r in rows if r["row"] == "buffer"]
         statements = [r for r in rows if r["row"] == "statement"]
         (total,) = (r for r in rows if r["row"] == "arena")
-        arena, expected = self.buffers(model, options)
+        arena, expected, slots = self.buffers(model, options)
         found = Counter((int(b["offset"]), int(b["bytes"]), b["first"], b["last"]) for b in buffers)
         self.checks.check(f"{what}: buffers", found == expected, str((found - expected, expected - found)))
-        held = Counter()
-        for b in buffers:
-            held[b["category"]] += int(b["bytes"]) * int(b["at_peak"])
+
+        def held_at(item, is_live):
+            """The bytes in use by category, in the turn of the loop in which there are more."""
+            turns = [sum((slots.held(b, item, turn) for b in buffers if is_live(b)), Counter()) for turn in (0, 1)]
+            return max(turns, key=lambda held: sum(held.values()))
+
+        held = held_at(int(total["number"]), lambda b: b["at_peak"] == "1")
         held["gaps"] = arena - sum(held.values())
         ok = int(total["bytes"]) == arena and {k: int(total[k]) for k in KINDS} == {k: held[k] for k in KINDS} and held["gaps"] >= 0
         self.checks.check(f"{what}: categories at the peak are the arena", ok, f"{arena} {held} {total}")
 
         def used(i):
-            live = (b for b in buffers if not b["first"] or (b["phase"] == steps and int(b["first"]) <= i <= int(b["last"])))
-            return sum(int(b["bytes"]) for b in live)
+            return sum(held_at(i, lambda b: not b["first"] or (b["phase"] == steps and int(b["first"]) <= i <= int(b["last"]))).values())
 
         steps = "training" if "--loss" in options else "prediction"
         wrong = [r["number"] for r in statements if sum(int(r[k]) for k in KINDS) != arena or int(r["bytes"]) != used(int(r["number"]))]

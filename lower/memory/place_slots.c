@@ -1,0 +1,254 @@
+// Places buffers with slots. Two of them may overlap where each frees and takes slots so that they
+// never use a byte at the same time: one lies so far above the other that it stays above what the
+// other has in use, in the first and the last turn of each loop. Between these both are linear.
+#include <stdlib.h>
+
+#include "lower/internal.h"
+
+enum { MOST_TRIES = 5000 };  // partial orders that are tried; 7 buffers have fewer
+
+typedef struct Placing {
+    const Program *p;
+    int set, n_moments;  // the items of the set, and after all of them
+    int n;
+    int32_t *buffer;
+    int64_t *above;   // [i * n + k]: how far i must lie above k at least; NONE: anywhere
+    int64_t *high;    // [i * n_moments + item]: where the bytes of i in use end at most; 0: none
+    int64_t *others;  // by item: bytes of buffers without slots
+    int64_t *offset, *best;
+    bool *is_placed;
+    int64_t best_bytes;
+    int tries;
+} Placing;
+
+static const int64_t NONE = INT64_MIN;
+
+static const Buffer *buffer_of(const Placing *x, int i) { return &x->p->buffers[x->buffer[i]]; }
+
+static Extent extent_of(const Placing *x, int i, int item, Turn turn)
+{
+    return buffer_extent(&x->p->set[x->set], buffer_of(x, i), item, turn);
+}
+
+// ---- what is known of each pair and item ----
+
+static int64_t distance(const Placing *x, int i, int k)
+{
+    const Buffer *a = buffer_of(x, i), *b = buffer_of(x, k);
+    int first = a->first > b->first ? a->first : b->first;
+    int last = a->last < b->last ? a->last : b->last;
+    int64_t most = NONE;
+
+    for (int item = first; item <= last; item++)
+        for (Turn turn = FIRST_TURN; turn < N_TURNS; turn++) {
+            int64_t d = extent_of(x, k, item, turn).high - extent_of(x, i, item, turn).low;
+            most = d > most ? d : most;
+        }
+    return most;
+}
+
+static void find_heights(Placing *x, int i)
+{
+    for (int item = buffer_of(x, i)->first; item <= buffer_of(x, i)->last; item++)
+        for (Turn turn = FIRST_TURN; turn < N_TURNS; turn++) {
+            int64_t *to = &x->high[i * x->n_moments + item],
+                    high = extent_of(x, i, item, turn).high;
+            *to = high > *to ? high : *to;
+        }
+}
+
+static void find_others(Placing *x)
+{
+    for (int i = 1; i < x->p->n_buffers; i++) {
+        const Buffer *b = &x->p->buffers[i];
+        if (b->kind == BUFFER_PERSISTENT || b->set != x->set || b->first < 0 || b->slots.bytes)
+            continue;
+        for (int item = b->first; item <= b->last; item++)
+            x->others[item] += b->bytes;
+    }
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const Buffer *const *x = a, *const *y = b;
+
+    if ((*x)->bytes != (*y)->bytes)
+        return (*x)->bytes > (*y)->bytes ? -1 : 1;
+    return *x < *y ? -1 : 1;
+}
+
+// Lists the buffers with slots, the largest first.
+static void list_buffers(Placing *x, Arena *a)
+{
+    const Buffer **b = arena_array(a, const Buffer *, x->p->n_buffers);
+
+    for (int i = 1; i < x->p->n_buffers; i++)
+        if (x->p->buffers[i].set == x->set && x->p->buffers[i].slots.bytes)
+            b[x->n++] = &x->p->buffers[i];
+    qsort(b, (size_t)x->n, sizeof *b, by_bytes);
+    x->buffer = arena_array(a, int32_t, x->n);
+    for (int i = 0; i < x->n; i++)
+        x->buffer[i] = (int32_t)(b[i] - x->p->buffers);
+}
+
+static Placing placing_new(const Program *p, int set, Arena *a)
+{
+    Placing x = {.p = p, .set = set, .n_moments = p->set[set].n_items + 1};
+
+    x.best_bytes = INT64_MAX;
+    list_buffers(&x, a);
+    x.above = arena_array(a, int64_t, x.n * x.n);
+    x.high = arena_array(a, int64_t, x.n * x.n_moments);
+    x.others = arena_array(a, int64_t, x.n_moments);
+    x.offset = arena_array(a, int64_t, x.n);
+    x.best = arena_array(a, int64_t, x.n);
+    x.is_placed = arena_array(a, bool, x.n);
+    for (int i = 0; i < x.n; i++) {
+        find_heights(&x, i);
+        for (int k = 0; k < x.n; k++)
+            x.above[i * x.n + k] = i == k ? NONE : distance(&x, i, k);
+    }
+    find_others(&x);
+    return x;
+}
+
+// ---- orders ----
+
+// The lowest offset at which buffer i keeps its distance to all that are placed.
+static int64_t lowest_free(const Placing *x, int i)
+{
+    int64_t at = 0, before = -1;
+
+    while (at != before) {
+        before = at;
+        for (int k = 0; k < x->n; k++) {
+            int64_t above = x->above[i * x->n + k], below = x->above[k * x->n + i];
+            if (!x->is_placed[k] || above == NONE || at + below <= x->offset[k])
+                continue;
+            at = x->offset[k] + above > at ? x->offset[k] + above : at;
+        }
+    }
+    return at;
+}
+
+// The most bytes up to the end of placed buffers, with the others that are live then.
+static int64_t bytes_of(const Placing *x)
+{
+    int64_t most = 0;
+
+    for (int item = 0; item < x->n_moments; item++) {
+        int64_t end = 0;
+        for (int i = 0; i < x->n; i++) {
+            int64_t high = x->high[i * x->n_moments + item];
+            if (x->is_placed[i] && high && x->offset[i] + high > end)
+                end = x->offset[i] + high;
+        }
+        most = end + x->others[item] > most ? end + x->others[item] : most;
+    }
+    return most;
+}
+
+// Tries all orders of the buffers that aren't placed yet, each at its lowest offset.
+static void try_orders(Placing *x, int n_placed)
+{
+    int64_t bytes = bytes_of(x);
+
+    if (bytes >= x->best_bytes || x->tries++ >= MOST_TRIES)
+        return;
+    if (n_placed == x->n) {
+        x->best_bytes = bytes;
+        for (int i = 0; i < x->n; i++)
+            x->best[i] = x->offset[i];
+        return;
+    }
+    for (int i = 0; i < x->n; i++) {
+        if (x->is_placed[i])
+            continue;
+        x->offset[i] = lowest_free(x, i);
+        x->is_placed[i] = true;
+        try_orders(x, n_placed + 1);
+        x->is_placed[i] = false;
+    }
+}
+
+// ---- the bytes that they take ----
+
+typedef struct Taken {
+    int64_t low, high;
+    int since;  // the item from which on they are taken
+} Taken;
+
+// Adds bytes to a list of ranges that share no byte.
+static int add_taken(Taken *list, int n, Taken x)
+{
+    int left = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (list[i].high < x.low || x.high < list[i].low) {
+            list[left++] = list[i];
+            continue;
+        }
+        x.low = list[i].low < x.low ? list[i].low : x.low;
+        x.high = list[i].high > x.high ? list[i].high : x.high;
+    }
+    list[left] = x;
+    return left + 1;
+}
+
+// Lists the bytes that are taken at an item, in either turn of its loop.
+static int taken_at(const Placing *x, int item, Taken *list)
+{
+    int n = 0;
+
+    for (int i = 0; i < x->n && item < x->n_moments; i++)
+        for (Turn turn = FIRST_TURN; turn < N_TURNS && x->high[i * x->n_moments + item]; turn++) {
+            Extent e = extent_of(x, i, item, turn);
+            n = add_taken(list, n, (Taken){x->best[i] + e.low, x->best[i] + e.high, item});
+        }
+    return n;
+}
+
+static const Taken *find_taken(const Taken *list, int n, const Taken *x)
+{
+    for (int i = 0; i < n; i++)
+        if (list[i].low == x->low && list[i].high == x->high)
+            return &list[i];
+    return NULL;
+}
+
+static int list_pinned(const Placing *x, LiveBuffer **to, Arena *a)
+{
+    Taken *open = arena_array(a, Taken, x->n + 1), *now = arena_array(a, Taken, x->n + 1);
+    int n = 0, cap = 0, n_open = 0;
+
+    *to = NULL;
+    for (int item = 0; item <= x->n_moments; item++) {
+        int n_now = taken_at(x, item, now);
+        for (int i = 0; i < n_open; i++)
+            if (!find_taken(now, n_now, &open[i]))
+                *arena_push(a, *to, n, cap) = (LiveBuffer){.lower = open[i].since,
+                                                           .upper = item,
+                                                           .bytes = open[i].high - open[i].low,
+                                                           .is_pinned = true,
+                                                           .offset = open[i].low};
+        for (int i = 0; i < n_now; i++) {
+            const Taken *before = find_taken(open, n_open, &now[i]);
+            now[i].since = before ? before->since : item;
+        }
+        Taken *was = open;
+        open = now;
+        now = was;
+        n_open = n_now;
+    }
+    return n;
+}
+
+int place_slots(Program *p, int set, int64_t base, LiveBuffer **pinned, Arena *a)
+{
+    Placing x = placing_new(p, set, a);
+
+    try_orders(&x, 0);
+    for (int i = 0; i < x.n; i++)
+        p->buffers[x.buffer[i]].offset = base + x.best[i];
+    return list_pinned(&x, pinned, a);
+}
