@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from harness import read_safetensors, relative, run
-from model import Model, curves_of, for_models, parser
+from model import QUICK_CC, Model, curves_of, for_models, parser
 
 TOLERANCE = 1e-6
 ATTENTION = 2e-6  # fused attention takes exp of scores less their log-sum-exp, instead of quotients
@@ -51,7 +51,7 @@ def score_matrices(model, *more):
 
 def main():
     options = parser(__doc__).parse_args()
-    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work)))
+    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
 
 
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ static void optimized_nets_are_right(void **state)
 static void programs_of_nets_are_right(void **state)
 {
     (void)state;
-    hunt_drawn(&(Hunt){.is_whole = false}, 3000, 1000);
+    hunt_drawn(&(Hunt){.is_whole = false}, 3000, 400);
 }
 
 static void nets_of_ranks_are_right(void **state)
