@@ -157,9 +157,10 @@ static const Graph *graph_of(const Program *p, int set)
 }
 
 // Checks the program and writes it, in the form that the options ask for.
-static int write_result(Arena *a, Options *o, Program *p, const Graph *train, const Graph *predict,
-                        const Weights *w, const Cluster *c, Diag *d)
+static int write_result(Arena *a, Options *o, const Made *m, const Graph *train,
+                        const Graph *predict, const Weights *w, const Cluster *c, Diag *d)
 {
+    Program *p = m->program;
     bool is_text = input_is(o, ".program");
 
     if (!program_check(p, d)) {
@@ -174,6 +175,7 @@ static int write_result(Arena *a, Options *o, Program *p, const Graph *train, co
     if (o->output || (o->emit != EMIT_PROGRAM && o->emit != EMIT_C)) {
         report_model(d->file, train ? train : predict);
         report_program(a, p);
+        report_again(a, train, &m->recompute);
     }
     return finish(a, o, p, predict, w, c, d) ? 0 : EXIT_USER;
 }
@@ -185,15 +187,15 @@ static int compile_program(Arena *a, Options *o, Diag *d)
 
     if (!p || (needs_cluster(o) && !open_cluster(a, o, &c)))
         return EXIT_USER;
-    return write_result(a, o, p, graph_of(p, SET_TRAIN), graph_of(p, SET_PREDICT), &(Weights){0},
-                        &c, d);
+    return write_result(a, o, &(Made){.program = p}, graph_of(p, SET_TRAIN),
+                        graph_of(p, SET_PREDICT), &(Weights){0}, &c, d);
 }
 
 static int compile_model(Arena *a, Options *o, Diag *d)
 {
     Cluster c = {0};
     Graphs g;
-    Program *p;
+    Made made;
 
     if (needs_cluster(o) && !open_cluster(a, o, &c))
         return EXIT_USER;
@@ -201,9 +203,9 @@ static int compile_model(Arena *a, Options *o, Diag *d)
         return print_graphs(a, o, d);
     if (!passes_run(a, o, &g, d))
         return g.is_option_wrong ? EXIT_OPTION : EXIT_USER;
-    if (make_program(a, o, &c, &g, &p, d) != PLAN_DONE)
-        return EXIT_USER;
-    return write_result(a, o, p, g.train, g.predict, &g.weights, &c, d);
+    PlanStatus status = make_program(a, o, &c, &g, &made, d);
+    return status == PLAN_DONE ? write_result(a, o, &made, g.train, g.predict, &g.weights, &c, d)
+                               : plan_exit_status(status);
 }
 
 int compile(Arena *a, int argc, char **argv)

@@ -2,8 +2,6 @@
 #include "driver/internal.h"
 #include "packer/packer.h"
 
-enum { EXIT_TOO_LARGE = 4 };
-
 // How much work the search does where no time limit is given: a second or less without a capacity,
 // a minute with one.
 static const int64_t effort_to_shrink = INT64_C(1) << 28, effort_to_fit = INT64_C(1) << 34;
@@ -74,7 +72,7 @@ static int pack_it(const Request *r, const BufferTable *t, Arena *a, Diag *d)
 
     if (r->capacity && x.bytes > r->capacity) {
         report_too_large(&x, r->capacity, d);
-        return EXIT_TOO_LARGE;
+        return EXIT_INFEASIBLE;
     }
     print_packing(t, &x);
     if (!r->output)

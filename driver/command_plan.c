@@ -2,11 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/passes.h"
+#include "driver/make_program.h"
 #include "report/report.h"
-#include "solver/plan/fit_memory.h"
-
-enum { EXIT_INFEASIBLE = 4, EXIT_NOTHING = 5 };
 
 typedef struct Job {
     Arena *a;
@@ -18,7 +15,7 @@ typedef struct Job {
     Diag *d;
 } Job;
 
-static bool open_cluster(Job *j)
+static bool find_cluster(Job *j)
 {
     Diag d = {.file = base_name(j->o.cluster)};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -116,16 +113,11 @@ static int finish(const Job *j)
 
 static int plan_model(Job *j)
 {
-    static const int status[] = {[PLAN_WRONG] = EXIT_USER,
-                                 [PLAN_INFEASIBLE] = EXIT_INFEASIBLE,
-                                 [PLAN_NOT_FOUND] = EXIT_NOTHING};
-
-    if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_cluster(j) || !read_graphs(j))
+    if (!output_check_file(j->a, &j->o, j->path, j->d) || !find_cluster(j) || !read_graphs(j))
         return j->graphs.is_option_wrong ? EXIT_OPTION : EXIT_USER;
-    PlanRequest request = plan_request(j->a, &j->o, &j->graphs.recompute);
-    PlanStatus found = fit_memory(j->a, &request, &j->cluster, j->graphs.train, j->graphs.predict,
-                                  &j->found, j->d);
-    return found == PLAN_DONE ? finish(j) : status[found];
+    PlanRequest request = plan_request(j->a, &j->o, &j->graphs);
+    PlanStatus found = plan_graphs(j->a, &request, &j->cluster, &j->graphs, &j->found, j->d);
+    return found == PLAN_DONE ? finish(j) : plan_exit_status(found);
 }
 
 int plan_command(Arena *a, int argc, char **argv)

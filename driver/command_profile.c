@@ -10,7 +10,7 @@ typedef struct Job {
     Options o;
     Cluster cluster;
     const Graph *model;  // the graph that the program was made of
-    Program *program;
+    Made made;
     Diag *d;
 } Job;
 
@@ -19,24 +19,27 @@ static bool find_cluster(Job *j)
     return !needs_cluster(&j->o) || open_cluster(j->a, &j->o, &j->cluster);
 }
 
-static bool make(Job *j)
+// Returns the exit status, 0 if there is a program.
+static int make(Job *j)
 {
     Graphs g;
 
     if (!find_cluster(j) || !passes_run(j->a, &j->o, &g, j->d))
-        return false;
+        return EXIT_USER;
     j->model = g.train ? g.train : g.predict;
-    return make_program(j->a, &j->o, &j->cluster, &g, &j->program, j->d) == PLAN_DONE;
+    return plan_exit_status(make_program(j->a, &j->o, &j->cluster, &g, &j->made, j->d));
 }
 
-static bool make_of_text(Job *j)
+static int make_of_text(Job *j)
 {
-    j->program = read_program(j->a, &j->o, j->d);
-    if (!j->program)
-        return false;
-    const Set *s = &j->program->set[j->program->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
+    Program *p = read_program(j->a, &j->o, j->d);
+
+    if (!p)
+        return EXIT_USER;
+    const Set *s = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
     j->model = s->sharded ? s->sharded->whole : s->g;
-    return find_cluster(j);
+    j->made.program = p;
+    return find_cluster(j) ? 0 : EXIT_USER;
 }
 
 static bool write_files(const Job *j, const Profile *f)
@@ -62,11 +65,14 @@ static bool check_files(Job *j)
 
 static int profile_program(Job *j)
 {
-    if (!(input_is(&j->o, ".program") ? make_of_text : make)(j))
-        return EXIT_USER;
-    Profile f = profile_make(j->a, j->program, needs_cluster(&j->o) ? &j->cluster : NULL);
+    int status = input_is(&j->o, ".program") ? make_of_text(j) : make(j);
+
+    if (status)
+        return status;
+    Profile f = profile_make(j->a, j->made.program, needs_cluster(&j->o) ? &j->cluster : NULL);
     report_model(j->d->file, j->model);
-    report_program(j->a, j->program);
+    report_program(j->a, j->made.program);
+    report_again(j->a, j->model, &j->made.recompute);
     profile_print(&f, j->o.by);
     return write_files(j, &f) ? 0 : EXIT_USER;
 }

@@ -5,7 +5,7 @@
 #include "driver/internal.h"
 #include "solver/assign/solver.h"
 
-enum { EXIT_FOUND = 3, EXIT_INFEASIBLE = 4, EXIT_NOTHING = 5 };
+enum { EXIT_FOUND = 3 };
 
 typedef struct Request {
     const char *input, *output, *check;

@@ -7,7 +7,13 @@
 
 #define SHARDCC_VERSION "0.1"
 
-enum { EXIT_USER = 1, EXIT_OPTION = 2, EXIT_INTERNAL = 3 };
+enum {
+    EXIT_USER = 1,
+    EXIT_OPTION = 2,
+    EXIT_INTERNAL = 3,
+    EXIT_INFEASIBLE = 4,  // nothing fits the memory
+    EXIT_NOTHING = 5,     // stopped before anything was found
+};
 
 typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE } Emit;
 
@@ -70,9 +76,6 @@ Strings options_words(Arena *a, const Options *o);
 
 // The target that programs are compiled for, with so many threads.
 const Target *options_target(Arena *a, const Options *o);
-
-// The request for a plan that the options make, of a graph that is to recompute like that.
-PlanRequest plan_request(Arena *a, const Options *o, const RecomputePolicy *recompute);
 
 // The options in canonical form, base names only.
 char *options_text(Arena *a, const Options *o);

@@ -3,8 +3,6 @@
 
 #include "driver/make_program.h"
 
-enum { EXIT_TOO_LARGE = 4 };
-
 typedef struct Trial {
     int64_t size;
     int64_t bytes;  // of the arena; 0: with this size there is no program
@@ -41,12 +39,13 @@ static Trial compile_with(const Search *s, int64_t size, Text *said)
     Options o = *s->o;
     Diag d = {.file = s->d->file, .to = said};
     Trial t = {.size = size};
-    Program *p = NULL;
+    Made made = {0};
     Graphs g;
 
     o.bind = bound_to(a, s->o, size);
     if (passes_run(a, &o, &g, &d)) {
-        PlanStatus status = make_program(a, &o, s->c, &g, &p, &d);
+        PlanStatus status = make_program(a, &o, s->c, &g, &made, &d);
+        const Program *p = made.program;
         bool is_made = p && (status == PLAN_DONE || status == PLAN_INFEASIBLE);
         t.bytes = is_made ? p->arena_bytes : 0;
         t.fits = status == PLAN_DONE && t.bytes <= o.memory;
@@ -184,7 +183,7 @@ static int say_infeasible(const Search *s)
                "nothing from %s=%" PRId64 " to %" PRId64 " fits in %" PRId64 " bytes: %s=%" PRId64
                " takes %" PRId64 " bytes",
                r->dim, r->first, r->last, s->o->memory, r->dim, least->size, least->bytes);
-    return EXIT_TOO_LARGE;
+    return EXIT_INFEASIBLE;
 }
 
 int largest_size(Arena *a, const Options *o, const Cluster *c, Diag *d)

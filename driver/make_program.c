@@ -9,21 +9,56 @@ bool open_cluster(Arena *a, const Options *o, Cluster *c)
     return cluster_open(a, name, o->ranks ? o->ranks : 1, c, &d);
 }
 
-PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Program **to,
+PlanRequest plan_request(Arena *a, const Options *o, const Graphs *g)
+{
+    return (PlanRequest){.target = options_target(a, o),
+                         .ranks = o->ranks,
+                         .accumulate = o->accumulate,
+                         .memory = o->memory,
+                         .mesh = o->mesh,
+                         .preset = o->preset,
+                         .plan = o->plan,
+                         .pin = o->pin.s,
+                         .n_pins = o->pin.n,
+                         .fuse = !o->no_fuse,
+                         .recompute = g->recompute,
+                         .chooses_recompute = g->chooses_recompute,
+                         .programs = program_folder(a)};
+}
+
+PlanStatus plan_graphs(Arena *a, const PlanRequest *r, const Cluster *c, const Graphs *g,
+                       PlanResult *to, Diag *d)
+{
+    return (r->chooses_recompute ? fit_recompute : fit_memory)(a, r, c, g->train, g->predict, to,
+                                                               d);
+}
+
+PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Made *to,
                         Diag *d)
 {
-    PlanRequest request = plan_request(a, o, &g->recompute);
-    const LowerOptions lo = {
-        .target = request.target, .fuse = request.fuse, .accumulate = request.accumulate};
+    PlanRequest request = plan_request(a, o, g);
     PlanResult s = {0};
+    OneRank one;
+    PlanStatus status;
 
     if (o->ranks < 2) {
-        *to = lower(a, g->train, g->predict, &lo, d);
-        return *to ? PLAN_DONE : PLAN_WRONG;
+        status =
+            fit_one_rank(a, &request, needs_cluster(o) ? c : NULL, g->train, g->predict, &one, d);
+        *to = (Made){one.program, one.recompute};
+        return status;
     }
-    PlanStatus status = fit_memory(a, &request, c, g->train, g->predict, &s, d);
-    *to = s.program;
+    status = plan_graphs(a, &request, c, g, &s, d);
+    *to = (Made){s.program, s.planned.plan.recompute};
     return status;
+}
+
+int plan_exit_status(PlanStatus status)
+{
+    static const int exit_status[] = {[PLAN_WRONG] = EXIT_USER,
+                                      [PLAN_INFEASIBLE] = EXIT_INFEASIBLE,
+                                      [PLAN_NOT_FOUND] = EXIT_NOTHING};
+
+    return exit_status[status];
 }
 
 Program *read_program(Arena *a, Options *o, Diag *d)

@@ -135,9 +135,9 @@ static const OptionDef table[] = {
     {"--no-fuse", NULL, &option_flag, AT(no_fuse),
      "compile every operator on its own, without fused groups", .use = USE_GRAPH},
     {"--recompute", "WHAT", &option_texts, AT(recompute),
-     "kernels that run again in the backward part instead of keeping their results:\n"
-     "none (the default), full, or BLOCK=N: the first N layers of a repeated block\n"
-     "keep the least; several with commas",
+     "kernels that run again in the backward part, to keep less: none (the\n"
+     "default without --memory), full, or BLOCK=N: the first N layers of a\n"
+     "repeated block keep the least; several with commas",
      .check = check_recompute, .use = USE_PROGRAM},
     {"--dump-after", "PASS", &option_text, AT(dump_after), passes_help, .check = check_pass,
      .of = COMPILE},
@@ -180,7 +180,9 @@ static const OptionDef table[] = {
      "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4",
      .check = check_preset, .use = USE_PROGRAM},
     {"--memory", "SIZE", &option_bytes, AT(memory),
-     "the memory of each rank, as 70GiB (all that its device has)", .use = USE_PROGRAM},
+     "the memory of each rank, as 70GiB (with ranks all that its device has):\n"
+     "kernels run again as far as it needs, unless --recompute says which",
+     .use = USE_PROGRAM},
     {"--threads", "N", &option_count, AT(threads),
      "how many threads of a rank compute at most (64): kernels need less memory\n"
      "for fewer, and the trainer refuses more",

@@ -16,6 +16,7 @@ typedef struct Run {
     bool verifies;         // after each pass: that takes a tenth of a compilation's time
     bool is_planned;       // a planner gets the training graph: it recomputes, as its plan says
     RecomputePolicy left;  // if is_planned: the policy that it applies
+    bool is_left;          // recomputation is left to the planner, with what comes after it
     bool is_option_wrong;  // after an error: it was in an option
     Graph *text[2];        // of a file .ir: its first graph, and its second one, if there is one
     Graph *g;
@@ -71,7 +72,8 @@ static bool run_recompute(Run *r)
 
     if (!read_policy(r, &policy))
         return false;
-    if (r->is_planned)
+    r->is_left = r->is_planned;
+    if (r->is_left)
         r->left = policy;
     else
         r->g = recompute(r->a, r->g, &policy, r->target, r->d);
@@ -143,7 +145,8 @@ static bool applies(const Run *r, unsigned needs)
 {
     return (!(needs & LOSS) || r->o->loss || has_loss(r->g)) &&
            (!(needs & TRAINING) || r->g->training) && (!(needs & FUSING) || !r->o->no_fuse) &&
-           (!(needs & ONE_RANK) || r->o->ranks < 2) && (!(needs & RANKS) || r->o->ranks > 1);
+           (!(needs & ONE_RANK) || (r->o->ranks < 2 && !r->is_left)) &&
+           (!(needs & RANKS) || r->o->ranks > 1);
 }
 
 // ---- a graph's text ----
@@ -354,6 +357,13 @@ static Run run_new(Arena *a, const Options *o, int last, Diag *d)
                                .parallel_rows = target->parallel_rows}};
 }
 
+// --memory chooses what to recompute if nothing else does. Work that isn't fused with its readers
+// would write what it makes again to memory.
+static bool chooses_recompute(const Options *o)
+{
+    return o->memory && !o->recompute.n && !o->plan && !o->no_fuse;
+}
+
 // Is the graph of a training step? A text that doesn't say its pass may have updates without a
 // loss.
 static bool is_step(const Graph *g) { return has_loss(g) || (!g->after && g->n_carries); }
@@ -362,7 +372,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
 {
     Run r = run_new(a, o, COUNT(passes) - 1, d);
 
-    r.is_planned = o->ranks > 1;
+    r.is_planned = o->ranks > 1 || chooses_recompute(o);
     *to = (Graphs){0};
     if (o->loss || input_is(o, ".ir")) {
         to->train = run(&r, true, &to->weights);
@@ -374,6 +384,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
         else
             to->train->after = NULL;
         to->recompute = r.left;
+        to->chooses_recompute = r.is_left && chooses_recompute(o);
     }
     to->predict = run(&r, false, to->train ? NULL : &to->weights);
     if (to->predict)

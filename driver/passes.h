@@ -8,9 +8,10 @@
 typedef struct Graphs {
     Graph *train;    // one step; NULL: the program only predicts
     Graph *predict;  // the forward-only graph
-    // The policy that the planner applies to `train`: none if there is one rank, which needs no
-    // planner, or if `train` recomputes already.
+    // The policy that the planner applies to `train`, or chooses. None if there is no planner, as
+    // for one rank without --memory, or if `train` recomputes already.
     RecomputePolicy recompute;
+    bool chooses_recompute;
     bool is_option_wrong;  // after an error: it was in an option
     Weights weights;       // of `train`, or of `predict` if there is no other
 } Graphs;

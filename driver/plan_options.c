@@ -126,19 +126,3 @@ bool plan_options_take(Arena *a, Options *o, int *status)
     take_options(o, &of, f);
     return true;
 }
-
-PlanRequest plan_request(Arena *a, const Options *o, const RecomputePolicy *recompute)
-{
-    return (PlanRequest){.target = options_target(a, o),
-                         .ranks = o->ranks,
-                         .accumulate = o->accumulate,
-                         .memory = o->memory,
-                         .mesh = o->mesh,
-                         .preset = o->preset,
-                         .plan = o->plan,
-                         .pin = o->pin.s,
-                         .n_pins = o->pin.n,
-                         .fuse = !o->no_fuse,
-                         .recompute = *recompute,
-                         .programs = program_folder(a)};
-}

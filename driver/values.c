@@ -276,14 +276,6 @@ bool check_graph(const Options *o, int *status)
     return true;
 }
 
-static bool has_range(const Options *o)
-{
-    for (int i = 0; i < o->bind.n; i++)
-        if (is_range(o->bind.s[i]))
-            return true;
-    return false;
-}
-
 bool range_take(Arena *a, Options *o, int *status)
 {
     int n = 0;
@@ -314,12 +306,11 @@ bool range_take(Arena *a, Options *o, int *status)
 // none is given.
 static const char *needs_ranks(const Options *o)
 {
-    return o->ranks > 1                 ? NULL
-           : o->pin.n                   ? "--pin"
-           : o->preset                  ? "--plan-preset"
-           : o->mesh                    ? "--mesh"
-           : o->memory && !has_range(o) ? "--memory"
-                                        : NULL;
+    return o->ranks > 1 ? NULL
+           : o->pin.n   ? "--pin"
+           : o->preset  ? "--plan-preset"
+           : o->mesh    ? "--mesh"
+                        : NULL;
 }
 
 bool check_together(Arena *a, const Options *o, int *status)

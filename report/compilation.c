@@ -73,6 +73,15 @@ void report_program(Arena *a, const Program *p)
     text_free(&parts);
 }
 
+void report_again(Arena *a, const Graph *g, const RecomputePolicy *p)
+{
+    PlanKeep *keep;
+    int n = p->n_runs ? plan_keep_make(g, p, a, &keep) : 0;
+
+    for (int i = 0; i < n; i++)
+        printf("%-13s %s\n", i ? "" : "again", plan_keep_text(a, &keep[i]));
+}
+
 char *plan_line(Arena *a, const Program *p)
 {
     const Sharded *s = p->set[SET_PREDICT].sharded;

@@ -10,7 +10,9 @@
 
 void report_model(const char *file, const Graph *g);  // parameters, layers, inputs
 void report_program(Arena *a, const Program *p);      // flops, arena, and what the arena holds
-char *plan_line(Arena *a, const Program *p);          // the plan in one line
+// The layers and kernels that run again, if any: of a policy of the training graph `g`.
+void report_again(Arena *a, const Graph *g, const RecomputePolicy *p);
+char *plan_line(Arena *a, const Program *p);  // the plan in one line
 
 // ---- the profile of a program: profile.c, profile_labels.c, profile_*.c ----
 

@@ -66,8 +66,9 @@ static void note_input(Recompute *r, NodeId i, int k)
         (!is_direct && !n->op->is_sum) || r->kernels[i] > r->kernels[value_of(r->g, b)->producer];
 }
 
-// Outside of runs, nothing is recomputed through a value that the forward part stores in any case:
-// recomputed chains stay as short as the forward part's own groups.
+// Outside of classes and runs, nothing is recomputed through a value that the forward part stores
+// in any case: recomputed chains stay as short as the forward part's own groups. In an iteration
+// only what it hands on ends a chain.
 static bool ends_chain(const Recompute *r, ValueId h)
 {
     NodeId n = value_of(r->g, h)->producer;

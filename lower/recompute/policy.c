@@ -54,12 +54,12 @@ static Rerun find_rerun(const Graph *g, const RecomputePolicy *p, Arena *a)
     const NodeId *first = find_first_instances(g, a);
 
     r.keeps_rest = p->rule == RECOMPUTE_NONE;
-    if (!p->n_runs)
+    if (r.keeps_rest && !p->n_runs)
         return r;
     find_handed_on(g, r.is_handed_on);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const KeepRun *run = find_run(p, g->nodes[i].block);
-        r.is_relaxed[i] = run != NULL;
+        r.is_relaxed[i] = run || (!r.keeps_rest && g->nodes[i].block.cls);
         r.is_outside[i] = run && !run->cls;
         for (int k = 0; run && k < run->n_again && !r.may[i]; k++)
             r.may[i] = run->again[k] == first[i];

@@ -2,110 +2,19 @@
 // graphs by it, and lowers them. The memory rows of a plan don't know how buffers pack, nor what
 // communication needs in between. If the arena is larger than the rows, the search is repeated with
 // less memory.
-#include "solver/plan/fit_memory.h"
-#include "lower/recompute/ways.h"
-
 #include <string.h>
 
-#include "solver/plan/follow_plan.h"
 #include "solver/plan/memory_parts.h"
-#include "solver/plan/parse_pins.h"
-
-// ---- what is asked for ----
-
-typedef struct Job {
-    Arena *a;
-    const PlanRequest *r;
-    const Cluster *c;
-    const Graph *train, *predict;  // train: after recomputation; may be NULL
-    const Graph *g;                // the graph to be planned: train, or predict if there is none
-    const Graph *model;            // that graph before recomputation
-    PlanOptions options;           // of a search
-    const Mesh *mesh;
-    int n_meshes;
-    Plan given;  // if `follows`: the plan, which needs no search
-    bool follows;
-    Diag *d, at;  // at: for messages about the plan's file, if there is one
-} Job;
-
-static PlanOptions options_of(const Job *j)
-{
-    return (PlanOptions){.target = j->r->target,
-                         .accumulate = j->r->accumulate,
-                         .copies = COPIES_SURE,
-                         .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
-                         .solve = {.time_limit = 60,
-                                   .gap = 1e-2,
-                                   .threads = 2,
-                                   .seed = 1,
-                                   .engine = "cbc",
-                                   .programs = j->r->programs,
-                                   .skips_certificate = true}};
-}
-
-// Makes the graph to be planned. `train` may be NULL.
-static bool make_graph(Job *j, const Graph *train)
-{
-    j->model = j->g = j->predict;
-    if (train) {
-        j->model = train;
-        j->g = j->train = recompute(j->a, train, &j->r->recompute, j->r->target, j->d);
-        Graph *predict = graph_clone(j->predict, j->a);
-        if (j->train)
-            classes_align(predict, j->train);
-        j->predict = predict;
-    }
-    return j->g && graph_verify(j->g, j->d);
-}
-
-static bool read_request(Job *j)
-{
-    Mesh *given = arena_array(j->a, Mesh, 1);
-    Preset *preset = arena_array(j->a, Preset, 1);
-    Diag of_options = {.file = "shardcc", .to = j->d->to};
-    Pin *pin = NULL;
-
-    j->n_meshes = 1;
-    j->mesh = given;
-    if (!j->r->mesh)
-        j->n_meshes = mesh_shapes(j->a, j->c, j->r->ranks, &j->mesh, &of_options);
-    else if (!mesh_parse(j->a, j->c, j->r->ranks, j->r->mesh, given, &of_options))
-        return false;
-    if (!j->n_meshes)
-        return false;
-    j->options.n_pins = pins_read(j->a, j->r->pin, j->r->n_pins, j->g, j->mesh, &pin, j->d);
-    j->options.pin = pin;
-    j->options.preset = j->r->preset ? preset : NULL;
-    return j->options.n_pins >= 0 && (!j->r->preset || preset_parse(j->r->preset, preset, j->d));
-}
-
-// Takes the plan of the request's file, or the pins that it has.
-static bool read_plan(Job *j)
-{
-    const PlannedStep step = {j->model, j->g, &j->r->recompute, j->c, j->r->target};
-    FollowedPlan *followed = arena_array(j->a, FollowedPlan, 1);
-    PlanFile f;
-
-    if (!plan_file_open(j->a, j->r->plan, &f, &j->at) ||
-        !plan_follow(j->a, &f, &step, followed, &j->at))
-        return false;
-    j->given = followed->plan;
-    j->mesh = &followed->plan.mesh;
-    j->n_meshes = 1;
-    j->options.pin = followed->pin;
-    j->options.n_pins = followed->n_pins;
-    j->follows = !followed->n_pins;
-    return true;
-}
+#include "solver/plan/plan_job.h"
 
 // ---- from a plan to a program ----
 
 // Plans the forward-only graph on the mesh of the training plan. A limit of 1 byte gives the plan
 // with the least rows.
-static bool plan_predictions(const Job *j, const Plan *training_plan, int64_t limit, Graph *predict,
-                             Plan *to)
+static bool plan_predictions(const PlanJob *j, const Plan *training_plan, int64_t limit,
+                             Graph *predict, Plan *to)
 {
-    PlanOptions o = options_of(j);
+    PlanOptions o = plan_job_options(j);
     Planned p;
 
     o.memory = limit;
@@ -119,14 +28,14 @@ static bool plan_predictions(const Job *j, const Plan *training_plan, int64_t li
     return p.answer.choice;
 }
 
-static const Sharded *split(const Job *j, const Graph *g, const Plan *p)
+static const Sharded *split(const PlanJob *j, const Graph *g, const Plan *p)
 {
     const Sharded *s = partition(j->a, g, p, j->d);
 
     return s ? bucket(j->a, s) : NULL;
 }
 
-static LowerOptions program_options(const Job *j, int64_t memory)
+static LowerOptions program_options(const PlanJob *j, int64_t memory)
 {
     return (LowerOptions){.target = j->r->target,
                           .fuse = j->r->fuse,
@@ -136,7 +45,8 @@ static LowerOptions program_options(const Job *j, int64_t memory)
 }
 
 // Lowers a plan to the fastest program that fits `memory`, if any does.
-static Program *lower_plan(const Job *j, const Plan *plan, int64_t memory, int64_t predict_limit)
+static Program *lower_plan(const PlanJob *j, const Plan *plan, int64_t memory,
+                           int64_t predict_limit)
 {
     LowerOptions o = program_options(j, memory);
     Plan *p = arena_array(j->a, Plan, 2);
@@ -155,7 +65,7 @@ static Program *lower_plan(const Job *j, const Plan *plan, int64_t memory, int64
 
 // Lowers a plan to a program, of any size. If only its predictions need too much memory, they are
 // planned again for the least rows.
-static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
+static Program *make_program(const PlanJob *j, const Plan *plan, int64_t memory)
 {
     Program *p = lower_plan(j, plan, memory, memory);
 
@@ -169,7 +79,8 @@ static Program *make_program(const Job *j, const Plan *plan, int64_t memory)
 
 // Makes a plan and its program for `memory`. The plan's rows keep to options->memory if any plan's
 // do; otherwise it is the plan with the least rows.
-static PlanStatus make_result(Job *j, const PlanOptions *options, int64_t memory, PlanResult *to)
+static PlanStatus make_result(PlanJob *j, const PlanOptions *options, int64_t memory,
+                              PlanResult *to)
 {
     LowerOptions program = program_options(j, memory);
     PlanOptions o = *options;
@@ -223,14 +134,14 @@ enum { COUNT_ALL_COPIES = 1, SKIP_PRESETS = 2, FIRST_FOUND = 4, WARM_PRICES = 8 
 // to half of the gap, to make up for the cost of copies. The bound remains that of the first
 // search, so a single pass without another engine is enough. If the first search didn't reach its
 // gap, this one is a warm start, which spends less.
-static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
+static PlanStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
                              PlanResult *best)
 {
     PlanOptions o = j->options;
 
     o.memory = rows;
     o.copies = flags & COUNT_ALL_COPIES ? COPIES_ALL : COPIES_SURE;
-    o.skips_presets = flags & SKIP_PRESETS;
+    o.skips_presets |= flags & SKIP_PRESETS;
     o.stops_early = flags & FIRST_FOUND;
     if (flags & WARM_PRICES) {
         o.solve.prices = best->planned.answer.prices;
@@ -248,7 +159,7 @@ static PlanStatus try_search(Job *j, int flags, int64_t rows, int64_t limit, Pla
 // arena. The first time takes off a single step (1/32 of the memory) at most, because arenas don't
 // follow rows closely. If the first plan's arena is larger than the memory by more than 2 steps,
 // the search begins with one step less, because that is usually needed.
-static PlanStatus find_fewer_rows(Job *j, PlanResult *best)
+static PlanStatus find_fewer_rows(PlanJob *j, PlanResult *best)
 {
     enum { TRIES = 3, MEMORY_PER_STEP = 32, LARGE_OVERSHOOT_STEPS = 2 };
     int64_t memory = j->options.memory, step = memory / MEMORY_PER_STEP, rows = memory;
@@ -272,7 +183,7 @@ static PlanStatus find_fewer_rows(Job *j, PlanResult *best)
 }
 
 // The same as try_search. It also keeps the smallest program so far.
-static PlanStatus attempt_smaller(Job *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
+static PlanStatus attempt_smaller(PlanJob *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
                                   PlanResult *smallest, PlanResult *best)
 {
     PlanStatus status = try_search(j, flags, rows, limit, x, best);
@@ -285,7 +196,7 @@ static PlanStatus attempt_smaller(Job *j, int flags, int64_t rows, int64_t limit
 
 // Searches for plans with the least rows, without copies and with them, and then with 1/32 more,
 // because the least rows needn't give the smallest arena.
-static PlanStatus find_smallest_rows(Job *j, PlanResult *smallest, PlanResult *best)
+static PlanStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
     int64_t rows = 1;
 
@@ -303,7 +214,7 @@ static PlanStatus find_smallest_rows(Job *j, PlanResult *smallest, PlanResult *b
 
 // Searches for a plan. If its program is larger than the memory, it searches for plans with fewer
 // rows. Sets *copies to COUNT_ALL_COPIES if the last search counted them, else to 0.
-static PlanStatus search_and_fit(Job *j, PlanResult *best, int *copies)
+static PlanStatus search_and_fit(PlanJob *j, PlanResult *best, int *copies)
 {
     PlanStatus status = make_result(j, &j->options, j->options.memory, best);
     bool is_enough = status != PLAN_DONE || j->follows || fits(best, j->options.memory);
@@ -315,11 +226,11 @@ static PlanStatus search_and_fit(Job *j, PlanResult *best, int *copies)
 }
 
 // Searches for an arena smaller than *smallest: first with fewer rows that count copies, then as
-// for a memory of one byte less.
-static PlanStatus find_smaller_arena(Job *j, PlanResult *smallest, PlanResult *best)
+// for a memory of one byte less. An engine may branch for long, so a larger search doesn't ask one.
+static PlanStatus find_smaller_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
     int64_t limit = smallest->program->arena_bytes - 1, rows = smallest->planned.answer.peak - 1;
-    Job less = *j;
+    PlanJob less = *j;
     int copies;
     PlanResult x;
     PlanStatus status =
@@ -328,6 +239,7 @@ static PlanStatus find_smaller_arena(Job *j, PlanResult *smallest, PlanResult *b
     if (status == PLAN_WRONG || fits(smallest, limit))
         return status;
     less.options.memory = limit;
+    less.options.solve.is_single_pass = j->r->is_part;
     status = search_and_fit(&less, &x, &copies);
     if (status == PLAN_DONE && fits(&x, limit)) {
         *smallest = x;
@@ -339,7 +251,7 @@ static PlanStatus find_smaller_arena(Job *j, PlanResult *smallest, PlanResult *b
 // Shrinks the arena until a search with one byte less finds nothing. The search doesn't depend on
 // the memory that the user asked for, so it gives the same answer for every request below it. It
 // stops early if the request is met.
-static PlanStatus find_smallest_arena(Job *j, PlanResult *smallest, PlanResult *best)
+static PlanStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
     enum { TRIES = 16 };
     PlanStatus status = find_smallest_rows(j, smallest, best);
@@ -361,7 +273,7 @@ static PlanStatus find_smallest_arena(Job *j, PlanResult *smallest, PlanResult *
 // closely. Second: the plan's rows fill the memory to within 1/16, without counting all copies.
 // Then a plan of a little less memory, or one that counts all copies and so makes fewer, may be
 // faster.
-static PlanStatus find_faster_step(Job *j, int copies, PlanResult *best)
+static PlanStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
 {
     enum { MEMORY_PER_FULL_MARGIN = 16, MEMORY_PER_MARGIN = 56 };
     int64_t memory = j->options.memory, lacking = best->program->full_overlap_bytes - memory;
@@ -379,10 +291,34 @@ static PlanStatus find_faster_step(Job *j, int copies, PlanResult *best)
     return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
 }
 
+// Proposes a plan, by one search whose rows count all copies.
+static PlanStatus propose(PlanJob *j, PlanResult *to)
+{
+    LowerOptions program = program_options(j, j->options.memory);
+    PlanOptions o = j->options;
+
+    o.program = &program;
+    o.copies = COPIES_ALL;
+    *to = (PlanResult){.g = j->g, .options = j->options};
+    if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
+        return PLAN_WRONG;
+    to->planned.plan.recompute = j->r->recompute;
+    return to->planned.answer.choice ? PLAN_DONE : PLAN_NOT_FOUND;
+}
+
+// Makes the program of a given plan, whose pins leave no choice.
+static PlanStatus fit_given(PlanJob *j, PlanResult *to)
+{
+    PlanStatus status = make_result(j, &j->options, j->options.memory, to);
+
+    to->options.n_pins = j->n_user_pins;
+    return status == PLAN_DONE && !fits(to, j->options.memory) ? PLAN_INFEASIBLE : status;
+}
+
 // Fits a plan to the memory. Usually there is memory enough, so the first search counts only the
 // copies that are sure, and its bound holds for all plans. Rows with all copies count too much
 // rather than too little. So if nothing fits, the smallest arena found serves for the message.
-static PlanStatus fit_plan(Job *j, PlanResult *best)
+static PlanStatus fit_plan(PlanJob *j, PlanResult *best)
 {
     PlanResult smallest = {0};
     int copies;
@@ -391,7 +327,7 @@ static PlanStatus fit_plan(Job *j, PlanResult *best)
     if (status == PLAN_DONE && !j->follows && !fits(best, j->options.memory))
         status = find_smallest_arena(j, &smallest, best);
     if (status == PLAN_DONE && !fits(best, j->options.memory)) {
-        *best = j->follows ? *best : smallest;
+        *best = smallest.program ? smallest : *best;
         return PLAN_INFEASIBLE;
     }
     if (status != PLAN_DONE || j->follows)
@@ -399,28 +335,27 @@ static PlanStatus fit_plan(Job *j, PlanResult *best)
     return find_faster_step(j, copies, best);
 }
 
-static void say_infeasible(Job *j, const PlanResult *s)
+void plan_say_least(Arena *a, const PlanRequest *r, const PlanResult *s, Diag *d)
 {
-    int64_t bytes = s->program->arena_bytes;
+    int64_t bytes = s->program->arena_bytes, memory = s->options.memory;
     PlanFile f = {0};
     Text what = {0};
 
-    plan_make_memory(&f, s->program, j->a);
-    if (j->follows)
-        diag_error(&j->at, "the plan takes %" PRId64 " bytes of each rank, but memory is %" PRId64,
-                   bytes, j->options.memory);
+    plan_make_memory(&f, s->program, a);
+    if (r->plan)
+        diag_error(d, "the plan takes %" PRId64 " bytes of each rank, but memory is %" PRId64,
+                   bytes, memory);
     else
-        diag_error(j->d,
+        diag_error(d,
                    "no plan for %d ranks fits in %s a rank: the smallest one found takes %" PRId64
                    " bytes (%s)",
-                   j->r->ranks, bytes_text(j->a, (double)j->options.memory), bytes,
-                   bytes_text(j->a, (double)bytes));
-    print_memory_parts(j->a, &f, &what);
-    diag_note(j->d, "its peak is in %s", what.s);
+                   r->ranks, bytes_text(a, (double)memory), bytes, bytes_text(a, (double)bytes));
+    print_memory_parts(a, &f, &what);
+    diag_note(d, "its peak is in %s", what.s);
     text_free(&what);
 }
 
-static void warn_idle_ranks(const Job *j, const Program *p)
+static void warn_idle_ranks(const PlanJob *j, const Program *p)
 {
     int idle = sharded_idle(p->set[j->train ? SET_TRAIN : SET_PREDICT].sharded);
 
@@ -434,21 +369,18 @@ static void warn_idle_ranks(const Job *j, const Program *p)
 PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
                       const Graph *predict, PlanResult *to, Diag *d)
 {
-    Job j = {.a = a,
-             .r = r,
-             .c = c,
-             .predict = predict,
-             .d = d,
-             .at = {.file = r->plan ? base_name(r->plan) : d->file, .to = d->to}};
+    PlanJob j;
 
-    j.options = options_of(&j);
-    if (!make_graph(&j, train) || !(r->plan ? read_plan : read_request)(&j))
+    if (!plan_job_read(a, r, c, train, predict, &j, d))
         return PLAN_WRONG;
-    PlanStatus found = fit_plan(&j, to);
+    if (r->is_proposal)
+        return propose(&j, to);
+    PlanStatus found = (r->given ? fit_given : fit_plan)(&j, to);
+    to->options.memory = j.options.memory;  // not that of a search for less
     if (found == PLAN_NOT_FOUND)
         diag_error(d, "no plan was found in time");
-    if (found == PLAN_INFEASIBLE)
-        say_infeasible(&j, to);
+    if (found == PLAN_INFEASIBLE && !r->is_part)
+        plan_say_least(a, r, to, j.follows ? &j.at : d);
     if (found == PLAN_DONE)
         warn_idle_ranks(&j, to->program);
     return found;

@@ -1,4 +1,4 @@
-// Finds a plan whose program fits a rank's memory.
+// Finds programs that fit a rank's memory: of plans for several ranks, and of one rank.
 #ifndef SHARDCC_FIT_MEMORY_H
 #define SHARDCC_FIT_MEMORY_H
 
@@ -17,13 +17,20 @@ typedef enum PlanStatus {
 typedef struct PlanRequest {
     const Target *target;
     int ranks, accumulate;
-    int64_t memory;          // bytes of a rank; 0: all that a device of the cluster has
-    const char *mesh;        // NULL: the best one
-    const char *preset;      // NULL: none
-    const char *plan;        // a plan's file to follow; NULL: search for a plan
+    int64_t memory;      // bytes of a rank; 0: all that a device of the cluster has
+    const char *mesh;    // NULL: the best one
+    const char *preset;  // NULL: none
+    const char *plan;    // a plan's file to follow; NULL: search for a plan
+    // Specs and strategies that the plan keeps to, whatever the plan given runs again; NULL: none.
+    const Plan *given;
     const char *const *pin;  // GLOB=SPEC or GLOB=STRATEGY
     int n_pins;
-    RecomputePolicy recompute;  // by which the graph that is split is made of the training graph
+    // By which the program's graph is made of the training graph. If it is chosen, only its rule.
+    RecomputePolicy recompute;
+    bool chooses_recompute;  // so that the memory suffices
+    bool is_part;            // of a larger search: it is no message if nothing fits
+    bool is_proposal;        // one search makes the plan, whether it fits or not, but no program
+    bool skips_presets;
     bool fuse;
     const char *programs;  // the folder of the solver's engines
 } PlanRequest;
@@ -36,10 +43,27 @@ typedef struct PlanResult {
     Simulated step;       // of training, or of predicting if there is none
 } PlanResult;
 
+// Chooses what runs again together with the plan. The same as fit_memory otherwise; `train` may not
+// be NULL. The plan's bounds are of all plans, whatever they run again.
+PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                         const Graph *predict, PlanResult *to, Diag *d);
+
 // Finds the cheapest plan for the ranks, mesh and memory of the request, or reads the plan that it
 // names, and makes its program: both graphs (`train` may be NULL) are split and lowered. Any status
 // except PLAN_DONE has been reported.
 PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
                       const Graph *predict, PlanResult *to, Diag *d);
+
+typedef struct OneRank {
+    Program *program;           // with PLAN_INFEASIBLE: the smallest one found
+    RecomputePolicy recompute;  // by which its training graph was made
+} OneRank;
+
+// Lowers both graphs (`train` may be NULL). If the request chooses what to recompute, `train` is
+// the graph before recomputation, and the program is the first one on the path of ways that takes
+// at most r->memory bytes; otherwise `train` is lowered as it is, and has to fit. `c` gives the
+// seconds of kernels; NULL: a fixed machine does. Any status except PLAN_DONE has been reported.
+PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                        const Graph *predict, OneRank *to, Diag *d);
 
 #endif

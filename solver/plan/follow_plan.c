@@ -129,6 +129,19 @@ static bool translate_pins(Arena *a, const Recomputed *from, const Recomputed *t
     return d->errors == errors;
 }
 
+bool plan_translate(Arena *a, const PlannedStep *s, Plan *p, Diag *d)
+{
+    const Graph *g = recompute(a, s->model, &p->recompute, s->target, d);
+
+    if (!g)
+        return false;
+    const Recomputed from = find_origins(a, s, g, &p->recompute),
+                     to = find_origins(a, s, s->g, s->recompute);
+    translate_plan(a, s->model, &from, &to, p);
+    p->recompute = *s->recompute;
+    return plan_check(s->g, p, d);
+}
+
 static bool translate(Arena *a, const PlannedStep *s, const Graph *g, FollowedPlan *f, Diag *d)
 {
     const Recomputed from = find_origins(a, s, g, &f->plan.recompute),

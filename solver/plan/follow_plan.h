@@ -20,6 +20,11 @@ typedef struct FollowedPlan {
     int n_pins;  // the plan is void except its mesh
 } FollowedPlan;
 
+// Makes the plan *p of the graph that p->recompute makes into one of step->g, with the same specs
+// and strategies: a node that is run again has those of the node that it repeats. Returns false
+// after an error.
+bool plan_translate(Arena *a, const PlannedStep *step, Plan *p, Diag *d);
+
 // Reads the plan of a file. If its recomputation policy was edited, specs and strategies stay
 // those of the file: a node that is run again has those of the node that it repeats. Returns false
 // after an error: the file is of another graph or cluster, is invalid, or pins what the new policy

@@ -1,15 +1,15 @@
 batch  arena               fits
 1      -         -         can't be compiled
 2      -         -         can't be compiled
-3      16441408  15.7 MiB  yes
+3      16439232  15.7 MiB  yes
 4      -         -         can't be compiled
-6      18025024  17.2 MiB  yes
-9      19608640  18.7 MiB  yes
-12     21267904  20.3 MiB  no
-15     23080896  22.0 MiB  no
-18     24893888  23.7 MiB  no
-21     26706880  25.5 MiB  no
-24     28519872  27.2 MiB  no
-30     32145856  30.7 MiB  no
-63     54251456  51.7 MiB  no
-largest       batch=9: 18.7 MiB of 20.0 MiB
+15     19745664  18.8 MiB  yes
+21     20932608  20.0 MiB  yes
+24     20938496  20.0 MiB  yes
+27     21407040  20.4 MiB  no
+30     22134336  21.1 MiB  no
+33     22861632  21.8 MiB  no
+36     23588928  22.5 MiB  no
+39     24316224  23.2 MiB  no
+63     31438976  30.0 MiB  no
+largest       batch=24: 20.0 MiB of 20.0 MiB

@@ -1,33 +1,33 @@
 nanogpt.onnx  94.9 k parameters, 3 layers of 55 operators, input_ids i64[4,16], labels i64[4,16]
 step          34.5 MFLOP; arena 1.7 MiB, 0 B wasted
-peak          backward of blocks.1: parameters 200 KiB, optimizer 398 KiB, gradients 4.6 KiB, saved 235 KiB, activations 63.3 KiB, copies 9.5 KiB, constants 768 B, workspace 831 KiB
-simulated     758 us = compute 701 us + exposed communication 57.6 us (142 us hidden)
+peak          prediction of blocks.1: parameters 199 KiB, optimizer 398 KiB, activations 73.8 KiB, copies 274 KiB, constants 768 B, workspace 831 KiB
+simulated     740 us = compute 701 us + exposed communication 39.4 us (142 us hidden)
 
 operators                                 phase     statements  runs  flops       read      written   sent      time     of the time
-mul sub mul mul mul add mul add sqrt ...  update    17          41    1.01 MFLOP  793 KiB   593 KiB   -         123 us   13.7 %
-start all_gather                          update    7           19    0 FLOP      0 B       0 B       174 KiB   115 us   12.8 %
-mul reduce_sum                            update    16          38    190 kFLOP   377 KiB   7.0 KiB   -         114 us   12.7 %
-reduce_sum                                backward  11          27    96.8 kFLOP  387 KiB   8.7 KiB   -         81.1 us  9.0 %
-dot                                       backward  10          26    11.2 MFLOP  1.1 MiB   345 KiB   -         79.7 us  8.9 %
-copy                                      update    5           15    0 FLOP      331 KiB   165 KiB   -         45.2 us  5.0 %
-dot                                       forward   5           13    5.6 MFLOP   555 KiB   210 KiB   -         39.8 us  4.4 %
-all_reduce                                forward   2           6     0 FLOP      144 KiB   72.0 KiB  72.0 KiB  36.3 us  4.0 %
-reduce_sum                                update    6           12    1.78 kFLOP  7.0 KiB   48 B      -         36.0 us  4.0 %
-start all_reduce                          backward  2           4     0 FLOP      0 B       0 B       48.0 KiB  24.2 us  2.7 %
-mul mul reduce_sum mul neg mul sub ...    backward  3           7     217 kFLOP   514 KiB   340 KiB   -         21.3 us  2.4 %
-all_reduce                                backward  1           3     0 FLOP      72.0 KiB  36.0 KiB  36.0 KiB  18.1 us  2.0 %
-mul add sqrt div mul neg mul div mul ...  backward  2           6     118 kFLOP   258 KiB   72.0 KiB  -         18.1 us  2.0 %
-add                                       forward   2           4     16.9 kFLOP  136 KiB   66.0 KiB  -         12.1 us  1.3 %
-reduce_sum mul sub mul reduce_sum ...     forward   2           4     89.3 kFLOP  101 KiB   51.2 KiB  -         12.1 us  1.3 %
+mul sub mul mul mul add mul add sqrt ...  update    17          41    1.01 MFLOP  792 KiB   593 KiB   -         123 us   14.0 %
+mul reduce_sum                            update    16          38    190 kFLOP   377 KiB   7.0 KiB   -         114 us   12.9 %
+start all_gather                          update    6           16    0 FLOP      0 B       0 B       173 KiB   97.0 us  11.0 %
+reduce_sum                                backward  11          27    96.8 kFLOP  387 KiB   8.7 KiB   -         81.1 us  9.2 %
+dot                                       backward  10          26    11.2 MFLOP  1.1 MiB   345 KiB   -         79.7 us  9.0 %
+copy                                      update    5           15    0 FLOP      331 KiB   165 KiB   -         45.2 us  5.1 %
+start all_reduce                          backward  3           7     0 FLOP      0 B       0 B       84.0 KiB  42.3 us  4.8 %
+dot                                       forward   5           13    5.6 MFLOP   555 KiB   210 KiB   -         39.8 us  4.5 %
+all_reduce                                forward   2           6     0 FLOP      144 KiB   72.0 KiB  72.0 KiB  36.3 us  4.1 %
+reduce_sum                                update    6           12    1.78 kFLOP  7.0 KiB   48 B      -         36.0 us  4.1 %
+mul reduce_sum mul add sqrt div mul ...   backward  2           6     194 kFLOP   440 KiB   291 KiB   -         18.3 us  2.1 %
+mul mul add add add add                   backward  2           6     111 kFLOP   255 KiB   72.0 KiB  -         18.1 us  2.1 %
+add                                       forward   2           4     16.9 kFLOP  136 KiB   66.0 KiB  -         12.1 us  1.4 %
+reduce_sum mul sub mul reduce_sum ...     forward   2           4     89.3 kFLOP  100 KiB   50.5 KiB  -         12.1 us  1.4 %
 add div erf add mul mul mul mul mul ...   backward  1           3     829 kFLOP   217 KiB   144 KiB   -         9.13 us  1.0 %
 add div erf add mul mul                   forward   1           3     424 kFLOP   145 KiB   72.0 KiB  -         9.08 us  1.0 %
 attention_grad                            backward  1           3     295 kFLOP   146 KiB   54.0 KiB  -         9.07 us  1.0 %
-add add reduce_sum mul sub mul ...        forward   1           3     85.1 kFLOP  112 KiB   74.2 KiB  -         9.07 us  1.0 %
+add add reduce_sum mul sub mul ...        forward   1           3     85.1 kFLOP  111 KiB   73.5 KiB  -         9.07 us  1.0 %
 add add                                   forward   1           3     18.4 kFLOP  109 KiB   36.0 KiB  -         9.05 us  1.0 %
 attention                                 forward   1           3     147 kFLOP   73.5 KiB  19.5 KiB  -         9.03 us  1.0 %
 mul reduce_sum add                        update    1           3     291 FLOP    600 B     12 B      -         9.00 us  1.0 %
 add add add add add add add add add add   update    1           3     30 FLOP     144 B     12 B      -         9.00 us  1.0 %
 start all_gather                          forward   1           1     0 FLOP      0 B       0 B       12.0 KiB  6.08 us  0.7 %
+mul mul reduce_sum mul neg mul sub ...    backward  1           1     31.6 kFLOP  73.9 KiB  48.5 KiB  -         3.04 us  0.3 %
 select neg div iota eq select sub ...     backward  1           1     92.5 kFLOP  25.1 KiB  24.0 KiB  -         3.02 us  0.3 %
 mul mul add add add                       backward  1           1     15.4 kFLOP  36.5 KiB  12.0 KiB  -         3.02 us  0.3 %
 scatter_add                               backward  1           1     0 FLOP      30.5 KiB  18.0 KiB  -         3.02 us  0.3 %
@@ -44,6 +44,6 @@ cast cast pow sub cast div cast cast ...  update    1           1     66 FLOP   
 add add add add add add sqrt              update    1           1     10 FLOP     24 B      4 B       -         3.00 us  0.3 %
 mod                                       forward   1           1     10 FLOP     8 B       8 B       -         3.00 us  0.3 %
 wait for all_gather                       forward   1           1     0 FLOP      0 B       0 B       -         0 us     0.0 %
-wait for all_gather                       update    7           19    0 FLOP      0 B       0 B       -         0 us     0.0 %
-wait for all_reduce                       backward  2           4     0 FLOP      0 B       0 B       -         0 us     0.0 %
-all                                                 125         289   20.6 MFLOP  5.7 MiB   2.4 MiB   342 KiB   900 us   100.0 %
+wait for all_gather                       update    6           16    0 FLOP      0 B       0 B       -         0 us     0.0 %
+wait for all_reduce                       backward  3           7     0 FLOP      0 B       0 B       -         0 us     0.0 %
+all                                                 124         286   20.6 MFLOP  5.6 MiB   2.4 MiB   341 KiB   882 us   100.0 %

@@ -1,16 +1,16 @@
 nanogpt.onnx  94.9 k parameters, 3 layers of 55 operators, input_ids i64[4,16], labels i64[4,16]
 step          34.5 MFLOP; arena 2.4 MiB, 0 B wasted
-peak          backward of blocks.1: parameters 372 KiB, optimizer 744 KiB, gradients 129 KiB, saved 380 KiB, activations 85.2 KiB, constants 896 B, workspace 758 KiB
+peak          backward of blocks.1: parameters 372 KiB, optimizer 744 KiB, gradients 129 KiB, saved 378 KiB, activations 85.2 KiB, constants 896 B, workspace 758 KiB
 
 items       phase     block           in use   saved                              most while this runs
-0 to 2      forward   outside blocks  1.5 MiB  380 KiB  ###############           node_add: add
-7 to 16     forward   blocks (x3)     2.2 MiB  380 KiB  ######################    blocks.{}: attention
-17 to 18    forward   blocks (x3)     1.6 MiB  380 KiB  ################          blocks.{}.out: dot
-22 to 31    forward   outside blocks  1.5 MiB  404 KiB  ###############           head: dot
-34 to 43    backward  outside blocks  1.6 MiB  404 KiB  ################          head: dot
-47 to 59    backward  blocks (x3)     1.8 MiB  380 KiB  ##################        blocks.{}.out: dot
-60 to 72    backward  blocks (x3)     2.4 MiB  380 KiB  ########################  peak: blocks.{}: attention_grad
-74 to 83    backward  blocks (x3)     1.7 MiB  380 KiB  #################         blocks.{}.ln1: reduce_sum
+0 to 2      forward   outside blocks  1.5 MiB  378 KiB  ###############           node_add: add
+7 to 16     forward   blocks (x3)     2.2 MiB  378 KiB  ######################    blocks.{}: attention
+17 to 18    forward   blocks (x3)     1.6 MiB  378 KiB  ################          blocks.{}.out: dot
+22 to 31    forward   outside blocks  1.5 MiB  403 KiB  ###############           head: dot
+34 to 43    backward  outside blocks  1.6 MiB  402 KiB  ################          head: dot
+47 to 60    backward  blocks (x3)     1.8 MiB  378 KiB  ##################        blocks.{}.out: dot
+61 to 72    backward  blocks (x3)     2.4 MiB  378 KiB  ########################  peak: blocks.{}: attention_grad
+74 to 83    backward  blocks (x3)     1.7 MiB  378 KiB  #################         blocks.{}.ln1: reduce_sum
 86 to 95    backward  outside blocks  1.8 MiB  0 B      ##################        node_add: reduce_sum
 96 to 99    update    outside blocks  1.5 MiB  0 B      ##############            grad_norm head.weight: reduce_sum
 101 to 108  update    blocks (x3)     1.5 MiB  0 B      ##############            grad_norm blocks.{}.proj.weight: reduce_sum
@@ -21,22 +21,22 @@ items       phase     block           in use   saved                            
 144 to 165  update    blocks (x3)     1.4 MiB  0 B      ##############            adamw blocks.{}.ln1.weight: mul sub mul mul mul add mul mul add sqrt mul add div mul add
 168 to 177  update    blocks (x3)     1.4 MiB  0 B      ##############            adamw blocks.{}.fc.weight: mul sub mul mul mul add mul mul add sqrt mul add div mul add
 
-saved         380 KiB for the backward part, at item 46, its first loop
+saved         378 KiB for the backward part, at item 46, its first loop
 
 peak          item 71, backward of blocks.1
 at the peak  bytes              of the arena
 parameters   380672   372 KiB   15.1 %
-optimizer    761344   744 KiB   30.1 %
+optimizer    761344   744 KiB   30.2 %
 gradients    132160   129 KiB   5.2 %
-saved        388672   380 KiB   15.4 %
+saved        387136   378 KiB   15.3 %
 activations  87232    85.2 KiB  3.5 %
 constants    896      896 B     0.0 %
 workspace    775744   758 KiB   30.7 %
-arena        2526720  2.4 MiB   100.0 %
+arena        2525184  2.4 MiB   100.0 %
 
 bytes     category     items      held by
 758 KiB   workspace    71 to 71   workspace of blocks.{}
-380 KiB   saved        2 to 85    blocks.{}.ln1: mul and 11 others (x3)
+378 KiB   saved        2 to 85    blocks.{}.ln1: mul and 9 others (x3)
 110 KiB   gradients    46 to 178  gradient of blocks.{}.ln1.weight and 11 others (x3)
 108 KiB   parameters   always     blocks.{}.fc.weight (x3)
 108 KiB   parameters   always     blocks.{}.out.weight (x3)

@@ -1,0 +1,143 @@
+// Finds the first place on the path of ways at which the arena fits. Arenas are lowered, not
+// estimated, so what fits is exact.
+#include "solver/plan/fit_memory.h"
+#include "solver/plan/keep_path.h"
+#include "solver/plan/memory_parts.h"
+
+typedef struct Job {
+    Arena *a;
+    const PlanRequest *r;
+    const Graph *train, *predict;
+    const KeepPath *path;
+    int64_t *bytes;  // by place on the path: of the arena; 0: not known yet
+    Diag *d;
+} Job;
+
+static Program *make(const Job *j, const RecomputePolicy *p, Arena *a)
+{
+    LowerOptions o = {.target = j->r->target, .fuse = j->r->fuse, .accumulate = j->r->accumulate};
+    Graph *train = recompute(a, j->train, p, j->r->target, j->d);
+    Graph *predict = graph_clone(j->predict, a);
+
+    if (!train || (j->r->fuse && !scatter_onto(train, j->d)) || !graph_verify(train, j->d))
+        return NULL;
+    classes_align(predict, train);
+    return lower(a, train, predict, &o, j->d);
+}
+
+static int64_t bytes_at(Job *j, int place)
+{
+    if (j->bytes[place] || j->d->errors)
+        return j->bytes[place];
+    Arena *a = arena_new();
+    RecomputePolicy p = keep_path_at(j->path, place, a);
+    const Program *program = make(j, &p, a);
+    j->bytes[place] = program ? program->arena_bytes : 0;
+    arena_free(a);
+    return j->bytes[place];
+}
+
+static bool fits(Job *j, int place) { return bytes_at(j, place) <= j->r->memory; }
+
+// The first place between `low`, which doesn't fit, and `high`, which does, if later places never
+// need more than earlier ones.
+static int bisect(Job *j, int low, int high)
+{
+    while (high - low > 1 && !j->d->errors) {
+        int middle = low + (high - low) / 2;
+        if (fits(j, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+// Walks from a place to smaller ones near it, down to one that fits or that is the least. Layers
+// whose backward part comes first run it while all else is kept, so the least is often one where a
+// few layers keep more.
+static int descend(Job *j, int place)
+{
+    int least = place, before;
+
+    do {
+        before = least;
+        for (int step = 1; step <= j->path->n_places / 2 && !fits(j, least); step *= 2)
+            for (int to = before - step; to <= before + step; to += 2 * step)
+                if (to >= 0 && to <= j->path->n_places && bytes_at(j, to) < bytes_at(j, least))
+                    least = to;
+    } while (least != before && !fits(j, least) && !j->d->errors);
+    return least;
+}
+
+// The place to take: the first one that fits. If the last one doesn't fit, the path may have gone
+// too far: what runs again needs memory too. Then one at which a step begins may fit, or one near
+// the least of these. If none does, the place is the least.
+static int find_place(Job *j)
+{
+    int least = 0;
+
+    if (fits(j, 0))
+        return 0;
+    if (fits(j, j->path->n_places))
+        return bisect(j, 0, j->path->n_places);
+    for (int i = 1; i <= j->path->n_steps; i++) {
+        int place = keep_path_begin(j->path, i);
+        if (fits(j, place))
+            return bisect(j, keep_path_begin(j->path, i - 1), place);
+        least = bytes_at(j, place) < bytes_at(j, least) ? place : least;
+    }
+    return descend(j, least);
+}
+
+static void say_infeasible(const Job *j, const Program *p)
+{
+    PlanFile f = {0};
+    Text peak = {0};
+    const char *memory = bytes_text(j->a, (double)j->r->memory),
+               *bytes = bytes_text(j->a, (double)p->arena_bytes);
+
+    plan_make_memory(&f, p, j->a);
+    if (j->path)
+        diag_error(
+            j->d, "nothing fits in %s, whatever runs again: the least takes %" PRId64 " bytes (%s)",
+            memory, p->arena_bytes, bytes);
+    else
+        diag_error(j->d, "the program doesn't fit in %s: it takes %" PRId64 " bytes (%s)", memory,
+                   p->arena_bytes, bytes);
+    print_memory_parts(j->a, &f, &peak);
+    diag_note(j->d, "its peak is in %s", peak.s);
+    text_free(&peak);
+}
+
+static Program *choose(Job *j, const Cluster *c, OneRank *to)
+{
+    RecomputeRule rule = j->r->recompute.rule;
+
+    j->path = keep_path_find(j->a, j->train, rule, j->r->target, c, j->d);
+    if (!j->path)
+        return NULL;
+    j->bytes = arena_array(j->a, int64_t, (size_t)j->path->n_places + 1);
+    to->recompute = keep_path_at(j->path, find_place(j), j->a);
+    return j->d->errors ? NULL : make(j, &to->recompute, j->a);
+}
+
+PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                        const Graph *predict, OneRank *to, Diag *d)
+{
+    Job j = {.a = a, .r = r, .train = train, .predict = predict, .d = d};
+    LowerOptions o = {.target = r->target, .fuse = r->fuse, .accumulate = r->accumulate};
+
+    *to = (OneRank){.recompute = r->recompute};
+    if (r->chooses_recompute)
+        to->program = choose(&j, c, to);
+    else
+        to->program =
+            lower(a, train ? graph_clone(train, a) : NULL, graph_clone(predict, a), &o, d);
+    if (!to->program)
+        return PLAN_WRONG;
+    if (!r->memory || to->program->arena_bytes <= r->memory)
+        return PLAN_DONE;
+    say_infeasible(&j, to->program);
+    return PLAN_INFEASIBLE;
+}

@@ -1,0 +1,37 @@
+// A path from the policy that keeps the most to the one that keeps the least. Along it the ways of
+// all classes change layer by layer, those first that free the most bytes for a second of running
+// kernels again.
+#ifndef SHARDCC_KEEP_PATH_H
+#define SHARDCC_KEEP_PATH_H
+
+#include "lower/recompute/ways.h"
+
+// One class goes over to its next way, one layer after the other.
+typedef struct KeepStep {
+    int32_t cls;
+    int way;       // to which its layers go
+    int n_layers;  // 1 of class 0, whose nodes go over at once
+    double slope;  // seconds of running kernels again for each byte that isn't kept
+} KeepStep;
+
+typedef struct KeepPath {
+    const Graph *g;  // the training graph before recomputation
+    const ClassWays *ways;
+    const KeepStep *step;
+    int n_steps;
+    int n_places;        // places are from 0, which runs no kernel again, to this number
+    RecomputeRule rule;  // where no kernel runs again
+} KeepPath;
+
+// Finds the path of a training graph. `c` gives the seconds of kernels; NULL: a fixed machine does.
+// NULL after reporting errors.
+KeepPath *keep_path_find(Arena *a, const Graph *g, RecomputeRule rule, const Target *t,
+                         const Cluster *c, Diag *d);
+
+// The policy at a place.
+RecomputePolicy keep_path_at(const KeepPath *x, int place, Arena *a);
+
+// The place at which step i begins; that of i = n_steps is n_places.
+int keep_path_begin(const KeepPath *x, int i);
+
+#endif

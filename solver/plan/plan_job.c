@@ -1,0 +1,126 @@
+// Reads a request for a plan: makes the graph to be planned, and finds the meshes, the pins and the
+// plan that is followed.
+#include "solver/plan/plan_job.h"
+
+#include <string.h>
+
+#include "lower/recompute/ways.h"
+#include "solver/plan/follow_plan.h"
+#include "solver/plan/parse_pins.h"
+
+PlanOptions plan_job_options(const PlanJob *j)
+{
+    return (PlanOptions){.target = j->r->target,
+                         .accumulate = j->r->accumulate,
+                         .copies = COPIES_SURE,
+                         .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
+                         .skips_presets = j->r->skips_presets,
+                         .solve = {.time_limit = 60,
+                                   .gap = 1e-2,
+                                   .threads = 2,
+                                   .seed = 1,
+                                   .engine = "cbc",
+                                   .programs = j->r->programs,
+                                   .skips_certificate = true,
+                                   .is_peak_rough = j->r->is_proposal}};
+}
+
+// Makes the graph to be planned. `train` may be NULL.
+static bool make_graph(PlanJob *j, const Graph *train)
+{
+    j->model = j->g = j->predict;
+    if (train) {
+        j->model = train;
+        j->g = j->train = recompute(j->a, train, &j->r->recompute, j->r->target, j->d);
+        Graph *predict = graph_clone(j->predict, j->a);
+        if (j->train)
+            classes_align(predict, j->train);
+        j->predict = predict;
+    }
+    return j->g && graph_verify(j->g, j->d);
+}
+
+// Pins all specs and strategies of the plan that is given. The user's pins come first.
+static bool take_given(PlanJob *j)
+{
+    const PlannedStep step = {j->model, j->g, &j->r->recompute, j->c, j->r->target};
+    Plan *p = arena_array(j->a, Plan, 1);
+    ValueId *value;
+    NodeId *node;
+    int n_values = plan_file_values(j->g, j->a, &value),
+        n_nodes = plan_file_nodes(j->g, j->a, &node), n = j->n_user_pins;
+    Pin *pin = arena_array(j->a, Pin, (size_t)n + n_values + n_nodes);
+
+    *p = *j->r->given;
+    if (!plan_translate(j->a, &step, p, j->d))
+        return false;
+    if (n)
+        memcpy(pin, j->options.pin, (size_t)n * sizeof *pin);
+    for (int i = 0; i < n_values; i++)
+        pin[n++] = (Pin){.kind = PIN_STORAGE,
+                         .id = value[i],
+                         .spec = p->storage_spec[value[i]],
+                         .is_given = true};
+    for (int i = 0; i < n_nodes; i++)
+        pin[n++] = (Pin){.kind = PIN_STRATEGY, .id = node[i], .spec = p->strategy[node[i]]};
+    j->options.pin = pin;
+    j->options.n_pins = n;
+    j->mesh = &p->mesh;
+    j->n_meshes = 1;
+    return true;
+}
+
+static bool read_request(PlanJob *j)
+{
+    Mesh *given = arena_array(j->a, Mesh, 1);
+    Preset *preset = arena_array(j->a, Preset, 1);
+    Diag of_options = {.file = "shardcc", .to = j->d->to};
+    Pin *pin = NULL;
+
+    j->n_meshes = 1;
+    j->mesh = given;
+    if (!j->r->mesh)
+        j->n_meshes = mesh_shapes(j->a, j->c, j->r->ranks, &j->mesh, &of_options);
+    else if (!mesh_parse(j->a, j->c, j->r->ranks, j->r->mesh, given, &of_options))
+        return false;
+    if (!j->n_meshes)
+        return false;
+    j->options.n_pins = pins_read(j->a, j->r->pin, j->r->n_pins, j->g, j->mesh, &pin, j->d);
+    j->options.pin = pin;
+    j->options.preset = j->r->preset ? preset : NULL;
+    j->n_user_pins = j->options.n_pins;
+    return j->options.n_pins >= 0 && (!j->r->preset || preset_parse(j->r->preset, preset, j->d)) &&
+           (!j->r->given || take_given(j));
+}
+
+// Takes the plan of the request's file, or the pins that it has.
+static bool read_plan(PlanJob *j)
+{
+    const PlannedStep step = {j->model, j->g, &j->r->recompute, j->c, j->r->target};
+    FollowedPlan *followed = arena_array(j->a, FollowedPlan, 1);
+    PlanFile f;
+
+    if (!plan_file_open(j->a, j->r->plan, &f, &j->at) ||
+        !plan_follow(j->a, &f, &step, followed, &j->at))
+        return false;
+    j->given = followed->plan;
+    j->mesh = &followed->plan.mesh;
+    j->n_meshes = 1;
+    j->options.pin = followed->pin;
+    j->options.n_pins = followed->n_pins;
+    j->follows = !followed->n_pins;
+    return true;
+}
+
+bool plan_job_read(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                   const Graph *predict, PlanJob *to, Diag *d)
+{
+    *to = (PlanJob){.a = a,
+                    .r = r,
+                    .c = c,
+                    .predict = predict,
+                    .d = d,
+                    .at = {.file = r->plan ? base_name(r->plan) : d->file, .to = d->to}};
+    to->options = plan_job_options(to);
+    return make_graph(to, train) && (r->plan ? read_plan : read_request)(to);
+}
