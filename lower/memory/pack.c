@@ -65,8 +65,18 @@ static bool is_used_between(const Set *s, int begin, int end, int32_t buffer)
     return false;
 }
 
+static bool is_in_loop(const Set *s, int item)
+{
+    int depth = 0;
+
+    for (int i = 0; i < item; i++)
+        depth += (s->items[i].kind == ITEM_LOOP) - (s->items[i].kind == ITEM_END);
+    return depth > 0;
+}
+
 // Is `from` an accumulator that the item uses last, and is `to` first used there? In a loop they
-// are stacks: the item uses the slots of its own iteration, and no other item uses them.
+// are stacks: the item uses the slots of its own iteration, and no other item uses them. What has
+// no slots is used again by the next iteration.
 static bool ends_accumulator(const Program *p, const Set *s, int item, const Operand *from,
                              const Operand *to)
 {
@@ -75,7 +85,8 @@ static bool ends_accumulator(const Program *p, const Set *s, int item, const Ope
     bool is_output = a->last == s->n_items;
 
     return value_of(s->g, a->value)->kind == VALUE_ZERO && !is_output && x->step == y->step &&
-           x->offset == y->offset && !is_used_between(s, item + 1, s->n_items, x->buffer) &&
+           x->offset == y->offset && (!is_in_loop(s, item) || (x->step && from->is_instance)) &&
+           !is_used_between(s, item + 1, s->n_items, x->buffer) &&
            !is_used_between(s, 0, item, y->buffer);
 }
 
