@@ -297,8 +297,9 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     LowerOptions program = program_options(j, j->options.memory);
     PlanOptions o = j->options;
 
-    o.program = &program;
-    o.copies = COPIES_ALL;
+    o.program = j->r->byte_price > 0 ? NULL : &program;
+    o.copies = j->r->byte_price > 0 ? COPIES_SURE : COPIES_ALL;
+    o.byte_price = j->r->byte_price;
     *to = (PlanResult){.g = j->g, .options = j->options};
     if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
         return PLAN_WRONG;

@@ -30,6 +30,7 @@ typedef struct PlanRequest {
     bool chooses_recompute;  // so that the memory suffices
     bool is_part;            // of a larger search: it is no message if nothing fits
     bool is_proposal;        // one search makes the plan, whether it fits or not, but no program
+    double byte_price;       // of a proposal: see PlanOptions. It is then for a bound alone
     bool skips_presets;
     bool fuse;
     const char *programs;  // the folder of the solver's engines

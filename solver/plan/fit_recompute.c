@@ -15,6 +15,12 @@
 // How often the part of the path before the best place is halved.
 enum { HALVINGS = 3 };
 
+// How many vectors of ways the bound may be of: each takes a search.
+enum { MOST_VECTORS = 8 };
+
+// More than any plan takes.
+static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
+
 typedef struct Search {
     Arena *a;
     const PlanRequest *r;
@@ -24,6 +30,7 @@ typedef struct Search {
     const Plan *best;  // NULL: none fits
     int place;         // of the best one
     double seconds;
+    bool is_scarce;  // the unlimited plan doesn't fit where nothing runs again
     Diag *d;
 } Search;
 
@@ -159,9 +166,56 @@ static void limit_presets(const Search *s, Planned *p)
             p->preset[i].outcome = OUTCOME_INFEASIBLE;
 }
 
-// Whatever runs again takes time: no plan is faster than the bound of all plans that run nothing
-// again and need not keep to the memory.
-static void set_bounds(const Search *s, const Planned *free, PlanResult *to)
+// Goes to the next vector of ways. False after the last one.
+static bool next_ways(const KeepPath *x, int *way)
+{
+    for (int32_t k = 0; k < x->g->n_classes; k++) {
+        if (++way[k] < x->ways[k].n_ways)
+            return true;
+        way[k] = 0;
+    }
+    return false;
+}
+
+static int64_t count_vectors(const KeepPath *x)
+{
+    int64_t n = 1;
+
+    for (int32_t k = 0; k < x->g->n_classes && n <= MOST_VECTORS; k++)
+        n *= x->ways[k].n_ways;
+    return n;
+}
+
+// A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again
+// (Lagrangian relaxation). The bytes held when the backward part begins get a price there instead
+// of a limit. With equal shards, a plan whose layers keep in several ways costs and holds as much
+// as a mean of plans whose layers all keep in one of them, so the least bound of these is one of
+// all. 0: there are too many of them.
+static Wide bound_with_price(Search *s, double price)
+{
+    int *way = arena_array(s->a, int, s->train->n_classes);
+    Wide least = WIDE_MAX;
+
+    if (count_vectors(s->path) > MOST_VECTORS)
+        return 0;
+    do {
+        PlanRequest r = *s->r;
+        PlanResult x;
+        r.recompute = keep_path_pure(s->path, way, s->a);
+        r.memory = ENOUGH_BYTES;
+        r.is_proposal = r.skips_presets = true;
+        r.byte_price = price;
+        if (fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d) != PLAN_DONE)
+            return 0;
+        least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
+    } while (next_ways(s->path, way));
+    return least - (Wide)ceil(price * (double)s->r->memory);
+}
+
+// No plan is faster than the bound of all plans that run nothing again and need not keep to the
+// memory. If the memory is scarce, the price of a byte is about what it costs to save one by
+// running more again.
+static void set_bounds(Search *s, const Planned *free, PlanResult *to)
 {
     Planned *p = &to->planned;
     Answer *x = &p->answer;
@@ -173,7 +227,13 @@ static void set_bounds(const Search *s, const Planned *free, PlanResult *to)
     p->n_searched = free->n_searched;
     p->n_excluded = free->n_excluded;
     p->n_left_out = free->n_left_out;
-    x->bound = free->answer.bound < x->cost ? free->answer.bound : x->cost;
+    x->bound = free->answer.bound;
+    if (s->is_scarce && s->path->n_steps) {
+        const KeepStep *step = keep_path_step(s->path, s->place);
+        Wide bound = bound_with_price(s, 1e12 * step->slope * s->r->accumulate);
+        x->bound = bound > x->bound ? bound : x->bound;
+    }
+    x->bound = x->bound < x->cost ? x->bound : x->cost;
     x->outcome =
         answer_gap(x->cost, x->bound) <= to->options.solve.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
 }
@@ -240,16 +300,16 @@ static PlanStatus make_best(const Search *s, PlanResult *to)
 
 static PlanStatus search(Search *s, PlanResult *to)
 {
-    enum { ENOUGH_BITS = 50 };
     PlanResult free;
-    PlanStatus status = propose(s, 0, INT64_C(1) << ENOUGH_BITS, &free);
+    PlanStatus status = propose(s, 0, ENOUGH_BYTES, &free);
 
     if (status == PLAN_NOT_FOUND)
         diag_error(s->d, "no plan was found in time");
     if (status != PLAN_DONE)
         return status;
     consider(s, &free.planned.plan);
-    if (s->place > 0 || !s->best)
+    s->is_scarce = s->place > 0 || !s->best;
+    if (s->is_scarce)
         propose_smaller(s);
     status = s->d->errors ? PLAN_WRONG : make_best(s, to);
     if (status == PLAN_DONE)

@@ -87,3 +87,22 @@ RecomputePolicy keep_path_at(const KeepPath *x, int place, Arena *a)
     }
     return p;
 }
+
+RecomputePolicy keep_path_pure(const KeepPath *x, const int *way, Arena *a)
+{
+    KeepRun *run = arena_array(a, KeepRun, x->g->n_classes);
+    RecomputePolicy p = {.rule = x->rule, .run = run};
+
+    for (int32_t k = 0; k < x->g->n_classes; k++)
+        add_run(x, k, way[k], 0, layers_of(x->g, k), &p, run);
+    return p;
+}
+
+const KeepStep *keep_path_step(const KeepPath *x, int place)
+{
+    int i = 0;
+
+    while (i < x->n_steps - 1 && keep_path_begin(x, i + 1) < place)
+        i++;
+    return &x->step[i];
+}

@@ -28,6 +28,12 @@ typedef struct KeepPath {
 KeepPath *keep_path_find(Arena *a, const Graph *g, RecomputeRule rule, const Target *t,
                          const Cluster *c, Diag *d);
 
+// The policy in which all layers of class k keep by way[k].
+RecomputePolicy keep_path_pure(const KeepPath *x, const int *way, Arena *a);
+
+// The step in which a place lies. The path has steps.
+const KeepStep *keep_path_step(const KeepPath *x, int place);
+
 // The policy at a place.
 RecomputePolicy keep_path_at(const KeepPath *x, int place, Arena *a);
 

@@ -51,6 +51,9 @@ typedef struct PlanOptions {
     int accumulate;  // micro-batches
     int64_t memory;  // bytes of a rank
     Copies copies;   // copies that count in `memory`
+    // Picoseconds for each byte that a rank holds when the backward part begins. They are a part of
+    // the cost, and of nothing else.
+    double byte_price;
     const Pin *pin;
     int n_pins;
     const Preset *preset;  // the plan must follow it; NULL: none
