@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "driver/make_program.h"
+#include "driver/choose_accumulate.h"
 #include "generator/generator.h"
 #include "report/report.h"
 
@@ -176,6 +176,8 @@ static int write_result(Arena *a, Options *o, const Made *m, const Graph *train,
         report_model(d->file, train ? train : predict);
         report_program(a, p);
         report_again(a, train, &m->recompute);
+        if (o->is_accumulate_chosen)
+            report_accumulate(o->accumulate);
     }
     return finish(a, o, p, predict, w, c, d) ? 0 : EXIT_USER;
 }
@@ -199,6 +201,8 @@ static int compile_model(Arena *a, Options *o, Diag *d)
 
     if (needs_cluster(o) && !open_cluster(a, o, &c))
         return EXIT_USER;
+    if (!o->accumulate)
+        accumulate_choose(o, &c, d->file);
     if (o->emit == EMIT_IR || (o->dump_after && !dumps_split(o)))
         return print_graphs(a, o, d);
     if (!passes_run(a, o, &g, d))

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/make_program.h"
+#include "driver/choose_accumulate.h"
 #include "report/report.h"
 
 typedef struct Job {
@@ -31,6 +31,8 @@ static bool find_cluster(Job *j)
 
 static bool read_graphs(Job *j)
 {
+    if (!j->o.accumulate)
+        accumulate_choose(&j->o, &j->cluster, j->d->file);
     if (!passes_run(j->a, &j->o, &j->graphs, j->d))
         return false;
     if (!j->graphs.train)
@@ -108,6 +110,8 @@ static int finish(const Job *j)
     if (!write_plan(j, &f))
         return EXIT_USER;
     plan_head(j->a, base_name(j->path), &f);
+    if (j->o.is_accumulate_chosen)
+        report_accumulate(j->o.accumulate);
     return 0;
 }
 

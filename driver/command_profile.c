@@ -1,8 +1,8 @@
 // shardcc profile: shows the work of a step, and what the arena holds while it runs.
 #include <string.h>
 
+#include "driver/choose_accumulate.h"
 #include "driver/largest_size.h"
-#include "driver/make_program.h"
 #include "report/report.h"
 
 typedef struct Job {
@@ -24,7 +24,11 @@ static int make(Job *j)
 {
     Graphs g;
 
-    if (!find_cluster(j) || !passes_run(j->a, &j->o, &g, j->d))
+    if (!find_cluster(j))
+        return EXIT_USER;
+    if (!j->o.accumulate)
+        accumulate_choose(&j->o, &j->cluster, j->d->file);
+    if (!passes_run(j->a, &j->o, &g, j->d))
         return EXIT_USER;
     j->model = g.train ? g.train : g.predict;
     return plan_exit_status(make_program(j->a, &j->o, &j->cluster, &g, &j->made, j->d));
@@ -73,6 +77,8 @@ static int profile_program(Job *j)
     report_model(j->d->file, j->model);
     report_program(j->a, j->made.program);
     report_again(j->a, j->model, &j->made.recompute);
+    if (j->o.is_accumulate_chosen)
+        report_accumulate(j->o.accumulate);
     profile_print(&f, j->o.by);
     return write_files(j, &f) ? 0 : EXIT_USER;
 }

@@ -45,7 +45,8 @@ typedef struct Options {
     int64_t memory;       // bytes per rank; 0: all that the cluster's devices have
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
-    int accumulate;
+    int accumulate;   // micro-batches of a step; 0: as many as are best
+    bool is_accumulate_chosen;
     Strings recompute;           // --recompute: none, full, CLASS=N, joined by commas
     RecomputeRule rule;          // by the plan's file, or else by default
     const PlanFile *plan_keeps;  // the plan's file, which says what runs again; NULL: no file

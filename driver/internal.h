@@ -44,8 +44,9 @@ struct OptionDef {
     const char *help;
     // For texts: does the value have the right form?
     bool (*check)(const char *s, int *status);
-    int most;       // for option_count
-    int otherwise;  // for option_count: the field if the option isn't given
+    int most;          // for option_count
+    int otherwise;     // for option_count: the field if the option isn't given
+    const char *word;  // for option_count: stands for 0; NULL: nothing does
     OptionUse use;
     int of;           // which of the commands that share a table have it, as bits; 0: all
     bool is_of_text;  // it also applies to a program's text, which is behind all passes

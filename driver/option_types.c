@@ -87,8 +87,11 @@ static bool read_count(Arena *a, const OptionDef *o, const char *s, void *field,
 
     errno = 0;
     int64_t n = strtoll(s, &end, 10);
-    if (*s < '0' || *s > '9' || *end || errno || n < 1 || n > o->most)
-        return complain(status, "%s: '%s' is not a whole number from 1 to %d", o->name, s, o->most);
+    if (o->word && !strcmp(s, o->word))
+        n = 0;
+    else if (*s < '0' || *s > '9' || *end || errno || n < 1 || n > o->most)
+        return complain(status, "%s: '%s' is not a whole number from 1 to %d%s%s", o->name, s,
+                        o->most, o->word ? ", or " : "", o->word ? o->word : "");
     *(int *)field = (int)n;
     return true;
 }
@@ -98,7 +101,7 @@ static void put_count(Arena *a, const OptionDef *o, const void *field, Strings *
     int n = *(const int *)field;
 
     if (n != o->otherwise)
-        option_put(a, o, arena_string(a, "%d", n), to);
+        option_put(a, o, n || !o->word ? arena_string(a, "%d", n) : o->word, to);
 }
 
 const OptionType option_count = {read_count, put_count, sizeof(int)};

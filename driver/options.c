@@ -100,8 +100,10 @@ static const OptionDef table[] = {
      .use = USE_GRAPH},
     {"--clip-norm", "X", &option_number, AT(clip_norm),
      "scale gradients so that their 2-norm is at most X", .use = USE_GRAPH},
-    {"--accumulate", "K", &option_count, AT(accumulate), "split the batch into K micro-batches",
-     .most = MAX_ACCUMULATE, .otherwise = 1, .use = USE_GRAPH},
+    {"--accumulate", "K", &option_count, AT(accumulate),
+     "split the batch into K micro-batches; auto: as many as --memory needs\n"
+     "and the shortest step has, one with batch statistics",
+     .most = MAX_ACCUMULATE, .otherwise = 1, .word = "auto", .use = USE_GRAPH},
     {"Profile", .of = PROFILE},
     {"--by", "WHAT", &option_by, AT(by),
      "block (the default) or operator: the work of a step, added up;\n"

@@ -273,6 +273,11 @@ bool check_graph(const Options *o, int *status)
                         needs_onnx(o));
     if (o->pin.n && !o->mesh)
         return complain(status, "--pin needs --mesh, whose axes it names");
+    if (!o->accumulate && (!o->memory || is_text(o) || o->plan))
+        return complain(status, "--accumulate auto %s",
+                        o->plan      ? "doesn't apply: a plan's file says itself how many it has"
+                        : is_text(o) ? "doesn't apply: a graph's text says itself how many it has"
+                                     : "needs --memory");
     return true;
 }
 
@@ -297,8 +302,12 @@ bool range_take(Arena *a, Options *o, int *status)
     if (!o->memory)
         return complain(status, "--bind %s=%" PRId64 "..%" PRId64 " needs --memory", o->range.dim,
                         o->range.first, o->range.last);
-    if (o->svg || o->by != PROFILE_BY_BLOCK)
-        return complain(status, "%s doesn't go with a range of --bind", o->svg ? "--svg" : "--by");
+    const char *other = o->svg                      ? "--svg"
+                        : o->by != PROFILE_BY_BLOCK ? "--by"
+                        : !o->accumulate            ? "--accumulate auto"
+                                                    : NULL;
+    if (other)
+        return complain(status, "%s doesn't go with a range of --bind", other);
     return true;
 }
 

@@ -82,6 +82,12 @@ void report_again(Arena *a, const Graph *g, const RecomputePolicy *p)
         printf("%-13s %s\n", i ? "" : "again", plan_keep_text(a, &keep[i]));
 }
 
+void report_accumulate(int micro_batches)
+{
+    printf("%-13s %d micro-batch%s a step\n", "accumulate", micro_batches,
+           micro_batches > 1 ? "es" : "");
+}
+
 char *plan_line(Arena *a, const Program *p)
 {
     const Sharded *s = p->set[SET_PREDICT].sharded;

@@ -11,10 +11,12 @@ import json
 import re
 import subprocess
 
-from model import QUICK_CC, Model, curves_of, for_models, parser
+from model import QUICK_CC, REPOSITORY, Model, curves_of, for_models, parser
 
 SHARES = 0.9, 0.6, 0.3, 0.1  # of what lies between the least and all
 RANKS = ["--ranks", "2", "--mesh", "2", "--cluster", "h100x2"]
+DEMO = REPOSITORY / "models/demo_gpt.onnx"
+DEMO_STEP = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--threads", "2", "--bind", "batch=64"]
 NOTHING = 4  # the exit status if nothing fits
 
 
@@ -104,12 +106,46 @@ def two_ranks(checks, model):
             checks.check(f"{b.name}: {share:.0%}, the plan's program", bytes_of == found["bytes"], done.stderr)
 
 
+def chosen(done):
+    """How many micro-batches --accumulate auto chose."""
+    said = re.search(r"^accumulate +(\d+) micro-batch", done.stdout, re.M)
+    return int(said[1]) if said else None
+
+
+def one_batch(checks, model):
+    """A model with batch statistics has one micro-batch, however little memory there is."""
+    b = Budgets(checks, model)
+    most, _ = b.program()
+    found, done = b.program("--accumulate", "auto", "--memory", most)
+    checks.check(f"{b.name}: one micro-batch", found == most and chosen(done) == 1, done.stderr)
+    found, done = b.program("--accumulate", "auto", "--memory", 1)
+    checks.check(f"{b.name}: no more of them", found is None and f"takes {b.least()} bytes" in done.stderr, done.stderr)
+
+
+def micro_batches(checks, model):
+    """As few micro-batches as fit, where that is faster than running kernels again."""
+    b = Budgets(checks, model)
+    b.options = [DEMO, *DEMO_STEP]
+    arenas = [b.program("--accumulate", n)[0] for n in (1, 2, 4)]
+    for n, budget in zip((1, 2, 4), arenas):
+        found, done = b.program("--accumulate", "auto", "--memory", budget)
+        ok = found == budget and chosen(done) == n and "\nagain " not in done.stdout
+        checks.check(f"demo_gpt: {n} micro-batches", ok, f"{found} of {budget}: {done.stdout} {done.stderr}" * (not ok))
+    found, done = b.program("--accumulate", "auto", "--memory", arenas[2] // 2)
+    ok = found and found <= arenas[2] // 2
+    checks.check("demo_gpt: half of that", ok, f"{found} of {arenas[2] // 2}: {done.stderr}" * (not ok))
+
+
 def test(checks, model):
     one_rank(checks, model)
     if model.name in ("gpt2", "resnet"):
         bits(checks, model)
     if model.name in ("gpt2", "llama", "cnn"):
         two_ranks(checks, model)
+    if model.name == "resnet":
+        one_batch(checks, model)
+    if model.name == "nanogpt":
+        micro_batches(checks, model)
 
 
 def main():

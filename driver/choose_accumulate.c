@@ -1,0 +1,74 @@
+// Compiles with 1, 2, 3 … micro-batches, as far as the batch can be split so. More of them need
+// fewer bytes for activations, but run more and smaller kernels. So nothing after the first number
+// with which nothing has to run again can be better.
+#include "driver/choose_accumulate.h"
+
+enum { MOST_MICRO_BATCHES = 64 };  // that are tried
+
+typedef struct Trial {
+    int64_t bytes;  // of the arena; 0: with this number there is no program
+    double seconds;
+    bool fits, runs_again, has_batch_statistics;
+} Trial;
+
+// Statistics of a batch differ from those of its parts.
+static bool has_batch_statistics(const Graph *g)
+{
+    for (int i = 0; i < g->n_carries; i++)
+        if (value_of(g, g->carries[i].in)->kind == VALUE_BUFFER)
+            return true;
+    return false;
+}
+
+static Trial try_number(const Options *given, int n, const Cluster *c, const char *file)
+{
+    Arena *a = arena_new();
+    Options o = *given;
+    Text said = {0};
+    Diag d = {.file = file, .to = &said};
+    Trial t = {0};
+    Graphs g;
+    Made m = {0};
+
+    o.accumulate = n;
+    if (passes_run(a, &o, &g, &d) && g.train) {
+        PlanStatus status = make_program(a, &o, c, &g, &m, &d);
+        bool is_made = m.program && (status == PLAN_DONE || status == PLAN_INFEASIBLE);
+        const Cluster *machine = needs_cluster(&o) ? c : &cluster_assumed;
+        t = (Trial){.bytes = is_made ? m.program->arena_bytes : 0,
+                    .seconds =
+                        is_made ? program_simulate(m.program, SET_TRAIN, machine).seconds : 0,
+                    .fits = status == PLAN_DONE,
+                    .runs_again = m.recompute.n_runs > 0,
+                    .has_batch_statistics = has_batch_statistics(g.train)};
+    }
+    text_free(&said);
+    arena_free(a);
+    return t;
+}
+
+static bool is_better(const Trial *x, const Trial *best)
+{
+    if (!best->bytes || x->fits != best->fits)
+        return !best->bytes || x->fits;
+    return x->fits ? x->seconds < best->seconds : x->bytes < best->bytes;
+}
+
+void accumulate_choose(Options *o, const Cluster *c, const char *file)
+{
+    Trial best = {0};
+    int chosen = 1;
+
+    for (int n = 1; n <= MOST_MICRO_BATCHES; n++) {
+        Trial t = try_number(o, n, c, file);
+        if (t.bytes && is_better(&t, &best)) {
+            best = t;
+            chosen = n;
+        }
+        bool is_enough = t.fits && !t.runs_again;
+        if (is_enough || (n == 1 && (!t.bytes || t.has_batch_statistics)))
+            break;
+    }
+    o->accumulate = chosen;
+    o->is_accumulate_chosen = true;
+}
