@@ -13,7 +13,7 @@ class Overlaps(Plans):
     def hidden(self):
         """Where communication can overlap computation, the plan is the one whose program takes the shortest step."""
         slow = json.loads(SLOW_LINK.read_text())
-        for name, beta in ("gpt2", 1e-6), ("llama", 2.5e-6):
+        for name, beta in ("gpt2", 1e-6), ("llama", 2e-6):
             slow["links"][0]["beta"] = beta
             (self.work / "link.json").write_text(json.dumps(slow))
             args = [name, "--cluster", "link.json", "--ranks", "2"]
