@@ -11,15 +11,6 @@ typedef struct Trial {
     bool fits, runs_again, has_batch_statistics;
 } Trial;
 
-// Statistics of a batch differ from those of its parts.
-static bool has_batch_statistics(const Graph *g)
-{
-    for (int i = 0; i < g->n_carries; i++)
-        if (value_of(g, g->carries[i].in)->kind == VALUE_BUFFER)
-            return true;
-    return false;
-}
-
 static Trial try_number(const Options *given, int n, const Cluster *c, const char *file)
 {
     Arena *a = arena_new();

@@ -157,12 +157,19 @@ bool input_is(const Options *o, const char *ending)
     return n > k && !strcmp(o->input + n - k, ending);
 }
 
-// Does the model behave differently in training, by batch statistics or dropout?
-static bool has_training_mode(const Graph *g)
+bool has_batch_statistics(const Graph *g)
 {
     for (int i = 0; i < g->n_carries; i++)
         if (value_of(g, g->carries[i].in)->kind == VALUE_BUFFER)
             return true;
+    return false;
+}
+
+// Does the model behave differently in training, by batch statistics or dropout?
+static bool has_training_mode(const Graph *g)
+{
+    if (has_batch_statistics(g))
+        return true;
     for (NodeId i = 1; i < g->n_nodes; i++)
         for (int k = 0; g->nodes[i].phase == FORWARD && k < g->nodes[i].n_in; k++)
             if (in(g, &g->nodes[i], k)->kind == VALUE_HYPER)  // seed of random numbers

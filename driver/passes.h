@@ -27,6 +27,9 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d);
 bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, bool *is_option_wrong,
                   Diag *d);
 
+// Does a step write running statistics? Those of a batch differ from those of its parts.
+bool has_batch_statistics(const Graph *g);
+
 const char *const *pass_names(int *n);
 bool pass_needs_loss(const char *name);
 // Does --dump-after name the graph that partition makes?
