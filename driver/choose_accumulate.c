@@ -19,19 +19,15 @@ static Trial try_number(const Options *given, int n, const Cluster *c, const cha
     Diag d = {.file = file, .to = &said};
     Trial t = {0};
     Graphs g;
-    Made m = {0};
+    Made m;
 
     o.accumulate = n;
-    if (passes_run(a, &o, &g, &d) && g.train) {
-        PlanStatus status = make_program(a, &o, c, &g, &m, &d);
-        bool is_made = m.program && (status == PLAN_DONE || status == PLAN_INFEASIBLE);
+    if (try_program(a, &o, c, &g, &m, &t.fits, &d) && g.train) {
         const Cluster *machine = needs_cluster(&o) ? c : &cluster_assumed;
-        t = (Trial){.bytes = is_made ? m.program->arena_bytes : 0,
-                    .seconds =
-                        is_made ? program_simulate(m.program, SET_TRAIN, machine).seconds : 0,
-                    .fits = status == PLAN_DONE,
-                    .runs_again = m.recompute.n_runs > 0,
-                    .has_batch_statistics = has_batch_statistics(g.train)};
+        t.bytes = m.program->arena_bytes;
+        t.seconds = program_simulate(m.program, SET_TRAIN, machine).seconds;
+        t.runs_again = m.recompute.n_runs > 0;
+        t.has_batch_statistics = has_batch_statistics(g.train);
     }
     text_free(&said);
     arena_free(a);

@@ -39,17 +39,13 @@ static Trial compile_with(const Search *s, int64_t size, Text *said)
     Options o = *s->o;
     Diag d = {.file = s->d->file, .to = said};
     Trial t = {.size = size};
-    Made made = {0};
     Graphs g;
+    Made made;
 
     o.bind = bound_to(a, s->o, size);
-    if (passes_run(a, &o, &g, &d)) {
-        PlanStatus status = make_program(a, &o, s->c, &g, &made, &d);
-        const Program *p = made.program;
-        bool is_made = p && (status == PLAN_DONE || status == PLAN_INFEASIBLE);
-        t.bytes = is_made ? p->arena_bytes : 0;
-        t.fits = status == PLAN_DONE && t.bytes <= o.memory;
-    }
+    if (try_program(a, &o, s->c, &g, &made, &t.fits, &d))
+        t.bytes = made.program->arena_bytes;
+    t.fits = t.fits && t.bytes <= o.memory;
     arena_free(a);
     return t;
 }

@@ -52,6 +52,17 @@ PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Grap
     return status;
 }
 
+bool try_program(Arena *a, const Options *o, const Cluster *c, Graphs *g, Made *to, bool *fits,
+                 Diag *d)
+{
+    *to = (Made){0};
+    if (!passes_run(a, o, g, d))
+        return false;
+    PlanStatus status = make_program(a, o, c, g, to, d);
+    *fits = status == PLAN_DONE;
+    return to->program && (status == PLAN_DONE || status == PLAN_INFEASIBLE);
+}
+
 int plan_exit_status(PlanStatus status)
 {
     static const int exit_status[] = {[PLAN_WRONG] = EXIT_USER,

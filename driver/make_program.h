@@ -29,6 +29,10 @@ typedef struct Made {
 // others there is none.
 PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Made *to,
                         Diag *d);
+// Runs the passes and makes the program. True if there is one, *fits says whether it keeps to the
+// memory.
+bool try_program(Arena *a, const Options *o, const Cluster *c, Graphs *g, Made *to, bool *fits,
+                 Diag *d);
 // The exit status of a command for that of a plan.
 int plan_exit_status(PlanStatus status);
 
