@@ -27,6 +27,7 @@ enum { MAX_CHAIN_STAGES = 1024, MAX_CHAIN_WAYS = 256 };
 typedef struct ChainWay {
     int64_t saved;  // bytes that the backward needs beyond the input; the output is among them
     double forward_time, backward_time;
+    int64_t more_scratch;  // bytes that the backward needs beside the stage's backward_scratch
 } ChainWay;
 
 typedef struct ChainStage {
@@ -56,7 +57,8 @@ typedef enum ChainOpKind {
     // live, with the output in it, and value i is a checkpoint.
     CHAIN_SAVE,
     // Reads value i, what stage i saved and, except for the loss, the gradient of value i + 1, with
-    // backward_scratch bytes more. Afterwards the gradient of value i is live, and of what it read
+    // backward_scratch and the way's more_scratch bytes more. Afterwards the gradient of value i is
+    // live, and of what it read
     // only a value i that is part of what stage i - 1 saved.
     CHAIN_BACKWARD,
     CHAIN_OP_KINDS
@@ -81,7 +83,8 @@ typedef struct ChainSchedule {
 bool chain_read(Arena *a, const char *path, ChainProblem *p, Diag *d);
 bool chain_parse(Arena *a, const char *text, size_t n, ChainProblem *p, Diag *d);
 
-// Prints the file of a schedule.
+// Prints the file of a chain, and that of a schedule.
+void chain_print_problem(const ChainProblem *p, Text *t);
 void chain_print(const ChainProblem *p, const ChainSchedule *s, Text *t);
 
 // ---- schedules ----

@@ -19,7 +19,7 @@ static Choice save_first(const ChainTable *t, int first, int last, int k)
     const ChainStage *s = &t->p->stage[first];
     const ChainWay *w = &s->way[k];
     int64_t forward = gradient_bytes(t->p, last + 1) + s->forward_scratch,
-            backward = gradient_bytes(t->p, first + 1) + s->backward_scratch;
+            backward = gradient_bytes(t->p, first + 1) + s->backward_scratch + w->more_scratch;
 
     return (Choice){.need = w->saved + larger(forward, backward),
                     .held = first < last ? w->saved : 0,

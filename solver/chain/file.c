@@ -10,6 +10,7 @@ static const RecordField way_fields[] = {
     {NEEDED(ChainWay, BYTES, saved)},
     {NEEDED(ChainWay, TIME, forward_time)},
     {NEEDED(ChainWay, TIME, backward_time)},
+    {MAYBE(ChainWay, BYTES, more_scratch)},
 };
 static const RecordTable of_way = {TABLE(ChainWay, way_fields)};
 
@@ -69,7 +70,7 @@ static bool add_bytes(const ChainStage *s, const RecordReader *r, int64_t *sum)
 {
     *sum += s->output + s->forward_scratch + s->backward_scratch;
     for (int k = 0; k < s->n_ways && *sum <= MAX_CHAIN_BYTES; k++)
-        *sum += s->way[k].saved;
+        *sum += s->way[k].saved + s->way[k].more_scratch;
     return *sum <= MAX_CHAIN_BYTES ||
            record_wrong(r, "output", "and the other sizes up to '%.40s' sum to more than %" PRId64,
                         s->name, MAX_CHAIN_BYTES);
@@ -118,6 +119,44 @@ bool chain_read(Arena *a, const char *path, ChainProblem *p, Diag *d)
 }
 
 // ---- printing ----
+
+static void print_time(Text *t, const char *name, double time)
+{
+    text_printf(t, ", \"%s\": ", name);
+    text_number(t, time);
+}
+
+static void print_way(Text *t, const ChainWay *w)
+{
+    text_printf(t, "{\"saved\": %" PRId64, w->saved);
+    print_time(t, "forward_time", w->forward_time);
+    print_time(t, "backward_time", w->backward_time);
+    if (w->more_scratch)
+        text_printf(t, ", \"more_scratch\": %" PRId64, w->more_scratch);
+    text_printf(t, "}");
+}
+
+void chain_print_problem(const ChainProblem *p, Text *t)
+{
+    text_printf(t, "{\n  \"input\": %" PRId64 ",\n  \"stages\": [", p->input);
+    for (int i = 0; i < p->n_stages; i++) {
+        const ChainStage *s = &p->stage[i];
+        text_printf(t, "%s\n    {\"name\": ", i ? "," : "");
+        text_quote(t, s->name);
+        text_printf(t,
+                    ", \"output\": %" PRId64 ", \"forward_scratch\": %" PRId64
+                    ", \"backward_scratch\": %" PRId64,
+                    s->output, s->forward_scratch, s->backward_scratch);
+        print_time(t, "forward_time", s->forward_time);
+        text_printf(t, ", \"keep\": [");
+        for (int k = 0; k < s->n_ways; k++) {
+            text_printf(t, "%s\n      ", k ? "," : "");
+            print_way(t, &s->way[k]);
+        }
+        text_printf(t, "]}");
+    }
+    text_printf(t, "\n  ]\n}\n");
+}
 
 void chain_print(const ChainProblem *p, const ChainSchedule *s, Text *t)
 {

@@ -11,7 +11,8 @@ static bool equal_stages(const ChainStage *x, const ChainStage *y)
     for (int k = 0; k < x->n_ways; k++)
         if (x->way[k].saved != y->way[k].saved ||
             x->way[k].forward_time != y->way[k].forward_time ||
-            x->way[k].backward_time != y->way[k].backward_time)
+            x->way[k].backward_time != y->way[k].backward_time ||
+            x->way[k].more_scratch != y->way[k].more_scratch)
             return false;
     return true;
 }

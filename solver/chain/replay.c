@@ -69,7 +69,7 @@ static bool run_backward(Replay *r, int i)
 
     if (!in->saved || !is_live(r, i) || (!is_loss && !out->gradient))
         return false;
-    run(r, s->backward_scratch, in->saved->backward_time);
+    run(r, s->backward_scratch + in->saved->more_scratch, in->saved->backward_time);
     r->bytes -= in->saved->saved + (is_loss ? 0 : s->output);
     r->bytes += value_bytes(r->p, i) - (in->value ? value_bytes(r->p, i) : 0);
     r->peak = larger(r->peak, r->bytes);

@@ -129,7 +129,7 @@ static int64_t common_divisor(const ChainProblem *p)
         const ChainStage *s = &p->stage[i];
         d = gcd(gcd(gcd(d, s->output), s->forward_scratch), s->backward_scratch);
         for (int k = 0; k < s->n_ways; k++)
-            d = gcd(d, s->way[k].saved);
+            d = gcd(gcd(d, s->way[k].saved), s->way[k].more_scratch);
     }
     return d ? d : 1;
 }

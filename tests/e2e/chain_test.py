@@ -39,8 +39,8 @@ FILES = [
 
 
 def stage(name, output, scratch, time, *ways):
-    """Ways: bytes that are saved, forward time, backward time."""
-    keep = [dict(zip(("saved", "forward_time", "backward_time"), way)) for way in ways]
+    """Ways: bytes that are saved, forward time, backward time and, of some, scratch of the backward beside the stage's."""
+    keep = [dict(zip(("saved", "forward_time", "backward_time", "more_scratch"), way)) for way in ways]
     return {"name": name, "output": output, "forward_scratch": scratch[0], "backward_scratch": scratch[1],
             "forward_time": time, "keep": keep}  # fmt: skip
 
@@ -64,6 +64,7 @@ def drawn_chain(r):
             continue
         output, time = int(r.integers(0, 10**6)), float(r.random())
         ways = [(output + int(r.integers(0, 10**7)), time, float(r.random())) for _ in range(r.integers(1, 4))]
+        ways[-1] += (int(r.integers(0, 10**6)),)
         scratch = int(r.integers(0, 10**6)), before + int(r.integers(0, 10**6))
         chain["stages"].append(stage(f"s{i}", output, scratch, time, *ways))
         before = output
@@ -86,7 +87,8 @@ def replayed(chain, operations):
         assert i in alone or i - 1 in saved, o
         if o["op"] == "backward":
             assert gradient == i + 1 and i in saved, o
-            peak, time = max(peak, live() + s["backward_scratch"]), time + saved[i]["backward_time"]
+            scratch = s["backward_scratch"] + saved[i].get("more_scratch", 0)
+            peak, time = max(peak, live() + scratch), time + saved[i]["backward_time"]
             del saved[i]
             alone.discard(i)
             gradient = i

@@ -59,10 +59,12 @@ static inline ChainStage random_stage(uint64_t *r, const ChainStyle *s, int n_wa
     x.way = arena_array(a, ChainWay, x.n_ways);
     if (s->is_consistent)
         x.backward_scratch += input;
-    for (int k = 0; k < x.n_ways; k++)
+    for (int k = 0; k < x.n_ways; k++) {
         x.way[k] =
             (ChainWay){x.output + random_size(r, s),
                        chance(r, 70) ? x.forward_time : random_time(r, s), random_time(r, s)};
+        x.way[k].more_scratch = chance(r, 30) ? random_size(r, s) : 0;
+    }
     return x;
 }
 
@@ -74,7 +76,7 @@ static inline ChainStage nearly_equal(uint64_t *r, const ChainStage *s, Arena *a
     x.way = arena_array(a, ChainWay, x.n_ways);
     memcpy(x.way, s->way, (size_t)x.n_ways * sizeof *x.way);
     ChainWay *last = &x.way[x.n_ways - 1];
-    switch (below(r, 24)) {
+    switch (below(r, 28)) {
     case 0:
         x.forward_scratch += 1 + x.output;
         break;
@@ -92,6 +94,9 @@ static inline ChainStage nearly_equal(uint64_t *r, const ChainStage *s, Arena *a
         break;
     case 5:
         last->backward_time++;
+        break;
+    case 6:
+        last->more_scratch += 1 + x.output;
     }
     return x;
 }
@@ -277,8 +282,8 @@ static inline void try_backward(Search *s, const Reached *x)
         return;
     to.saved[i] = to.value[i] = 0;
     to.gradient = (uint8_t)i;
-    reach(s, x, s->p->stage[i].backward_scratch,
-          s->p->stage[i].way[x->at.saved[i] - 1].backward_time, to);
+    const ChainWay *w = &s->p->stage[i].way[x->at.saved[i] - 1];
+    reach(s, x, s->p->stage[i].backward_scratch + w->more_scratch, w->backward_time, to);
 }
 
 // Finds the least time for every memory: the ends that no other beats in both time and peak.
