@@ -176,6 +176,7 @@ static int write_result(Arena *a, Options *o, const Made *m, const Graph *train,
         report_model(d->file, train ? train : predict);
         report_program(a, p);
         report_again(a, train, &m->recompute);
+        report_stages(p);
         if (o->is_accumulate_chosen)
             report_accumulate(o->accumulate);
     }

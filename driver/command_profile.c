@@ -77,6 +77,7 @@ static int profile_program(Job *j)
     report_model(j->d->file, j->model);
     report_program(j->a, j->made.program);
     report_again(j->a, j->model, &j->made.recompute);
+    report_stages(j->made.program);
     if (j->o.is_accumulate_chosen)
         report_accumulate(j->o.accumulate);
     profile_print(&f, j->o.by);

@@ -2,6 +2,8 @@
 #ifndef SHARDCC_DRIVER_H
 #define SHARDCC_DRIVER_H
 
+#include <string.h>
+
 #include "report/report.h"
 #include "solver/plan/fit_memory.h"
 
@@ -47,8 +49,9 @@ typedef struct Options {
     double init_std;  // --init normal(STD); 0: none
     int accumulate;   // micro-batches of a step; 0: as many as are best
     bool is_accumulate_chosen;
-    Strings recompute;           // --recompute: none, full, CLASS=N, joined by commas
-    RecomputeRule rule;          // by the plan's file, or else by default
+    const char *chain;   // --chain: the file for the chain of stages; NULL: none
+    Strings recompute;   // --recompute: none, full, CLASS=N, joined by commas; or chain alone
+    RecomputeRule rule;  // by the plan's file, or else by default
     const PlanFile *plan_keeps;  // the plan's file, which says what runs again; NULL: no file
     Emit emit;
     // For shardcc profile: the table to print, the files to write (NULL: none), and the dim whose
@@ -58,6 +61,12 @@ typedef struct Options {
     DimRange range;
     bool frozen_batch_norm, no_weights, no_fuse, verify;
 } Options;
+
+// Is --recompute chain given?
+static inline bool runs_chain(const Options *o)
+{
+    return o->recompute.n && !strcmp(o->recompute.s[0], "chain");
+}
 
 // Reads the command line into `o`. Returns false, with the exit status in `*status`, if there is
 // nothing (more) to do: the user asked for help, or a mistake was reported.

@@ -87,7 +87,7 @@ bool check_pin(const char *s, int *status);            // GLOB=SPEC
 bool check_mesh(const char *s, int *status);
 bool check_preset(const char *s, int *status);
 bool check_pass(const char *s, int *status);
-bool check_recompute(const char *s, int *status);  // none, full, BLOCK=N, with commas
+bool check_recompute(const char *s, int *status);  // none, full, chain, BLOCK=N, with commas
 bool check_march(const char *s, int *status);
 
 // Reads options from the words of another command line, as a plan's file holds them.

@@ -139,7 +139,8 @@ static const OptionDef table[] = {
     {"--recompute", "WHAT", &option_texts, AT(recompute),
      "kernels that run again in the backward part, to keep less: none (the\n"
      "default without --memory), full, or BLOCK=N: the first N layers of a\n"
-     "repeated block keep the least; several with commas",
+     "repeated block keep the least; several with commas. chain: whole stages\n"
+     "run again as often as is best for --memory, on one rank",
      .check = check_recompute, .use = USE_PROGRAM},
     {"--dump-after", "PASS", &option_text, AT(dump_after), passes_help, .check = check_pass,
      .of = COMPILE},
@@ -177,6 +178,10 @@ static const OptionDef table[] = {
      "fix the storage spec of values by their names: 'h.*.fc.weight=[-,tp]',\n"
      "or the strategy of a node: 'v505=m:dp n:tp'; the axes are those of --mesh",
      .check = check_pin, .use = USE_PROGRAM},
+    {"--chain", "FILE.json", &option_text, AT(chain),
+     "write the chain of stages of the plan's program (docs/chain.md), and say what\n"
+     "its best schedule would save; with --ranks 1 there is no plan beside it",
+     .of = PLAN},
     {"--plan-preset", "TEXT", &option_text, AT(preset),
      "use a known plan: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
      "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4",

@@ -57,8 +57,9 @@ static bool read_policy(Run *r, RecomputePolicy *to)
     Diag of_options = {.file = "shardcc", .to = r->d->to};
 
     if (!f) {
-        r->is_option_wrong = !recompute_choose(r->a, r->g, r->o->rule, r->o->recompute.s,
-                                               r->o->recompute.n, r->target, to, &of_options);
+        int n = runs_chain(r->o) ? 0 : r->o->recompute.n;
+        r->is_option_wrong = !recompute_choose(r->a, r->g, r->o->rule, r->o->recompute.s, n,
+                                               r->target, to, &of_options);
         return !r->is_option_wrong;
     }
     of_options.file = base_name(r->o->plan);
@@ -368,7 +369,7 @@ static Run run_new(Arena *a, const Options *o, int last, Diag *d)
 // would write what it makes again to memory.
 static bool chooses_recompute(const Options *o)
 {
-    return o->memory && !o->recompute.n && !o->plan && !o->no_fuse;
+    return o->memory && (!o->recompute.n || runs_chain(o)) && !o->plan && !o->no_fuse;
 }
 
 // Is the graph of a training step? A text that doesn't say its pass may have updates without a

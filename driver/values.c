@@ -205,11 +205,14 @@ bool check_recompute(const char *s, int *status)
     const char *part = s;
     bool has_all = false;
 
+    if (!strcmp(s, "chain"))
+        return true;
     for (;;) {
         int n = (int)strcspn(part, ",");
         bool is_all = n == 4 && (!strncmp(part, "none", 4) || !strncmp(part, "full", 4));
         if (!is_all && !is_layers(part, n))
-            return complain(status, "--recompute: '%.*s' is not none, full or BLOCK=N", n, part);
+            return complain(status, "--recompute: '%.*s' is not none, full, chain or BLOCK=N", n,
+                            part);
         if (is_all && has_all)
             return complain(status, "--recompute: '%s': only one of none and full can be given", s);
         has_all |= is_all;
@@ -331,6 +334,11 @@ bool check_together(Arena *a, const Options *o, int *status)
                         option_of_passes(a, o));
     if (needs_ranks(o))
         return complain(status, "%s needs --ranks", needs_ranks(o));
+    if (runs_chain(o) && (!o->memory || o->ranks > 1 || o->recompute.n > 1 || o->no_fuse))
+        return complain(status, o->ranks > 1         ? "--recompute chain is for one rank"
+                                : o->recompute.n > 1 ? "--recompute chain goes with no other one"
+                                : o->no_fuse         ? "--recompute chain doesn't go with --no-fuse"
+                                                     : "--recompute chain needs --memory");
     if (dumps_split(o) && o->ranks < 2)
         return complain(status, "--dump-after partition needs --ranks");
     if (o->plan && (o->pin.n || o->preset))

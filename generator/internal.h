@@ -139,7 +139,15 @@ double exchange_seconds(const Gen *g, const Item *it);
 // A gradient's number in calls of rt_gradient. Instances share one.
 int gradient_number(Gen *g, ValueId v);
 
-void generate_items(Gen *g);        // all functions of one set
+void generate_items(Gen *g);                     // all functions of one set
+void generate_calls(Gen *g, const Function *f);  // a function that has calls
+// Prints one iteration of a loop as a function, with a parameter is_last if has_last. Returns its
+// name.
+const char *generate_loop_body(Gen *g, int loop, Timing timing, bool has_last);
+// Prints items [begin, end) as statements of a function.
+void generate_statements(Gen *g, int begin, int end, Timing timing, Text *t);
+// "handed[layer + 2]": where the slot of a stage lies, + step * layer.
+char *slot_place(Gen *g, Pool pool, int stage, int step);
 void generate_tensors(Gen *g);      // of both sets
 void generate_live_ranges(Gen *g);  // of both sets, after their items
 

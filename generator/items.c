@@ -225,7 +225,7 @@ static void print_indices(const Gen *g, int n, const char *before, Text *t)
 
 // Prints one iteration's items of that skew as a function. Returns how many indices it takes: those
 // of the loops around it only if it needs them.
-static int generate_body(Gen *g, const PrintedLoop *p, int skew, const char *name)
+static int generate_body(Gen *g, const PrintedLoop *p, int skew, const char *name, bool has_last)
 {
     const Item *loop = p->it;
     const BlockClass *c = &g->s->g->classes[loop->cls];
@@ -243,7 +243,7 @@ static int generate_body(Gen *g, const PrintedLoop *p, int skew, const char *nam
         text_printf(g->bodies, ", %d iteration%s later", skew, skew > 1 ? "s" : "");
     text_printf(g->bodies, "\nstatic void %s(Rt *rt, char *m", name);
     print_indices(g, n, ", int64_t ", g->bodies);
-    text_printf(g->bodies, ")\n{\n");
+    text_printf(g->bodies, "%s)\n{\n", has_last ? ", bool is_last" : "");
     for (int k = 0; k < n; k++)
         if (!strstr(text, loop_index(g, k)))
             text_printf(g->bodies, "    (void)%s;\n", loop_index(g, k));
@@ -343,7 +343,7 @@ static void generate_loop(Gen *g, const PrintedLoop *p, Text *t, int indent)
     text_printf(t, skews ? " {\n" : "\n");
     for (int skew = 0; skew <= skews; skew++) {
         const char *name = body_name(g, p->it, p->timing, skew);
-        int n = generate_body(g, p, skew, name);
+        int n = generate_body(g, p, skew, name, false);
         if (skews)
             print_condition(g, p, skew, t, indent + 4);
         print_body_call(g, p, skew, name, n, t, skews ? indent + 8 : indent + 4);
@@ -362,16 +362,38 @@ static void generate_range(Gen *g, const PrintedLoop *around, int begin, int end
         if (it->kind == ITEM_LOOP) {
             generate_loop(g, &loop, t, indent);
             i = it->loop.end;
+        } else if (it->skew == skew && it->is_once) {
+            text_printf(t, "%*sif (is_last) {\n", indent, "");
+            generate_item(g, it, t, indent + 4);
+            text_printf(t, "%*s}\n", indent, "");
         } else if (it->skew == skew) {
             generate_item(g, it, t, indent);
         }
     }
 }
 
+const char *generate_loop_body(Gen *g, int loop, Timing timing, bool has_last)
+{
+    const Item *it = &g->s->items[loop];
+    const char *name = body_name(g, it, timing, 0);
+
+    generate_body(g, &(PrintedLoop){it, loop, 0, timing}, 0, name, has_last);
+    return name;
+}
+
+void generate_statements(Gen *g, int begin, int end, Timing timing, Text *t)
+{
+    generate_range(g, &(PrintedLoop){.timing = timing}, begin, end, 0, t, 4);
+}
+
 static void generate_function(Gen *g, const Function *f)
 {
     Text t = {0};
 
+    if (f->calls) {
+        generate_calls(g, f);
+        return;
+    }
     generate_range(g, &(PrintedLoop){.timing = f->timing}, f->begin, f->end, 0, &t, 4);
     text_printf(g->bodies, "static void %s(Rt *rt, char *m)\n{\n", f->name);
     if (!t.n)

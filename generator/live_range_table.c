@@ -3,17 +3,30 @@
 
 #include "generator/internal.h"
 
+// The function that runs an item as one of its calls; NULL: it runs in its turn.
+static const Function *calling_function(const Set *s, int item)
+{
+    for (int i = 0; i < s->n_functions; i++)
+        if (s->functions[i].calls && item >= s->functions[i].begin && item < s->functions[i].end)
+            return &s->functions[i];
+    return NULL;
+}
+
 // For each item, the number of statements before it. Needless items are no statements. Items that
-// show a gradient or fill padding belong to the statement before them.
+// show a gradient or fill padding belong to the statement before them. All calls of a function are
+// one statement.
 static int *count_statements(const Gen *g)
 {
     const Set *s = g->s;
     int *before = arena_array(g->arena, int, s->n_items + 1);
 
-    for (int i = 0; i < s->n_items; i++)
+    for (int i = 0; i < s->n_items; i++) {
+        const Function *f = calling_function(s, i);
         before[i + 1] =
-            before[i] + (s->items[i].kind != ITEM_NONE && s->items[i].kind != ITEM_PAD &&
-                         s->items[i].kind != ITEM_GRADIENT);
+            before[i] + (f ? i == f->begin
+                           : s->items[i].kind != ITEM_NONE && s->items[i].kind != ITEM_PAD &&
+                                 s->items[i].kind != ITEM_GRADIENT);
+    }
     return before;
 }
 
@@ -80,7 +93,7 @@ static void print_loops(Gen *g, const int *before)
     text_printf(&t, "{0}}, (RtLoop[]){");
     for (int i = 0; i < g->s->n_items; i++) {
         const Item *it = &g->s->items[i];
-        if (it->kind != ITEM_LOOP)
+        if (it->kind != ITEM_LOOP || calling_function(g->s, i))
             continue;
         text_printf(&t, "{%d, %d, %d, {", before[i], before[it->loop.end],
                     loop_length(g->s->g, it) + it->loop.skew);

@@ -160,7 +160,7 @@ static void note_place(Namer *x, int32_t buffer, int64_t offset, ValueId v, int6
     place->step = place->step ? place->step : step;
     if (rank <= place->rank)
         return;
-    place->name = v ? name_of(x, v) : "WORK";
+    place->name = v ? name_of(x, v) : b->kind == BUFFER_POOLS ? "SLOTS" : "WORK";
     place->rank = rank;
 }
 

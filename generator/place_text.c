@@ -9,7 +9,11 @@ const char *rank_text(Gen *g, const Item *it)
     if (!it->workspace_buffer)
         return "rt";
     g->has_workspace = true;
-    return arena_string(g->arena, "WITH(%s)", place_offset(g, it->workspace_buffer, 0));
+    const Buffer *b = &g->p->buffers[it->workspace_buffer];
+    const char *at = place_offset(g, it->workspace_buffer, 0);
+    if (b->pool)
+        at = arena_string(g->arena, "%s + %s", at, slot_place(g, b->pool, b->stage, b->stage_step));
+    return arena_string(g->arena, "WITH(%s)", at);
 }
 
 static const char *in_brackets(const Gen *g, const char *s)
@@ -110,7 +114,7 @@ char *place_text(Gen *g, const Operand *o)
     const Movement *inner = &a->move[0];
     const PlaceName *p = use_place(g, a->buffer, a->first - g->p->buffers[a->buffer].offset);
     int64_t distance = a->at - a->first, before = 0;
-    bool is_stack = p->step && (!inner->step || inner->step == p->step);
+    bool is_stack = p->step && !a->pool && (!inner->step || inner->step == p->step);
     const char *own = o->rank_slice.slice ? own_text(g, o) : "";
     char *s;
 
@@ -123,6 +127,8 @@ char *place_text(Gen *g, const Operand *o)
         s = arena_string(g->arena, "AT(%s, %s)%s", p->name, instance_text(g, o, before), own);
     else
         s = arena_string(g->arena, "m + %s%s%s", p->name, p->step ? ".first" : "", own);
+    if (a->pool)
+        s = arena_string(g->arena, "%s + %s", s, slot_place(g, a->pool, a->stage, a->stage_step));
     if (distance)
         s = arena_string(g->arena, "%s %s %s", s, distance < 0 ? "-" : "+",
                          offset_text(g, o, llabs(distance)));

@@ -65,6 +65,7 @@ typedef struct Lowering {
     InitialValue *initials;
     int n_initials, cap_initials;
     ValueId *carried_in;  // by ValueId: the carry's `in`, of its `out`
+    bool *is_once;        // by NodeId: forward work that only changes states; NULL: no matter
     bool *can_inline;     // by NodeId: each reader makes it again, unless needs_memory is set
     bool *needs_memory;   // by ValueId: some reader doesn't read it element by element
     // By ValueId (bases): 1 + the item that makes it; seen from outside a loop, the loop's end.
@@ -114,6 +115,11 @@ Operand output_operand(const Lowering *l, int r, NodeId n, int k);
 void find_inlinable(Lowering *l);
 void find_inlinable_one_flop(Lowering *l);
 bool is_inlined(const Lowering *l, ValueId v);
+
+// Finds forward work that only changes states, where stages run forward again.
+void find_once(Lowering *l);
+// Must the two nodes not be in one group, as one may run more often than the other?
+bool must_not_join(const Lowering *l, NodeId a, NodeId b);
 
 // Takes the labels of a class away, sets `retries` and gives false.
 bool unroll_class(Lowering *l, int32_t cls);
@@ -202,8 +208,26 @@ void finish_groups(Lowering *l);
 // Starts collectives before their first reader and adds the waits for them.
 bool lower_overlap(Lowering *l);
 bool lower_storage(Lowering *l);
-// Lets a group's or kernel's output take over the place of an input that it reads last.
-void lower_in_place(Program *p, Set *s);
+typedef struct Chain Chain;  // lower/chain/: a training set as a chain of stages
+
+// Lets a group's or kernel's output take over the place of an input that it reads last. In a chain
+// (NULL: it is none) only within a part of a stage.
+void lower_in_place(Program *p, Set *s, Chain *chain);
+
+// ---- chain.c ----
+
+// Finds the stages of the training set. NULL after reporting that it is no chain.
+Chain *chain_find(Program *p, Diag *d);
+// May an item write over a buffer that it reads last?
+bool chain_may_overwrite(const Chain *x, int32_t from);
+void chain_overwrite(Chain *x, int32_t from, int32_t to);  // `to` is written over `from`
+// Puts the values of stages into slots. False after reporting an error.
+bool chain_enter_slots(Chain *x, const Cluster *c);
+// Has a schedule chosen, and makes its calls. `more`: bytes of the arena, beside those known
+// before, that slots can't have. False: none was chosen.
+bool chain_choose_runs(Chain *x, const ChainChoice *o, int64_t more);
+void chain_set_rest(Chain *x, int64_t bytes);    // of the arena, without the slots
+void chain_finish(Chain *x);                     // when the arena is packed
 
 // ---- slots.c ----
 

@@ -154,7 +154,7 @@ bool live_ranges_find(const Graph *g, const Target *t, int accumulate, Arena *a,
     if (ok) {
         Buffer *before = arena_array(own, Buffer, p->n_buffers);
         memcpy(before, p->buffers, (size_t)p->n_buffers * sizeof *before);
-        lower_in_place(p, &p->set[SET_TRAIN]);
+        lower_in_place(p, &p->set[SET_TRAIN], NULL);
         lower_find_slots(p, SET_TRAIN);
         *to = (LiveRanges){.range = arena_array(a, LiveRange, MOST_PARTS * p->n_buffers),
                            .n_items = s->n_items,

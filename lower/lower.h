@@ -1,334 +1,8 @@
 // Graph → one rank's program: order, fused groups, storage, arena. No text, no search.
-//
-// A Program has two sets of functions, training and forward only, in one arena. A set is a list of
-// items in the order of execution; repeated blocks are loops over one iteration's items.
 #ifndef SHARDCC_LOWER_H
 #define SHARDCC_LOWER_H
 
-#include <string.h>
-
-#include "analyzer/analyzer.h"
-#include "analyzer/target.h"
-
-// Where a value lies. Iteration i of a repeated block finds it at offset + step * i or, where
-// `ring` is set, at offset + step * (i mod ring). A ring has as many slots as iterations are under
-// way at once: two where only the neighbour iteration reads the value.
-typedef struct Storage {
-    int32_t buffer;  // 0: none
-    int32_t ring;
-    int64_t offset, step;  // bytes, from the buffer's start
-} Storage;
-
-// Who uses a buffer, and for how long.
-typedef enum BufferKind {
-    BUFFER_LOCAL,       // live between two items of one set
-    BUFFER_PERSISTENT,  // parameters, states, constants …: always live, in both sets
-    BUFFER_WORKSPACE,   // bytes that a kernel needs while it runs
-} BufferKind;
-
-// A buffer with a slot for each iteration of a loop, which the loop's turns take or free one by
-// one: of a loop in which it begins, a turn takes the slot of its iteration; of a loop in which it
-// ends, a turn frees it. Loops are given as 1 + the index of their ITEM_LOOP; 0: none.
-typedef struct Slots {
-    int64_t bytes;  // of a slot; 0: the buffer is in use as a whole
-    int taken, freed;
-} Slots;
-
-typedef struct Buffer {
-    BufferKind kind;
-    int set;          // the set that made it; unless it is persistent, it is live in that set alone
-    int64_t bytes;    // a multiple of 64
-    int first, last;  // items between which it is live, both included; unused if persistent
-    int64_t offset;   // in the arena
-    ValueId value;    // of that set: the first value that it was made for
-    int64_t n_instances;  // how many instances of that value it holds
-    Slots slots;
-} Buffer;
-
-// A view whose place depends on the rank: `slice` is the rank's shard of `whole`, split along
-// `dim`. It begins `stride` elements after the start of `whole` for each element of the dim before
-// the rank's shard. Zero: the place is the same on all ranks.
-typedef struct RankSlice {
-    ValueId slice, whole;
-    int dim;
-    int64_t stride;
-} RankSlice;
-
-enum { MAX_LOOPS = 4 };  // loops around an item
-
-// How a place moves with the iterations of a loop: by step * iteration or, where `ring` is set, by
-// step * ((iteration + shift) mod ring), with shift ≥ 0. In bytes.
-typedef struct Movement {
-    int64_t step;
-    int ring, shift;
-} Movement;
-
-// A place in the arena, in bytes: `at`, and its movement with each of the loops around the item,
-// the innermost first. It is part of what lies at `first`: of a value or, in a loop, of a value's
-// instance of iteration 0.
-typedef struct Address {
-    int32_t buffer;  // 0: no place
-    int64_t first;
-    int64_t at;
-    Movement move[MAX_LOOPS];
-} Address;
-
-static inline bool address_equal(const Address *a, const Address *b)
-{
-    return a->buffer == b->buffer && a->first == b->first && a->at == b->at &&
-           !memcmp(a->move, b->move, sizeof a->move);
-}
-
-// The byte of the arena in these iterations of the loops around the item, the innermost first.
-static inline int64_t address_at(const Address *a, const int *iteration)
-{
-    int64_t at = a->at;
-
-    for (int k = 0; k < MAX_LOOPS; k++) {
-        const Movement *m = &a->move[k];
-        at += m->step * (m->ring ? (iteration[k] + m->shift) % m->ring : iteration[k]);
-    }
-    return at;
-}
-
-// A place that an item reads or writes: `value`, which is `base` or a view of it. Where
-// is_instance, it is in a loop over base's own block and uses base's instance of that loop's
-// iteration + delta. Elsewhere the item uses base's own iteration + delta; -1 and the class's
-// length are the places of a loop's initial values.
-typedef struct Operand {
-    ValueId value, base;
-    bool is_instance;
-    int delta;
-    int loop;  // of an instance: how many loops around the item are within the loop over its block
-    // The view, from base's first element: `offset` at iteration 0, plus `step` for each iteration
-    // of the loops around the item, the innermost first. Elements.
-    int64_t offset, step[MAX_LOOPS];
-    int64_t stride[MAX_RANK];  // elements
-    RankSlice rank_slice;
-    Address address;  // of the first element, but for the rank slice; set by program_finish
-} Operand;
-
-typedef enum ItemKind {
-    ITEM_GROUP,   // elementwise nodes over one domain
-    ITEM_KERNEL,  // one node
-    ITEM_COPY,    // operand 1 := operand 0, over `dim`
-    ITEM_FILL,    // operand 0 := fill, densely
-    ITEM_LOOP,    // runs the items up to its ITEM_END once per iteration
-    ITEM_END,
-    ITEM_GRADIENT,  // operand 0 is a parameter's gradient, whole
-    // Sets operand 0's padding along `axis` to the identity of `op`: node 0 reduces over `factor`.
-    ITEM_PAD,
-    ITEM_WAIT,  // waits until the kernel of the same slot, which has these operands, has ended
-    ITEM_NONE,  // a copy that turned out to be needless
-} ItemKind;
-
-// Bytes at the end of every buffer that nobody writes.
-enum { REDZONE = 64 };
-
-// The bytes of one instance's place in a buffer, and of a buffer for n_instances values of `bytes`.
-static inline int64_t instance_bytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-static inline int64_t buffer_bytes(int64_t bytes, int64_t n_instances)
-{
-    return instance_bytes(bytes) * n_instances + REDZONE;
-}
-
-enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant
-
-// A fused group. Its nodes walk over the item's dims.
-typedef struct Group {
-    int *source;            // for each input of each node, in order, its operand or SOURCE_…
-    bool is_channels_last;  // dim 1 is walked innermost, else the last dim is
-    // The dims before `row_rank` make rows. Sums go over a row; a node of rank `row_rank` is a row
-    // scalar, one number per row. A node that needs a sum comes in a later pass over the row.
-    // pass[i] is the row pass of node i; for a row scalar, the pass after which it is computed (-1:
-    // before the first).
-    bool has_rows;
-    int row_rank;
-    int *pass, n_passes;
-    // Some sums keep the innermost dim and the first `column_rank` of the other dims.
-    bool has_columns;
-    int column_rank;
-    int64_t workspace;  // bytes, for the column sums
-    // Set by program_finish.
-    int axis[MAX_RANK];   // the dims, from the outermost that is walked to the innermost
-    bool *is_row_scalar;  // by node: does it make one number for each row?
-    bool *is_column_sum;  // by node: is it a sum that keeps the innermost dim?
-    bool *is_in_place;    // by output: is it written over an input?
-    int *maker;           // by input of each node, as `source`: the node that makes it, or -1
-    RtSums sums;          // the arguments of rt_sums for the column sums
-} Group;
-
-// The call of a kernel. A collective that runs beside other items until its ITEM_WAIT has slots:
-// iteration i uses slot + i mod n_slots. Slots count from 1; 0: the call blocks.
-typedef struct KernelCall {
-    Kernel kernel;      // how it is called
-    int64_t workspace;  // bytes
-    int slot, n_slots;
-} KernelCall;
-
-// A loop over a class, or over a number of iterations (cls 0). In a loop, one with a length walks
-// a part of its class: in iteration i of the loop around it, from iteration i * length on.
-typedef struct Loop {
-    int end;           // the index of its ITEM_END
-    int length;        // 0: of the class
-    bool is_reverse;   // from the last iteration to the first
-    int skew;          // the largest of its items
-    int fission_part;  // the number, from 0, of this part of a loop that fission has cut
-    int again;         // Block.again of its nodes
-} Loop;
-
-typedef struct Fill {
-    double value;
-} Fill;
-
-typedef struct Pad {
-    int factor, axis;
-    RtReduceOp op;
-} Pad;
-
-typedef struct Item {
-    ItemKind kind;
-    NodeId *nodes;  // in order; one for a kernel
-    int n_nodes;
-    Operand *operands;  // inputs (a group's: those read from memory), then outputs
-    int n_in, n_out;
-    int rank;  // group, copy and pad: the dims walked over
-    int64_t dim[MAX_RANK];
-    int32_t cls;  // loop: its class; item of a loop: the loop's class
-    Phase phase;
-    int region;                // the loop that the item is in; 0: none
-    int skew;                  // iterations that it runs after its own
-    int32_t workspace_buffer;  // of a kernel or a group; 0: it needs none
-    Work work;                 // of one run, none for a loop's begin and end; set by program_finish
-    // A copy, an end, a gradient and ITEM_NONE have no more than this.
-    union {
-        Group group;
-        KernelCall call;  // kernel; wait: its slots
-        Loop loop;
-        Fill fill;
-        Pad pad;
-    };
-} Item;
-
-// The slot of a collective's start or wait; 0: the item has none.
-static inline int item_slot(const Item *it)
-{
-    return it->kind == ITEM_KERNEL || it->kind == ITEM_WAIT ? it->call.slot : 0;
-}
-
-// The bytes of the item's workspace.
-static inline int64_t item_workspace(const Item *it)
-{
-    return it->kind == ITEM_GROUP    ? it->group.workspace
-           : it->kind == ITEM_KERNEL ? it->call.workspace
-                                     : 0;
-}
-
-// How the mesh splits a dim. n_axes 0: it doesn't.
-typedef struct DimSplit {
-    RtCut cut;
-    bool is_uneven;  // some ranks have less than a chunk
-} DimSplit;
-
-// When a function runs.
-typedef enum Timing {
-    TIMING_MICRO,    // once for every micro-batch of a step
-    TIMING_REDUCE,   // once a step, after the micro-batches
-    TIMING_UPDATE,   // once a step, after the trainer has looked at the norm of the gradients
-    TIMING_FORWARD,  // once for every batch that is only predicted
-    N_TIMINGS
-} Timing;
-
-static inline const char *timing_name(Timing t)
-{
-    static const char *const names[N_TIMINGS] = {"micro", "reduce", "update", "forward"};
-    return names[t];
-}
-
-// A function that the trainer calls. Those of one timing run in the order of the set's list.
-typedef struct Function {
-    const char *name;  // begins with the timing's name; once in a program
-    Timing timing;
-    int begin, end;  // items [begin, end)
-} Function;
-
-typedef struct Set {
-    Graph *g;
-    const struct Sharded *sharded;  // NULL: there is one rank
-    Item *items;
-    int n_items, cap_items;
-    Function *functions;  // their items follow each other
-    int n_functions, cap_functions;
-    Storage *storage;  // by ValueId of bases; all instances have the same: iteration 0's place
-    // Set by program_finish. How the mesh splits the dims of a value and the factors of a node;
-    // NULL: one rank has the whole.
-    Address *address;  // by ValueId: the value's place as it is seen from outside all loops
-    DimSplit **value_split, **node_split;
-    double flops;  // of a step's products, counting all loops, micro-batches and ranks
-    int64_t end;   // where its buffers end in the arena
-} Set;
-
-// How many iterations of its own a loop runs.
-static inline int loop_length(const Graph *g, const Item *loop)
-{
-    return loop->loop.length ? loop->loop.length : g->classes[loop->cls].length;
-}
-
-// The node that names an item: the last one or, of an update, the last one that serves a parameter.
-// NULL: no node makes the item's value.
-static inline const Node *item_node(const Graph *g, const Item *it)
-{
-    for (int i = it->n_nodes - 1; i >= 0; i--) {
-        const Node *n = &g->nodes[it->nodes[i]];
-        if (n->phase == UPDATE && n->source && *n->source->scope)
-            return n;
-    }
-    if (it->n_nodes)
-        return &g->nodes[it->nodes[it->n_nodes - 1]];
-    NodeId from = it->n_in + it->n_out ? value_of(g, it->operands[0].value)->producer : 0;
-    return from ? &g->nodes[from] : NULL;
-}
-
-// A loop runs its items in order, loop_length + skew times. Each time, an item works for the
-// iteration `skew` iterations ago, if there is such an iteration.
-typedef struct WalkedLoop {
-    int item;   // its ITEM_LOOP
-    int at;     // how often it has run its items
-    int first;  // the first iteration of its class that it walks
-} WalkedLoop;
-
-// A walk through the items [begin, end) in the order of execution, with loops unrolled.
-typedef struct ItemWalk {
-    const Set *s;
-    int item, end;
-    int depth;                   // loops around the item
-    WalkedLoop loop[MAX_LOOPS];  // the outermost first
-    int iteration[MAX_LOOPS];    // of the loops around the item, the innermost first
-} ItemWalk;
-
-ItemWalk item_walk_new(const Set *s, int begin, int end);
-bool item_walk_next(
-    ItemWalk *w);  // goes to the next item that isn't a loop's begin or end; false: the end
-
-enum { SET_TRAIN, SET_PREDICT, N_SETS };
-
-typedef struct Program {
-    Arena *arena;
-    const Target *target;
-    Set set[N_SETS];  // set[SET_TRAIN].g is NULL in a program that only predicts
-    // Names of parameters, states … → index in named_storage. Both sets find them by name.
-    Map name_index;
-    Storage *named_storage;
-    int n_named, cap_named;
-    Buffer *buffers;  // [0] is unused
-    int n_buffers, cap_buffers;
-    int64_t arena_bytes;
-    int n_slots;
-    int64_t bound;  // the largest sum of live bytes: no packing can be smaller
-    // The arena's bytes with full overlap, if overlap was reduced to fit the memory; else 0.
-    int64_t full_overlap_bytes;
-    int accumulate;
-} Program;
+#include "lower/program.h"
 
 // How far statements that wait for communication may move. Moving them farther takes more memory.
 typedef enum OverlapLevel {
@@ -338,6 +12,36 @@ typedef enum OverlapLevel {
     OVERLAP_ITERATION,  // within their iteration
     OVERLAP_NONE,       // nowhere: each collective ends before the next item begins
 } OverlapLevel;
+
+// A stage of a training program: the bytes of a slot in each pool, and the seconds of its forward
+// and its backward part.
+typedef struct StageWork {
+    const char *name;
+    int64_t bytes[N_POOLS];
+    double forward_seconds, backward_seconds;
+} StageWork;
+
+// The stages of a training program, which run forward one after the other and then backward from
+// the last to the first.
+typedef struct ProgramChain {
+    int n_stages;
+    StageWork *stage;
+    int64_t rest;  // bytes of the arena beside the slots
+} ProgramChain;
+
+// An execution of a stage's forward part or of its backward part.
+typedef struct StageRun {
+    int stage;
+    bool is_backward, is_last;  // is_last: of the forward part
+} StageRun;
+
+// Chooses in which order the stages run. Returns how many runs there are in *run, which it makes in
+// `a`; 0: the program is to run as it is.
+typedef struct ChainChoice {
+    int (*choose)(void *context, const ProgramChain *x, StageRun **run, Arena *a);
+    void *context;
+    const Cluster *cluster;  // gives seconds
+} ChainChoice;
 
 typedef struct LowerOptions {
     const Target *target;
@@ -350,6 +54,7 @@ typedef struct LowerOptions {
     int64_t memory;  // bytes for the arena: overlap is reduced until it fits; 0: no limit
     bool is_trial;   // the arena need only fit the memory: no smaller one is looked for
     OverlapLevel overlap_level;
+    const ChainChoice *chain;  // NULL: the training program runs no stage again
 } LowerOptions;
 
 // A value of a split graph holds value `of` of the whole graph in the spec `spec`. Where `of` is 0

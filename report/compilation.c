@@ -82,6 +82,24 @@ void report_again(Arena *a, const Graph *g, const RecomputePolicy *p)
         printf("%-13s %s\n", i ? "" : "again", plan_keep_text(a, &keep[i]));
 }
 
+void report_stages(const Program *p)
+{
+    const Set *s = &p->set[SET_TRAIN];
+
+    for (int i = 0; s->g && i < s->n_functions; i++) {
+        const Calls *x = s->functions[i].calls;
+        int n = 0;
+        for (int k = 0, last = -1; x && k < x->n_calls; k++) {
+            bool is_back = x->part[x->call[k].part].is_backward;
+            int stage = is_back ? -1 : call_stage(x, &x->call[k]);
+            n += stage >= 0 && stage != last;
+            last = stage;
+        }
+        if (x)
+            printf("%-13s %d, which run forward %d times\n", "stages", x->n_stages, n);
+    }
+}
+
 void report_accumulate(int micro_batches)
 {
     printf("%-13s %d micro-batch%s a step\n", "accumulate", micro_batches,

@@ -8,7 +8,7 @@ static int64_t *count_runs(const Program *p, const Set *s, Arena *a)
 
     for (int i = 0; i < s->n_functions; i++) {
         const Function *f = &s->functions[i];
-        ItemWalk w = item_walk_new(s, f->begin, f->end);
+        ItemWalk w = item_walk_function(s, f);
         while (item_walk_next(&w))
             if (item_is_statement(&s->items[w.item]))
                 times[w.item] += f->timing == TIMING_MICRO ? p->accumulate : 1;

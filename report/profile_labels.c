@@ -139,6 +139,8 @@ const char *profile_buffer_name(const Profile *f, int32_t buffer)
 
     if (b->kind == BUFFER_WORKSPACE)
         return workspace_name(f, s, buffer);
+    if (b->kind == BUFFER_POOLS)
+        return "slots of stages";
     const Value *x = buffer_value(f->p, b);
     const char *name =
         x->kind == VALUE_ACTIVATION

@@ -12,6 +12,8 @@ void report_model(const char *file, const Graph *g);  // parameters, layers, inp
 void report_program(Arena *a, const Program *p);      // flops, arena, and what the arena holds
 // The layers and kernels that run again, if any: of a policy of the training graph `g`.
 void report_again(Arena *a, const Graph *g, const RecomputePolicy *p);
+// The stages of a program in which some run again, if it is one.
+void report_stages(const Program *p);
 void report_accumulate(int micro_batches);    // the number that was chosen
 char *plan_line(Arena *a, const Program *p);  // the plan in one line
 

@@ -172,6 +172,20 @@ typedef struct RtLoop {
 // Both lists end with {0}. The runtime copies them, except the names.
 void rt_live_ranges(Rt *rt, RtSet set, const RtLiveRange *range, const RtLoop *loop);
 
+// One run of a part of a function that runs stages again: `part` says which code; `layer` is its
+// iteration in a loop. The stage's slots are at `at`, in bytes from the arena's start: handed,
+// saved and scratch of a forward part, gradient and scratch of a backward part. is_last: it is the
+// last run of the stage's forward part.
+typedef struct RtStageRun {
+    int part, stage, layer;
+    bool is_last;
+    int64_t at[3];
+} RtStageRun;
+
+// Stand around the runs of a function. They count as one statement.
+void rt_runs_begin(Rt *rt);
+void rt_runs_end(Rt *rt);
+
 // The trainer: options, data, step loop, logs, checkpoints. Returns the exit status.
 int rt_main(const RtModel *model, int argc, char **argv);
 

@@ -10,7 +10,7 @@ static int64_t place_of(const Check *c, const Operand *o)
 {
     Address a = operand_address(c->p, c->s, o);
 
-    return address_at(&a, c->iteration) + operand_rank_offset(c->s, o, c->rank);
+    return address_at(&a, c->iteration, c->slots) + operand_rank_offset(c->s, o, c->rank);
 }
 
 Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t *dim)
@@ -36,10 +36,12 @@ Footprint check_place_of(const Check *c, const Operand *o)
 static void check_bounds(Check *c, const Operand *o, const Footprint *f)
 {
     const Buffer *b = &c->p->buffers[c->s->storage[o->base].buffer];
-    int64_t low, high;
+    Address a = operand_address(c->p, c->s, o);
+    int64_t low, high, begin = b->offset;
 
-    if (footprint_range(f, &low, &high) &&
-        (low < b->offset || high > b->offset + b->bytes - REDZONE))
+    if (a.pool)
+        begin += c->slots[a.pool][a.stage + a.stage_step * c->iteration[0]];
+    if (footprint_range(f, &low, &high) && (low < begin || high > begin + b->bytes - REDZONE))
         check_fail(c, NULL, "bytes %" PRId64 " to %" PRId64 " are outside of their buffer", low,
                    high);
 }
@@ -169,8 +171,10 @@ static void check_call(Check *c, const Node *n, const Node *now)
 static void check_workspace(Check *c, const Node *n, const Footprint *f)
 {
     const Buffer *b = &c->p->buffers[c->it->workspace_buffer];
-    int64_t bytes = item_workspace(c->it);
-    const Footprint all = {.rank = 1, .dim = {bytes}, .stride = {1}, .at = b->offset, .size = 1};
+    int64_t bytes = item_workspace(c->it), at = b->offset;
+    if (b->pool)
+        at += c->slots[b->pool][b->stage + b->stage_step * c->iteration[0]];
+    const Footprint all = {.rank = 1, .dim = {bytes}, .stride = {1}, .at = at, .size = 1};
 
     if (!c->it->workspace_buffer || !bytes)
         return;

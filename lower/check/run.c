@@ -73,10 +73,10 @@ ValueId check_value(Check *c, ValueId v)
 }
 
 // Is the item in an iteration at the begin or end of each loop around it? There its reads are
-// checked. Where slots are taken and freed, each iteration counts.
+// checked. Where slots are taken and freed, and in calls, each iteration counts.
 static bool is_at_edge(const Check *c, const ItemWalk *w)
 {
-    for (int k = 0; k < w->depth; k++) {
+    for (int k = 0; k < w->depth && !w->calls; k++) {
         const Item *loop = &w->s->items[w->loop[k].item];
         int skew = loop->loop.skew, iterations = loop_length(w->s->g, loop) + skew;
         if (!c->is_exchange[w->loop[k].item] && w->loop[k].at >= EDGE_ITERATIONS + skew &&
@@ -96,9 +96,14 @@ static bool is_first_run(const ItemWalk *w)
 
 static void run_function(Check *c, const Function *f)
 {
-    ItemWalk w = item_walk_new(c->s, f->begin, f->end);
+    ItemWalk w = item_walk_function(c->s, f);
+    int n_stages = f->calls ? f->calls->n_stages : 0, call = -1;
 
+    for (Pool pool = POOL_NONE; pool < N_POOLS; pool++)
+        c->slots[pool] = arena_array(c->arena, int64_t, n_stages + 1);
     while (item_walk_next(&w)) {
+        for (; w.calls && call < w.call; call++)
+            call_enter(w.calls, &w.calls->call[call + 1], c->slots);
         c->it = &c->s->items[w.item];
         memcpy(c->iteration, w.iteration, sizeof c->iteration);
         c->representative = w.depth ? c->representatives[w.loop[w.depth - 1].item] : 0;

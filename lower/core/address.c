@@ -1,16 +1,39 @@
 // Places of operands in the arena.
 #include "lower/internal.h"
 
+// Whose stage has the operand: its iteration or, of an instance, how many it is from the loop's
+// own. Of a value outside of the class, the iteration before the first or after the last whose
+// place it has.
+static int stage_iteration(const Set *s, const Buffer *b, const Operand *o)
+{
+    if (o->is_instance)
+        return o->delta;
+    Block own = value_block(s->g, o->base), of = value_block(s->g, b->value);
+    if (own.cls != of.cls)
+        return s->storage[o->base].instance;
+    return own.iter + o->delta;
+}
+
 Address operand_address(const Program *p, const Set *s, const Operand *o)
 {
     const Storage *st = &s->storage[o->base];
     const Value *v = value_of(s->g, o->base);
     int64_t size = dtype_size(v->dtype);
-    int64_t first = p->buffers[st->buffer].offset + st->offset;
-    Address a = {.buffer = st->buffer, .first = first, .at = first + o->offset * size};
+    const Buffer *b = &p->buffers[st->buffer];
+    int64_t first = b->offset + st->offset;
+    Address a = {.buffer = st->buffer,
+                 .first = first,
+                 .at = first + o->offset * size,
+                 .pool = b->pool == POOL_KEPT ? POOL_NONE : b->pool,
+                 .stage = b->stage};
 
     for (int k = 0; k < MAX_LOOPS; k++)
         a.move[k].step = o->step[k] * size;
+    if (b->stage_step) {
+        a.stage_step = o->is_instance ? b->stage_step : 0;
+        a.stage += b->stage_step * stage_iteration(s, b, o);
+        return a;
+    }
     if (!o->is_instance) {
         a.at += st->step * ring_index(st, value_block(s->g, o->base).iter + o->delta);
         return a;
@@ -53,8 +76,7 @@ bool value_address(const Program *p, const Set *s, ValueId v, Address *a)
 
     if (!st->buffer)
         return false;
-    int64_t first = p->buffers[st->buffer].offset + st->offset;
-    *a = (Address){.buffer = st->buffer, .first = first, .at = first};
-    a->at += st->step * ring_index(st, value_block(s->g, v).iter);
+    const Operand whole = {.value = v, .base = v};
+    *a = operand_address(p, s, &whole);
     return true;
 }

@@ -75,6 +75,7 @@ static bool can_join(const Emit *e, int item, const Node *x)
     const Value *y = out(e->l->g, x);
 
     return it && it->kind == ITEM_GROUP && it->region == e->r && it->n_nodes < MAX_GROUP_NODES &&
+           !must_not_join(e->l, it->nodes[0], y->producer) &&
            (same_domain(e->l, it, x->out[0]) || same_rows(it, y));
 }
 

@@ -243,6 +243,7 @@ bool lower_items(Lowering *l)
     for (int i = 0; i < l->g->n_outputs; i++)
         if (l->g->outputs[i].role == OUTPUT_GRADIENT)
             l->is_gradient[l->g->outputs[i].value] = true;
+    find_once(l);
     find_inlinable(l);
     find_inlinable_one_flop(l);
     enter_function(&e, s == &l->p->set[SET_TRAIN] ? TIMING_MICRO : TIMING_FORWARD);

@@ -239,7 +239,8 @@ static bool can_merge(const Lowering *l, int from, int to)
     const Item *a = &l->s->items[from], *b = &l->s->items[to];
 
     if (a->kind != ITEM_GROUP || a->region != b->region || !a->rank || !b->rank ||
-        a->n_nodes + b->n_nodes > MAX_GROUP_NODES || !item_reads(l, b, from))
+        a->n_nodes + b->n_nodes > MAX_GROUP_NODES || !item_reads(l, b, from) ||
+        must_not_join(l, a->nodes[0], b->nodes[0]))
         return false;
     int rows = common_rows(l->o->target, a, b);
     bool has_rows = a->group.has_rows || b->group.has_rows || a->rank != b->rank;

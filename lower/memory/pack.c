@@ -104,14 +104,15 @@ static bool ends_and_begins(const Program *p, const Set *s, int item, const Oper
 
 // Can the item write output `to` over input `from`, which it reads last?
 static bool can_overwrite(const Program *p, const Set *s, int item, const Operand *from,
-                          const Operand *to)
+                          const Operand *to, const Chain *chain)
 {
     const Item *it = &s->items[item];
     int32_t old = s->storage[from->base].buffer, new = s->storage[to->base].buffer;
     const Buffer *a = &p->buffers[old], *b = &p->buffers[new];
 
     if (old == new || b->kind != BUFFER_LOCAL || a->bytes != b->bytes ||
-        !ends_and_begins(p, s, item, from, to) || !is_whole(s, it, from) || !is_whole(s, it, to))
+        (chain && !chain_may_overwrite(chain, old)) || !ends_and_begins(p, s, item, from, to) ||
+        !is_whole(s, it, from) || !is_whole(s, it, to))
         return false;
     // If rows have one element, a row scalar has as many bytes as the whole value.
     bool is_like = value_of(s->g, from->value)->rank == value_of(s->g, to->value)->rank;
@@ -139,7 +140,7 @@ static void share_buffer(Program *p, Set *s, int32_t from, int32_t to)
     p->buffers[to].first = -1;
 }
 
-void lower_in_place(Program *p, Set *s)
+void lower_in_place(Program *p, Set *s, Chain *chain)
 {
     for (int i = 0; i < s->n_items; i++) {
         const Item *it = &s->items[i];
@@ -147,8 +148,12 @@ void lower_in_place(Program *p, Set *s)
         for (int k = 0; (is_kernel || it->kind == ITEM_GROUP) && k < it->n_out; k++)
             for (int j = 0; j < it->n_in; j++) {
                 const Operand *from = &it->operands[j], *to = output_at(it, k);
-                if ((!is_kernel || j == it->call.kernel.over) && can_overwrite(p, s, i, from, to)) {
-                    share_buffer(p, s, s->storage[from->base].buffer, s->storage[to->base].buffer);
+                if ((!is_kernel || j == it->call.kernel.over) &&
+                    can_overwrite(p, s, i, from, to, chain)) {
+                    int32_t old = s->storage[from->base].buffer, new = s->storage[to->base].buffer;
+                    if (chain)
+                        chain_overwrite(chain, old, new);
+                    share_buffer(p, s, old, new);
                     break;
                 }
             }
@@ -282,14 +287,52 @@ static void add_workspaces(Program *p, int set)
     }
 }
 
+// In which a schedule is looked for whose slots fit; in the last one there is no room at all.
+enum { CHAIN_ROUNDS = 8 };
+
+// Packs a training set whose stages run again, and the other set beside it.
+static bool pack_chain(Program *p, Chain *chain, int64_t base, const LowerOptions *o)
+{
+    int64_t more = 0, before = 0;
+
+    pack_set(p, SET_TRAIN, base, 0);
+    if (p->set[SET_PREDICT].g)
+        pack_set(p, SET_PREDICT, base, 0);
+    measure_arena(p);
+    chain_set_rest(chain, p->set[SET_TRAIN].end);
+    for (int round = 0; round < CHAIN_ROUNDS; round++) {
+        bool is_last = round == CHAIN_ROUNDS - 1;
+        if (!chain_choose_runs(chain, o->chain, is_last ? o->memory : more))
+            return false;
+        pack_set(p, SET_TRAIN, base, 0);
+        measure_arena(p);
+        more = p->set[SET_TRAIN].end - o->memory;
+        if (!o->memory || more <= 0)
+            break;
+        if (more == before && !is_last)  // the same schedule again
+            round = CHAIN_ROUNDS - 2;
+        before = more;
+    }
+    chain_finish(chain);
+    return true;
+}
+
 bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
 {
+    Chain *chain = o->chain && p->set[SET_TRAIN].g ? chain_find(p, d) : NULL;
+    if (d->errors)
+        return false;
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g) {
-            lower_in_place(p, &p->set[i]);
+            Chain *own = i == SET_TRAIN ? chain : NULL;
+            lower_in_place(p, &p->set[i], own);
             add_workspaces(p, i);
+            if (own && !chain_enter_slots(own, o->chain->cluster))
+                return false;
         }
     int64_t base = place_persistent(p), enough = 0;
+    if (chain)
+        return pack_chain(p, chain, base, o);
     SetPlaces whole[N_SETS];
     bool has_slots[N_SETS] = {false};
     for (int i = 0; i < N_SETS; i++)

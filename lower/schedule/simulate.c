@@ -105,7 +105,7 @@ Simulated program_simulate(const Program *p, int set, const Cluster *c)
         const Function *f = &p->set[set].functions[i];
         int times = f->timing == TIMING_MICRO ? p->accumulate : 1;
         Clock k = {p, &p->set[set], c, arena_array(scratch, double, p->n_slots + 1)};
-        ItemWalk w = item_walk_new(k.s, f->begin, f->end);
+        ItemWalk w = item_walk_function(k.s, f);
         while (item_walk_next(&w))
             run_item(&k, &k.s->items[w.item], w.depth ? w.iteration[0] : 0);
         sum.seconds += times * k.now;

@@ -39,14 +39,16 @@ static bool check_place(Parser *p, ValueId v, const Storage *st, const Buffer *b
 static bool parse_place(Parser *p, const Buffer *b, ValueId *v)
 {
     Storage st = {.buffer = (int32_t)(b - p->p->buffers)};
-    int64_t ring = 0;
+    int64_t ring = 0, instance = 0;
 
     if (!parse_value_name(p, v) ||
         (lexer_skip_sign(p->lex, "+") && !parse_between(p, 0, b->bytes, &st.offset)) ||
         (lexer_skip_word(p->lex, "step") && !parse_between(p, 0, b->bytes, &st.step)) ||
-        (lexer_skip_word(p->lex, "ring") && !parse_between(p, 2, INT16_MAX, &ring)))
+        (lexer_skip_word(p->lex, "ring") && !parse_between(p, 2, INT16_MAX, &ring)) ||
+        (lexer_skip_word(p->lex, "instance") && !parse_between(p, -1, INT16_MAX, &instance)))
         return false;
     st.ring = (int32_t)ring;
+    st.instance = (int)instance;
     return check_place(p, *v, &st, b) && place_instances(p, *v, &st);
 }
 
@@ -105,6 +107,27 @@ static bool parse_live_range(Parser *p, Buffer *b)
     return true;
 }
 
+// Reads "pool handed stage 3 up": in which slots of a function's calls it lies.
+static bool parse_pool(Parser *p, Buffer *b)
+{
+    int64_t stage = 0;
+
+    if (!lexer_skip_word(p->lex, "pool"))
+        return true;
+    int pool = parse_one_of(p, pool_names + 1, POOL_KEPT, "a pool");
+    if (pool < 0)
+        return false;
+    b->pool = (Pool)(pool + 1);
+    if (b->pool == POOL_KEPT)
+        return true;
+    if (!lexer_word(p->lex, "stage") || !parse_between(p, INT16_MIN, INT16_MAX, &stage))
+        return false;
+    b->stage = (int)stage;
+    b->stage_step = lexer_skip_word(p->lex, "up") ? 1 : lexer_skip_word(p->lex, "down") ? -1 : 0;
+    bool is_right = b->kind == BUFFER_LOCAL || b->kind == BUFFER_WORKSPACE;
+    return is_right || lexer_error(p->lex, "only local buffers and workspaces are in pools");
+}
+
 // Reads the bytes of a slot and the loops whose turns take and free slots: "slots 192 taken 3 freed
 // 20". Without them the buffer is in use as a whole.
 static bool parse_slots(Parser *p, Buffer *b)
@@ -149,17 +172,17 @@ static bool parse_buffer(Parser *p, int64_t *persistent)
         return lexer_error(p->lex, "the program has no graph '%s'", set_names[b.set]);
     if (!parse_live_range(p, &b) ||
         (lexer_skip_word(p->lex, "x") && !parse_between(p, 2, INT32_MAX, &b.n_instances)) ||
-        !parse_slots(p, &b))
+        !parse_pool(p, &b) || !parse_slots(p, &b))
         return false;
-    if (b.kind == BUFFER_WORKSPACE)
+    bool has_values = b.kind == BUFFER_LOCAL || b.kind == BUFFER_PERSISTENT;
+    if (!has_values)
         b.n_instances = 0;
     Buffer *to = arena_push(x->arena, x->buffers, x->n_buffers, x->cap_buffers);
     *to = b;
     if (b.kind == BUFFER_PERSISTENT && (*persistent += b.bytes) > MAX_ARENA_BYTES)
         return lexer_error(p->lex, "the buffers are larger than %" PRId64 " bytes",
                            MAX_ARENA_BYTES);
-    return (b.kind == BUFFER_WORKSPACE || (lexer_sign(p->lex, ":") && parse_places(p, to))) &&
-           lexer_line(p->lex);
+    return (!has_values || (lexer_sign(p->lex, ":") && parse_places(p, to))) && lexer_line(p->lex);
 }
 
 bool parse_buffers(Parser *p)
@@ -192,7 +215,7 @@ static bool wrong_use(const Parser *p, int buffer, const char *by)
 
 static bool check_use(const Parser *p, int buffer, int item)
 {
-    if (buffer_is_live(&p->p->buffers[buffer], p->set, item))
+    if (p->p->buffers[buffer].pool || buffer_is_live(&p->p->buffers[buffer], p->set, item))
         return true;
     return wrong_use(p, buffer, arena_string(p->p->arena, "item %d", item));
 }
@@ -305,7 +328,7 @@ bool check_buffers(Parser *p)
         return false;
     for (int i = 0; i < N_SETS; i++) {
         enter_set(p, i);
-        if (p->s->g && (!check_items(p) || !check_values(p) || !check_slots(p)))
+        if (p->s->g && (!check_items(p) || !check_values(p) || !check_slots(p) || !check_calls(p)))
             return false;
     }
     return check_shared(p);

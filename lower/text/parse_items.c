@@ -283,6 +283,7 @@ static bool parse_skew(Parser *p, Item *it)
     if (lexer_skip_word(p->lex, "skew") && !parse_between(p, 1, most, &skew))
         return false;
     it->skew = (int)skew;
+    it->is_once = lexer_skip_word(p->lex, "once");
     return skew >= before || lexer_error(p->lex, "its skew is less than that of the item before");
 }
 
@@ -450,8 +451,10 @@ static bool parse_function(Parser *p)
             return false;
     if (p->depth)
         return lexer_error(p->lex, "the loop doesn't end");
-    *arena_push(p->p->arena, p->s->functions, p->s->n_functions, p->s->cap_functions) =
-        (Function){.name = name, .timing = (Timing)timing, .begin = begin, .end = p->s->n_items};
+    Function f = {.name = name, .timing = (Timing)timing, .begin = begin, .end = p->s->n_items};
+    if (lexer_skip_word(p->lex, "calls") && !parse_calls(p, &f))
+        return false;
+    *arena_push(p->p->arena, p->s->functions, p->s->n_functions, p->s->cap_functions) = f;
     return true;
 }
 

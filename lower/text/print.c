@@ -3,7 +3,7 @@
 #include "lower/text/text.h"
 
 const char *const set_names[] = {"train", "predict"};
-const char *const buffer_kind_names[] = {"local", "persistent", "workspace"};
+const char *const buffer_kind_names[] = {"local", "persistent", "workspace", "pools"};
 const char *const reshard_names[] = {"all_gather",     "slice",   "all_to_all", "all_reduce",
                                      "reduce_scatter", "permute", "mask"};
 
@@ -149,6 +149,8 @@ static void print_storage(const Printer *r, ValueId v)
         text_printf(r->t, " step %" PRId64, st->step);
     if (st->ring)
         text_printf(r->t, " ring %d", st->ring);
+    if (st->instance)
+        text_printf(r->t, " instance %d", st->instance);
 }
 
 // Prints the values of a set that lie in buffer i, each block value once. The one that the buffer
@@ -185,6 +187,13 @@ static void print_buffer(const Printer *r, int i)
         text_printf(t, " live %d to %d", b->first, b->last);
     if (b->n_instances > 1)
         text_printf(t, " x %" PRId64, b->n_instances);
+    if (b->pool)
+        text_printf(t, " pool %s", pool_names[b->pool]);
+    if (b->pool && b->pool != POOL_KEPT)
+        text_printf(t, " stage %d%s", b->stage,
+                    b->stage_step > 0   ? " up"
+                    : b->stage_step < 0 ? " down"
+                                        : "");
     if (b->slots.bytes)
         text_printf(t, " slots %" PRId64, b->slots.bytes);
     if (b->slots.taken)

@@ -20,6 +20,11 @@ void print_address(const Address *a, Text *t)
         else if (m->step)
             text_printf(t, "+%" PRId64 "*%s", m->step, loop_names[k]);
     }
+    if (a->pool)
+        text_printf(t, "+%s(%d%s)", pool_names[a->pool], a->stage,
+                    a->stage_step > 0   ? "+layer"
+                    : a->stage_step < 0 ? "-layer"
+                                        : "");
 }
 
 // Prints which instance of its base the operand is: [layer-1], or [-1] outside of a loop over it.
@@ -237,6 +242,8 @@ static void print_item(const Printer *r, int i, int depth)
         print_kind(r, it);
         if (it->skew)
             text_printf(t, " skew %d", it->skew);
+        if (it->is_once)
+            text_printf(t, " once");
         if (it->workspace_buffer)
             text_printf(t, " workspace %d", r->number[it->workspace_buffer]);
         print_operands(r, it);
@@ -259,4 +266,6 @@ void print_function(const Printer *r, const Function *f)
         print_item(r, i, depth);
         depth += kind == ITEM_LOOP;
     }
+    if (f->calls)
+        print_calls(r, f->calls);
 }

@@ -7,7 +7,8 @@
 #include "lower/internal.h"
 
 extern const char *const set_names[N_SETS];
-extern const char *const buffer_kind_names[BUFFER_WORKSPACE + 1];
+extern const char *const buffer_kind_names[BUFFER_POOLS + 1];
+extern const char *const pool_names[POOL_KEPT + 1];
 extern const char *const item_kind_names[ITEM_NONE + 1];
 extern const char *const reshard_names[N_RESHARD_KINDS];
 extern const char *const phase_words[UPDATE + 1];
@@ -25,6 +26,7 @@ typedef struct Printer {
 
 void print_value_name(const Printer *r, ValueId v);  // after a blank
 void print_function(const Printer *r, const Function *f);
+void print_calls(const Printer *r, const Calls *x);
 void print_address(const Address *a, Text *t);  // "@64+192*layer"
 
 // The node that a split graph's node computes a shard of, if nothing else is said: the one that
@@ -68,10 +70,13 @@ bool parse_group(Parser *p, Item *it);        // all before the operands
 bool finish_group_text(Parser *p, Item *it);  // when the operands are there
 bool parse_operand(Parser *p, const Item *it, Operand *o);
 bool parse_functions(Parser *p);
+bool parse_calls(Parser *p, Function *f);  // after the word "calls"
 
 // Do the elements of a box lie where sums and products of bytes can't overflow? The operand may
 // move with an iteration.
 bool check_reach(Parser *p, const Operand *o, int rank, const int64_t *dim);
+// Do the set's calls have slots that hold what its items keep there?
+bool check_calls(const Parser *p);
 // Are values where the trainer finds them, and buffers live where items use them?
 bool check_buffers(Parser *p);
 

@@ -13,3 +13,7 @@ void rt_call(Rt *rt, const RtCall *call)
     }
     rt_comm_at(rt->comm, call->what);
 }
+
+void rt_runs_begin(Rt *rt) { rt_watch_runs_begin(rt->watch); }
+
+void rt_runs_end(Rt *rt) { rt_watch_runs_end(rt->watch); }

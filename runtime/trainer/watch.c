@@ -34,6 +34,7 @@ struct RtWatch {
     RtSet set;
     int at;
     const char *call;  // the running call; NULL: no call yet
+    bool is_in_runs;   // calls belong to the statement `at`
     bool is_broken;
 };
 
@@ -236,6 +237,7 @@ void rt_watch_begin(RtWatch *w, RtSet set)
     w->now = &w->timeline[set];
     w->set = set;
     w->at = -1;
+    w->is_in_runs = false;
     w->call = NULL;
     for (int i = 0; i <= w->n_kept; i++) {
         int64_t next = i < w->n_kept ? w->kept[i][0] : w->model->arena_bytes;
@@ -330,10 +332,25 @@ static void advance(RtWatch *w)
 void rt_watch_call(RtWatch *w, const char *what)
 {
     check_zones(w);
-    do
-        advance(w);
-    while (is_skipped(w->now, w->at));
+    if (!w->is_in_runs)
+        do
+            advance(w);
+        while (is_skipped(w->now, w->at));
     w->call = what;
+}
+
+void rt_watch_runs_begin(RtWatch *w)
+{
+    if (!w)
+        return;
+    rt_watch_call(w, "the begin of the runs");
+    w->is_in_runs = true;
+}
+
+void rt_watch_runs_end(RtWatch *w)
+{
+    if (w)
+        w->is_in_runs = false;
 }
 
 // ---- values ----

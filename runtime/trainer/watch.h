@@ -12,6 +12,9 @@ void rt_watch_open(Rt *rt, const RtModel *m);  // sets rt->watch
 void rt_watch_close(RtWatch *w);
 // Notes that the call `what` comes next.
 void rt_watch_call(RtWatch *w, const char *what);
+// Until rt_watch_runs_end all calls count as one statement.
+void rt_watch_runs_begin(RtWatch *w);
+void rt_watch_runs_end(RtWatch *w);
 // A pass of that set begins: fills everything except the values that persist with NaN. The caller
 // then sets the inputs.
 void rt_watch_begin(RtWatch *w, RtSet set);

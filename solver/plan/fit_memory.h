@@ -28,6 +28,7 @@ typedef struct PlanRequest {
     // By which the program's graph is made of the training graph. If it is chosen, only its rule.
     RecomputePolicy recompute;
     bool chooses_recompute;  // so that the memory suffices
+    bool runs_chain;         // one rank: whole stages run again (lower/chain/)
     bool is_part;            // of a larger search: it is no message if nothing fits
     bool is_proposal;        // one search makes the plan, whether it fits or not, but no program
     double byte_price;       // of a proposal: see PlanOptions. It is then for a bound alone

@@ -3,6 +3,7 @@
 #include "solver/plan/fit_memory.h"
 #include "solver/plan/keep_path.h"
 #include "solver/plan/memory_parts.h"
+#include "solver/plan/run_chain.h"
 
 typedef struct Job {
     Arena *a;
@@ -13,16 +14,22 @@ typedef struct Job {
     Diag *d;
 } Job;
 
+Program *lower_kept(Arena *a, const PlanRequest *r, const LowerOptions *o, const Graph *train,
+                    const Graph *predict, const RecomputePolicy *p, Diag *d)
+{
+    Graph *again = recompute(a, train, p, r->target, d), *forward = graph_clone(predict, a);
+
+    if (!again || (r->fuse && !scatter_onto(again, d)) || !graph_verify(again, d))
+        return NULL;
+    classes_align(forward, again);
+    return lower(a, again, forward, o, d);
+}
+
 static Program *make(const Job *j, const RecomputePolicy *p, Arena *a)
 {
     LowerOptions o = {.target = j->r->target, .fuse = j->r->fuse, .accumulate = j->r->accumulate};
-    Graph *train = recompute(a, j->train, p, j->r->target, j->d);
-    Graph *predict = graph_clone(j->predict, a);
 
-    if (!train || (j->r->fuse && !scatter_onto(train, j->d)) || !graph_verify(train, j->d))
-        return NULL;
-    classes_align(predict, train);
-    return lower(a, train, predict, &o, j->d);
+    return lower_kept(a, j->r, &o, j->train, j->predict, p, j->d);
 }
 
 static int64_t bytes_at(Job *j, int place)
@@ -110,16 +117,49 @@ static void say_infeasible(const Job *j, const Program *p)
     text_free(&peak);
 }
 
-static Program *choose(Job *j, const Cluster *c, OneRank *to)
+static bool does_fit(const Job *j, const Program *p) { return p && p->arena_bytes <= j->r->memory; }
+
+// Takes a program whose stages run again instead of the one on the path, if that has to run again
+// too and is slower by more than they are worth, or doesn't fit. False after an error.
+static bool run_stages(const Job *j, const Cluster *c, OneRank *to)
+{
+    const double worth = 0.02;  // share of a step's time
+    const Program *ways = to->program;
+    const Cluster *machine = c ? c : &cluster_assumed;
+    bool has_ways = does_fit(j, ways), is_alone = j->r->runs_chain;
+    Text said = {0};
+    Diag quiet = {.file = j->d->file, .to = &said};
+    OneRank chain = {0};
+    bool ok = chain_program(j->a, j->r, c, j->path, j->train, j->predict, &chain,
+                            is_alone ? j->d : &quiet);
+
+    text_free(&said);
+    if (!ok || !chain.program)
+        return ok || !is_alone;
+    bool is_better = !ways || (!has_ways && chain.program->arena_bytes < ways->arena_bytes);
+    if (has_ways && does_fit(j, chain.program))
+        is_better = program_simulate(chain.program, SET_TRAIN, machine).seconds <
+                    (1 - worth) * program_simulate(ways, SET_TRAIN, machine).seconds;
+    if (is_better)
+        *to = chain;
+    return true;
+}
+
+static bool choose(Job *j, const Cluster *c, OneRank *to)
 {
     RecomputeRule rule = j->r->recompute.rule;
+    int place;
 
     j->path = keep_path_find(j->a, j->train, rule, j->r->target, c, j->d);
     if (!j->path)
-        return NULL;
+        return false;
+    if (j->r->runs_chain)
+        return run_stages(j, c, to);
     j->bytes = arena_array(j->a, int64_t, (size_t)j->path->n_places + 1);
-    to->recompute = keep_path_at(j->path, find_place(j), j->a);
-    return j->d->errors ? NULL : make(j, &to->recompute, j->a);
+    place = find_place(j);
+    to->recompute = keep_path_at(j->path, place, j->a);
+    to->program = j->d->errors ? NULL : make(j, &to->recompute, j->a);
+    return to->program && (!place || run_stages(j, c, to));
 }
 
 PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
@@ -129,11 +169,11 @@ PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const 
     LowerOptions o = {.target = r->target, .fuse = r->fuse, .accumulate = r->accumulate};
 
     *to = (OneRank){.recompute = r->recompute};
-    if (r->chooses_recompute)
-        to->program = choose(&j, c, to);
-    else
+    if (!r->chooses_recompute)
         to->program =
             lower(a, train ? graph_clone(train, a) : NULL, graph_clone(predict, a), &o, d);
+    else if (!choose(&j, c, to))
+        return PLAN_WRONG;
     if (!to->program)
         return PLAN_WRONG;
     if (!r->memory || to->program->arena_bytes <= r->memory)

@@ -41,30 +41,18 @@ typedef struct Tried {
     double seconds;
 } Tried;
 
-static const Program *lower_at(const Search *s, const Plan *plan, int place, Arena *a)
+static Tried try_at(const Search *s, const Plan *plan, int place)
 {
+    Arena *a = arena_new();
     RecomputePolicy policy = keep_path_at(s->path, place, a);
-    Graph *g = recompute(a, s->train, &policy, s->r->target, s->d);
-    const PlannedStep step = {s->train, g, &policy, s->c, s->r->target};
     LowerOptions o = {.target = s->r->target,
                       .fuse = s->r->fuse,
                       .accumulate = s->r->accumulate,
                       .cluster = s->c,
                       .memory = s->r->memory,
                       .is_trial = true};
-    Plan p = *plan;
-
-    if (!g || !plan_translate(a, &step, &p, s->d))
-        return NULL;
-    Sharded *sharded = partition(a, g, &p, s->d);
-    o.sharded[SET_TRAIN] = sharded ? bucket(a, sharded) : NULL;
-    return sharded ? lower(a, o.sharded[SET_TRAIN]->g, NULL, &o, s->d) : NULL;
-}
-
-static Tried try_at(const Search *s, const Plan *plan, int place)
-{
-    Arena *a = arena_new();
-    const Program *p = s->d->errors ? NULL : lower_at(s, plan, place, a);
+    const Program *p =
+        s->d->errors ? NULL : lower_followed(a, s->train, plan, &policy, s->c, &o, s->d);
     Tried t = {INT64_MAX, INFINITY};
 
     if (p)

@@ -25,6 +25,12 @@ typedef struct FollowedPlan {
 // after an error.
 bool plan_translate(Arena *a, const PlannedStep *step, Plan *p, Diag *d);
 
+// Makes the program of a training graph by the specs and strategies of a plan; the policy says what
+// runs again. `o` gives all else. NULL after reporting errors.
+Program *lower_followed(Arena *a, const Graph *train, const Plan *plan,
+                        const RecomputePolicy *policy, const Cluster *c, const LowerOptions *o,
+                        Diag *d);
+
 // Reads the plan of a file. If its recomputation policy was edited, specs and strategies stay
 // those of the file: a node that is run again has those of the node that it repeats. Returns false
 // after an error: the file is of another graph or cluster, is invalid, or pins what the new policy

@@ -98,6 +98,24 @@ RecomputePolicy keep_path_pure(const KeepPath *x, const int *way, Arena *a)
     return p;
 }
 
+int keep_path_ways(const KeepPath *x)
+{
+    int n = 1;
+
+    for (int32_t k = 0; k < x->g->n_classes; k++)
+        n = x->ways[k].n_ways > n ? x->ways[k].n_ways : n;
+    return n;
+}
+
+RecomputePolicy keep_path_way(const KeepPath *x, int w, Arena *a)
+{
+    int *way = arena_array(a, int, x->g->n_classes);
+
+    for (int32_t k = 0; k < x->g->n_classes; k++)
+        way[k] = w < x->ways[k].n_ways ? w : x->ways[k].n_ways - 1;
+    return keep_path_pure(x, way, a);
+}
+
 const KeepStep *keep_path_step(const KeepPath *x, int place)
 {
     int i = 0;

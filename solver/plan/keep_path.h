@@ -31,6 +31,11 @@ KeepPath *keep_path_find(Arena *a, const Graph *g, RecomputeRule rule, const Tar
 // The policy in which all layers of class k keep by way[k].
 RecomputePolicy keep_path_pure(const KeepPath *x, const int *way, Arena *a);
 
+// How many ways the class with the most has; the policy in which all layers keep by way w or, where
+// there is none, by their last one.
+int keep_path_ways(const KeepPath *x);
+RecomputePolicy keep_path_way(const KeepPath *x, int w, Arena *a);
+
 // The step in which a place lies. The path has steps.
 const KeepStep *keep_path_step(const KeepPath *x, int place);
 

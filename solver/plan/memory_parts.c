@@ -146,6 +146,7 @@ static Parts find_parts(const Program *p, Arena *a)
         *arena_push(a, x.part, x.n, x.cap) =
             (Part){.buffer = i,
                    .kind = b->kind == BUFFER_WORKSPACE ? MEMORY_WORKSPACE
+                           : b->kind == BUFFER_POOLS   ? MEMORY_SAVED
                                                        : kind_of_value(&p->set[b->set], b->value)};
     }
     add_parts_of_slots(&x, a);

@@ -12,7 +12,8 @@ typedef enum MemoryKind {
     MEMORY_OPTIMIZER,     // the optimizer's states
     MEMORY_ACCUMULATORS,  // sums over micro-batches
     MEMORY_GRADIENTS,
-    MEMORY_SAVED,        // activations that the forward part makes and the backward part reads
+    MEMORY_SAVED,        // activations that the forward part makes and the backward part reads;
+                         // where stages run again, all their slots
     MEMORY_ACTIVATIONS,  // all other stored values
     MEMORY_COPIES,       // of values, in other specs than their storage specs; communication
     MEMORY_CONSTANTS,    // with the scalars that the trainer sets

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The texts of five programs, as they are kept in tests/cases: NAME.program and NAME.c.
+"""The texts of six programs, as they are kept in tests/cases: NAME.program and NAME.c.
 
   golden_test.py --shardcc build/shardcc
 
@@ -23,6 +23,10 @@ PROGRAMS = {
     "cnn": ["models/tiny/cnn.onnx", *LOSS, "--optimizer", "adamw"],
     "lstm_predict": ["models/tiny/lstm.onnx"],
     "nanogpt": ["models/tiny/nanogpt.onnx", *LOSS, "--optimizer", "adamw", "--clip-norm", "1"],
+    "nanogpt_stages": [
+        *["models/tiny/nanogpt.onnx", *LOSS, "--optimizer", "adamw", "--threads", "2"],
+        *["--memory", "2060KiB", "--recompute", "chain"],
+    ],
     "nanogpt_tp": [
         *["models/tiny/nanogpt.onnx", *LOSS, "--optimizer", "adamw", "--ranks", "2", "--mesh", "tp=2"],
         *["--plan-preset", "megatron", "--cluster", "h100x2"],

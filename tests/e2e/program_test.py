@@ -23,12 +23,29 @@ OTHERS = {
     "micro": ["mlp", *ADAMW, "--accumulate", "2"],
     "unfused": ["cnn", *ADAMW, "--no-fuse"],
     "predicts": ["lstm"],
+    "stages": ["resnet", *ADAMW, "--threads", "2", "--memory", "17MiB", "--recompute", "chain"],
+    "stages of layers": ["nanogpt", *ADAMW, "--threads", "2", "--memory", "2060KiB", "--recompute", "chain"],
 }
 REFUSED = {
     "--loss": ADAMW[:2], "--ranks": ["--ranks", "2"], "--bind": ["--bind", "n=2"], "--threads": ["--threads", "2"],
     "--dump-after": ["--dump-after", "fold"], "--emit ir": ["--emit", "ir"], "--mesh": ["--mesh", "2"],
     "--no-fuse": ["--no-fuse"],
 }  # fmt: skip
+
+
+# What is wrong in the text of stages that run again, what stands there, what is put in its place, and what is said.
+WRONG_CALLS = [
+    ("a slot over another", r"^(call 1 layer 1) @(\d+) (.*\n)(call 1 layer 2 last @\d+ \d+) \d+", r"\1 @\2 \3\4 \2", "over an"),
+    ("a slot outside", r"^call 0 @\d+", "call 0 @64", "isn't between"),
+    ("a slot at an odd byte", r"^(call 0 @\d+)\d", r"\g<1>1", "doesn't fit|isn't between"),
+    ("no such part", r"^call 0", "call 99", "99 isn't between 0 and"),
+    ("no such layer", r"^(call \d+ layer) \d+", r"\1 9", "9 isn't between"),
+    ("half a loop", r"^part (\d+) to \d+ (\w+ stage \d+ \w+)", r"part \1 to \1 \2", "a part holds whole loops"),
+    ("no pools", r"^calls stages (\d+) pools \d+", r"calls stages \1 pools 1", "buffer 1 has no pools"),
+    ("too few stages", r"^calls stages \d+", "calls stages 1", "isn't between 0 and 0"),
+    ("a call too few", r"^call .*\n(?!call)", "", "must be kept|is shown 0 times|where"),
+    ("a pool of no kind", r"pool handed", "pool hand", "a pool"),
+]  # fmt: skip
 
 
 class Programs:
@@ -94,6 +111,14 @@ class Programs:
         said = self.text("nested.c")
         self.checks.check("nested loops in C", "for (int64_t layer2 = layer * 2 + 1; layer2 >= layer * 2; layer2--)" in said)
 
+    def wrong_calls(self):
+        """Texts of stages that run again, each wrong in one place."""
+        text = (SEEDS / "stages.program").read_text()
+        for what, old, new, message in WRONG_CALLS:
+            (self.work / "calls.program").write_text(re.sub(old, new, text, count=1, flags=re.M))
+            said = self.compile("calls.program", "--emit", "c", status=1)
+            self.checks.check(f"a text with {what}", re.search(message, said), said)
+
     def refused(self):
         for name, options in REFUSED.items():
             said = self.compile("text.program", *options, status=2)
@@ -105,6 +130,7 @@ class Programs:
         (self.work / "wrong.program").write_text(wrong)
         said = self.compile("wrong.program", "--emit", "c", status=1)
         self.checks.check("a wrong program", "the program doesn't compute what its graph says" in said and "it reads" in said, said)
+        self.wrong_calls()
         (self.work / "cut.program").write_text(wrong[:-100])
         said = self.compile("cut.program", "--emit", "c", status=1)
         line = wrong[:-100].count("\n") + 1

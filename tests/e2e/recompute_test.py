@@ -26,10 +26,10 @@ SETS = 3  # random ones; one of them without --all
 
 # Texts of --recompute that are refused, with exit status 2.
 REFUSED = [
-    ("", "'' is not none, full or BLOCK=N"),
-    ("ful", "'ful' is not none, full or BLOCK=N"),
-    ("blocks=", "'blocks=' is not none, full or BLOCK=N"),
-    ("blocks=-1", "'blocks=-1' is not none, full or BLOCK=N"),
+    ("", "'' is not none, full, chain or BLOCK=N"),
+    ("ful", "'ful' is not none, full, chain or BLOCK=N"),
+    ("blocks=", "'blocks=' is not none, full, chain or BLOCK=N"),
+    ("blocks=-1", "'blocks=-1' is not none, full, chain or BLOCK=N"),
     ("none,full", "'none,full': only one of none and full can be given"),
     ("layers=1", "there is no repeated block 'layers'; there are 'blocks' (3 layers)"),
     ("blocks=4", "'blocks=4': the block has 3 layers"),

@@ -21,11 +21,15 @@ typedef struct Machine {
     uint64_t *shown;  // sum of the hashes of all gradients that GRADIENT items show
 } Machine;
 
+// Where the slots of stages are now, in the walk that runs.
+static StageSlots stage_slots;
+
 static int64_t place_at(const Machine *m, const Operand *o, const int *layer)
 {
     static const int none[MAX_LOOPS];
 
-    return address_at(&o->address, layer ? layer : none) + operand_rank_offset(m->s, o, m->rank);
+    return address_at(&o->address, layer ? layer : none, stage_slots) +
+           operand_rank_offset(m->s, o, m->rank);
 }
 
 static double load_one(DType t, const char *at)
@@ -312,11 +316,45 @@ static void run_item(const Machine *m, const Item *it, const int *layer)
 
 // Calls `visit` for each item of [from, to) in the order of execution, with loops unrolled. Calls
 // `between_items` after each item outside loops and after each loop.
-static inline void walk_items(const Set *s, int from, int to, void *of,
-                              void (*visit)(void *of, const Item *it, const int *layer),
+typedef void Visit(void *of, const Item *it, const int *layer);
+
+static inline void walk_calls(const Set *s, const Function *f, void *of, Visit *visit,
+                              void (*between_items)(void *of))
+{
+    Arena *a = arena_new();
+    ItemWalk w = item_walk_function(s, f);
+
+    for (Pool pool = POOL_NONE; pool < N_POOLS; pool++)
+        stage_slots[pool] = arena_array(a, int64_t, f->calls->n_stages);
+    for (int call = -1; item_walk_next(&w);) {
+        for (; call < w.call; call++) {
+            call_enter(f->calls, &f->calls->call[call + 1], stage_slots);
+            between_items(of);
+        }
+        visit(of, &s->items[w.item], w.iteration);
+    }
+    between_items(of);
+    arena_free(a);
+}
+
+static inline const Function *function_of_calls(const Set *s, int item)
+{
+    for (int i = 0; i < s->n_functions; i++)
+        if (s->functions[i].calls && s->functions[i].begin == item)
+            return &s->functions[i];
+    return NULL;
+}
+
+static inline void walk_items(const Set *s, int from, int to, void *of, Visit *visit,
                               void (*between_items)(void *of))
 {
     for (int i = from; i < to; i++) {
+        const Function *called = function_of_calls(s, i);
+        if (called) {
+            walk_calls(s, called, of, visit, between_items);
+            i = called->end - 1;
+            continue;
+        }
         int end = s->items[i].kind == ITEM_LOOP ? s->items[i].loop.end : i;
         ItemWalk w = item_walk_new(s, i, end + 1);
         while (item_walk_next(&w))

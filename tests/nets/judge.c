@@ -49,6 +49,40 @@ static int count_classes(const Program *p)
     return n;
 }
 
+// Judges the items of a program.
+static void judge_items(const Subject *s, const Program *p, const Oracle *o, const Reference *r,
+                        Arena *a, Verdict *v)
+{
+    Result x = run_items_of(p, r, s, a);
+    judge_result(r, &x, WRONG_PROGRAM, v);
+    Tensor y = predict_items(p, s, a);
+    judge_prediction(o, &y, WRONG_PROGRAM, v);
+    verdict_check(v, p);
+}
+
+// Judges the program whose stages run again by a random schedule, if the net is a chain.
+static void judge_stages(const Subject *s, const LowerOptions *options, const Oracle *o,
+                         const Reference *r, Arena *a, Verdict *v)
+{
+    Text said = {0};
+    Diag d = {.file = "stages", .to = &said};
+    uint64_t seed = s->numbers;
+    const ChainChoice choice = {choose_random_runs, &seed, &cluster_assumed};
+    LowerOptions lo = *options;
+
+    lo.chain = &choice;
+    Program *p = lower(a, s->train, s->predict, &lo, &d);
+    if (p) {
+        v->stages = true;
+        judge_items(s, p, o, r, a, v);
+        if (v->outcome)
+            verdict_add(v, "; where stages run again");
+    } else if (!said.n || !strstr(said.s, "is no chain of stages")) {
+        verdict_refused(v, REFUSED, &said);
+    }
+    text_free(&said);
+}
+
 // Judges the program of a net whose passes are right.
 static void judge_program(const Subject *s, const Task *t, const Oracle *o, const Reference *r,
                           Arena *a, Verdict *v)
@@ -57,6 +91,7 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
     Diag d = {.file = "lower", .to = &said};
     LowerOptions lo = {.target = &target_cpu, .fuse = !s->plain, .accumulate = s->accumulate};
     classes_align(s->predict, s->train);
+    int n_train = s->train->n_values, n_predict = s->predict->n_values;
     Program *p = lower(a, s->train, s->predict, &lo, &d);
     if (!p) {
         verdict_refused(v, REFUSED, &said);
@@ -74,11 +109,11 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
         judge_prediction(o, &y, WRONG_C, v);
         return;
     }
-    Result x = run_items_of(p, r, s, a);
-    judge_result(r, &x, WRONG_PROGRAM, v);
-    Tensor y = predict_items(p, s, a);
-    judge_prediction(o, &y, WRONG_PROGRAM, v);
-    verdict_check(v, p);
+    judge_items(s, p, o, r, a, v);
+    s->train->n_values = n_train;
+    s->predict->n_values = n_predict;
+    if (!v->outcome)
+        judge_stages(s, &lo, o, r, a, v);
 }
 
 static bool has_parameter(const Graph *g)

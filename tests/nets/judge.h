@@ -45,6 +45,7 @@ typedef struct Verdict {
     Ruling outcome;
     int compared, skipped;  // gradients compared with differences; skipped because of kinks
     int classes;            // the program's loops
+    bool stages;            // it is a chain of stages, which was judged too
     char what[400];
 } Verdict;
 
@@ -130,6 +131,11 @@ struct RtModel;
 Result run_model(const struct RtModel *m, const Program *p, const Reference *r, const Subject *s,
                  Arena *a);
 Tensor predict_model(const struct RtModel *m, const Program *p, const Subject *s, Arena *a);
+
+// ---- stages that run again ----
+
+// As ChainChoice.choose; `seed` is a uint64_t.
+int choose_random_runs(void *seed, const ProgramChain *chain, StageRun **run, Arena *a);
 
 // ---- all of it ----
 

@@ -86,7 +86,7 @@ static void print_find(const Ask *a, int64_t number, const Recipe *r, Verdict v)
 }
 
 typedef struct Tally {
-    int64_t outcome[N_OUTCOMES], compared, skipped, loops;
+    int64_t outcome[N_OUTCOMES], compared, skipped, loops, chains;
 } Tally;
 
 static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
@@ -102,6 +102,7 @@ static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
         t->compared += v[i].compared;
         t->skipped += v[i].skipped;
         t->loops += v[i].classes > 0;
+        t->chains += v[i].stages;
         if (v[i].outcome > NO_NET)
             print_find(a, from + i, &r[i], v[i]);
     }
@@ -114,8 +115,8 @@ static void print_tally(const Tally *t)
     for (int i = 0; i < N_OUTCOMES; i++)
         printf("%s%s: %" PRId64, i ? ", " : "", outcome_names[i], t->outcome[i]);
     printf("\n%" PRId64 " gradients compared with differences, %" PRId64
-           " skipped at kinks; %" PRId64 " programs with loops\n",
-           t->compared, t->skipped, t->loops);
+           " skipped at kinks; %" PRId64 " programs with loops, %" PRId64 " chains\n",
+           t->compared, t->skipped, t->loops, t->chains);
 }
 
 static int judge_recipe(const Ask *a)

@@ -1,0 +1,129 @@
+// Has the chain of a program solved, and the program made by its schedule.
+#include "solver/plan/run_chain.h"
+
+ChainProblem chain_of_program(const ProgramChain *x, int64_t *beside, Arena *a)
+{
+    ChainProblem p = {.n_stages = x->n_stages, .stage = arena_array(a, ChainStage, x->n_stages)};
+    int64_t more = 0;
+
+    for (int i = 0; i < x->n_stages; i++) {
+        const StageWork *w = &x->stage[i];
+        int64_t handed = i ? x->stage[i - 1].bytes[POOL_HANDED] : 0;
+        int64_t excess = w->bytes[POOL_GRADIENT] - handed;
+        ChainWay *way = arena_array(a, ChainWay, 1);
+        more = excess > more ? excess : more;
+        *way = (ChainWay){.saved = w->bytes[POOL_HANDED] + w->bytes[POOL_SAVED],
+                          .forward_time = w->forward_seconds,
+                          .backward_time = w->backward_seconds};
+        p.stage[i] =
+            (ChainStage){.name = w->name,
+                         .output = w->bytes[POOL_HANDED],
+                         .forward_scratch = w->bytes[POOL_SCRATCH],
+                         .backward_scratch = w->bytes[POOL_BACK_SCRATCH] + w->bytes[POOL_GRADIENT],
+                         .forward_time = w->forward_seconds,
+                         .n_ways = 1,
+                         .way = way};
+    }
+    *beside = x->rest + more;
+    return p;
+}
+
+// ---- one program ----
+
+typedef struct Solving {
+    int64_t memory;
+    ChainProblem problem;
+    ChainTable *table;  // of all memory up to what there was at first
+} Solving;
+
+static int set_runs(const ChainSchedule *s, StageRun **run, Arena *a)
+{
+    *run = arena_array(a, StageRun, s->n_ops);
+    for (int i = 0; i < s->n_ops; i++)
+        (*run)[i] = (StageRun){.stage = s->op[i].stage,
+                               .is_backward = s->op[i].kind == CHAIN_BACKWARD,
+                               .is_last = s->op[i].kind == CHAIN_SAVE};
+    return s->n_ops;
+}
+
+// The fastest schedule in the memory that is left or, if there is none, the one that needs the
+// least.
+static int choose(void *context, const ProgramChain *x, StageRun **run, Arena *a)
+{
+    Solving *s = context;
+    int64_t beside, room;
+    ChainSchedule schedule = {0};
+
+    s->problem = chain_of_program(x, &beside, a);
+    room = s->memory > beside ? s->memory - beside : 0;
+    if (!s->table)
+        s->table = chain_solve(&s->problem, room, 0, a);
+    int64_t least = chain_least(s->table);
+    if (!chain_schedule(s->table, room > least ? room : least, &schedule, a))
+        return 0;
+    return set_runs(&schedule, run, a);
+}
+
+typedef struct Candidate {
+    Program *program;
+    RecomputePolicy policy;
+    double seconds;
+} Candidate;
+
+typedef struct Search {
+    Arena *a;
+    const PlanRequest *r;
+    const Cluster *cluster;
+    const KeepPath *path;
+    const Graph *train, *predict;
+    Diag *d;
+} Search;
+
+// Makes the program whose layers keep in way `w`, or in the last one that they have. If none fits,
+// it is the smallest one. False after an error.
+static bool try_way(const Search *x, int w, Candidate *to)
+{
+    Solving s = {.memory = x->r->memory};
+    ChainChoice choice = {choose, &s, x->cluster};
+    LowerOptions o = {.target = x->r->target,
+                      .fuse = x->r->fuse,
+                      .accumulate = x->r->accumulate,
+                      .memory = x->r->memory,
+                      .chain = &choice};
+
+    to->policy = keep_path_way(x->path, w, x->a);
+    to->program = lower_kept(x->a, x->r, &o, x->train, x->predict, &to->policy, x->d);
+    if (to->program)
+        to->seconds = program_simulate(to->program, SET_TRAIN, x->cluster).seconds;
+    return to->program;
+}
+
+static bool does_fit(const Search *x, const Candidate *c)
+{
+    return c->program->arena_bytes <= x->r->memory;
+}
+
+// Does `a` fit and take less time or, if neither fits, fewer bytes than `b`?
+static bool is_better(const Search *x, const Candidate *a, const Candidate *b)
+{
+    if (!b->program || does_fit(x, a) != does_fit(x, b))
+        return !b->program || does_fit(x, a);
+    return does_fit(x, a) ? a->seconds < b->seconds
+                          : a->program->arena_bytes < b->program->arena_bytes;
+}
+
+bool chain_program(Arena *a, const PlanRequest *r, const Cluster *c, const KeepPath *path,
+                   const Graph *train, const Graph *predict, OneRank *to, Diag *d)
+{
+    const Search x = {a, r, c ? c : &cluster_assumed, path, train, predict, d};
+    Candidate best = {0}, one;
+
+    for (int w = 0; w < keep_path_ways(path); w++) {
+        if (!try_way(&x, w, &one))
+            return false;
+        if (is_better(&x, &one, &best))
+            best = one;
+    }
+    *to = (OneRank){best.program, best.policy};
+    return true;
+}

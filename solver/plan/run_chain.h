@@ -1,0 +1,24 @@
+// Programs in which whole stages of the forward part run again, by the schedule of the dynamic
+// program of solver/chain/.
+#ifndef SHARDCC_RUN_CHAIN_H
+#define SHARDCC_RUN_CHAIN_H
+
+#include "solver/chain/chain.h"
+#include "solver/plan/fit_memory.h"
+#include "solver/plan/keep_path.h"
+
+// The chain of a program: its stages with one way of keeping. `room` gets the bytes beside those of
+// the chain: of what isn't in slots, and of gradients that are larger than the chain counts them.
+ChainProblem chain_of_program(const ProgramChain *x, int64_t *beside, Arena *a);
+
+// Lowers both graphs; the training graph runs again what the policy says. NULL after an error.
+Program *lower_kept(Arena *a, const PlanRequest *r, const LowerOptions *o, const Graph *train,
+                    const Graph *predict, const RecomputePolicy *p, Diag *d);
+
+// Makes the program that takes the least simulated time within the request's memory, of those whose
+// stages run again by a schedule and whose layers all keep in one way of the path. If none fits, it
+// is the smallest one. False after reporting errors; one is that the model is no chain.
+bool chain_program(Arena *a, const PlanRequest *r, const Cluster *c, const KeepPath *path,
+                   const Graph *train, const Graph *predict, OneRank *to, Diag *d);
+
+#endif
