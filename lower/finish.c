@@ -88,6 +88,23 @@ static void finish_item(const Program *p, const Set *s, Item *it)
 
 // ---- sets ----
 
+// Counts the work of forward parts in calls before their last one.
+static double count_again(const Set *s, const Function *f)
+{
+    ItemWalk w = item_walk_function(s, f);
+    double sum = 0;
+
+    while (f->calls && item_walk_next(&w)) {
+        const Call *c = &f->calls->call[w.call];
+        bool is_again = !c->is_last && !f->calls->part[c->part].is_backward;
+        for (int i = 0; is_again && i < s->items[w.item].n_nodes; i++) {
+            const Node *n = &s->g->nodes[s->items[w.item].nodes[i]];
+            sum += n->op->is_product ? node_flops(s->g, n) : 0;
+        }
+    }
+    return sum;
+}
+
 // Counts the work of all ranks together.
 static double count_flops(const Program *p, const Set *s)
 {
@@ -99,6 +116,8 @@ static double count_flops(const Program *p, const Set *s)
         double flops = n->op->is_product ? node_flops(g, n) : 0;
         sum += n->phase == UPDATE ? flops : flops * p->accumulate;
     }
+    for (int i = 0; i < s->n_functions; i++)
+        sum += p->accumulate * count_again(s, &s->functions[i]);
     return sum;
 }
 

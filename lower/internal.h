@@ -226,8 +226,8 @@ bool chain_enter_slots(Chain *x, const Cluster *c);
 // Has a schedule chosen, and makes its calls. `more`: bytes of the arena, beside those known
 // before, that slots can't have. False: none was chosen.
 bool chain_choose_runs(Chain *x, const ChainChoice *o, int64_t more);
-void chain_set_rest(Chain *x, int64_t bytes);    // of the arena, without the slots
-void chain_finish(Chain *x);                     // when the arena is packed
+void chain_set_rest(Chain *x, int64_t bytes);  // of the arena, without the slots
+void chain_finish(Chain *x);                   // when the arena is packed
 
 // ---- slots.c ----
 

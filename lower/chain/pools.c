@@ -14,7 +14,8 @@ static Pool pool_of_use(const Chain *x, const Use *u)
         return is_read_back && x->stage[u->last_back] != s ? POOL_GRADIENT : POOL_BACK_SCRATCH;
     bool is_handed = (u->last_read >= 0 && x->stage[u->last_read] != s) ||
                      (is_read_back && x->stage[u->first_back] != s);
-    return is_handed ? POOL_HANDED : is_read_back ? POOL_SAVED : POOL_SCRATCH;
+    bool is_read_later = is_read_back || u->last_read >= x->n_forward;
+    return is_handed ? POOL_HANDED : is_read_later ? POOL_SAVED : POOL_SCRATCH;
 }
 
 // Workspaces are scratch of the parts whose items use them.
