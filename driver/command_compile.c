@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "driver/choose_accumulate.h"
+#include "driver/suggest.h"
 #include "generator/generator.h"
 #include "report/report.h"
 
@@ -209,6 +210,8 @@ static int compile_model(Arena *a, Options *o, Diag *d)
     if (!passes_run(a, o, &g, d))
         return g.is_option_wrong ? EXIT_OPTION : EXIT_USER;
     PlanStatus status = make_program(a, o, &c, &g, &made, d);
+    if (status == PLAN_INFEASIBLE)
+        suggest_options(o, &g, &made, d);
     return status == PLAN_DONE ? write_result(a, o, &made, g.train, g.predict, &g.weights, &c, d)
                                : plan_exit_status(status);
 }

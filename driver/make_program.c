@@ -34,23 +34,40 @@ PlanStatus plan_graphs(Arena *a, const PlanRequest *r, const Cluster *c, const G
                                                                d);
 }
 
-PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Made *to,
-                        Diag *d)
+static PlanStatus make(Arena *a, const Options *o, const PlanRequest *r, const Cluster *c,
+                       const Graphs *g, Made *to, Diag *d)
 {
-    PlanRequest request = plan_request(a, o, g);
     PlanResult s = {0};
     OneRank one;
     PlanStatus status;
 
     if (o->ranks < 2) {
-        status =
-            fit_one_rank(a, &request, needs_cluster(o) ? c : NULL, g->train, g->predict, &one, d);
-        *to = (Made){one.program, one.recompute};
+        status = fit_one_rank(a, r, needs_cluster(o) ? c : NULL, g->train, g->predict, &one, d);
+        *to = (Made){one.program, one.recompute, one.place};
         return status;
     }
-    status = plan_graphs(a, &request, c, g, &s, d);
-    *to = (Made){s.program, s.planned.plan.recompute};
+    status = plan_graphs(a, r, c, g, &s, d);
+    *to = (Made){s.program, s.planned.plan.recompute, 0};
     return status;
+}
+
+PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Made *to,
+                        Diag *d)
+{
+    PlanRequest request = plan_request(a, o, g);
+
+    return make(a, o, &request, c, g, to, d);
+}
+
+bool make_small(Arena *a, const Options *o, const Cluster *c, const Graphs *g, int place, Made *to,
+                Diag *d)
+{
+    PlanRequest request = plan_request(a, o, g);
+
+    request.memory = 1;
+    request.is_part = request.is_estimate = true;
+    request.place = place;
+    return make(a, o, &request, c, g, to, d) == PLAN_INFEASIBLE;
 }
 
 bool try_program(Arena *a, const Options *o, const Cluster *c, Graphs *g, Made *to, bool *fits,

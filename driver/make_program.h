@@ -22,6 +22,7 @@ PlanStatus plan_graphs(Arena *a, const PlanRequest *r, const Cluster *c, const G
 typedef struct Made {
     Program *program;
     RecomputePolicy recompute;  // what a planner applied to the training graph
+    int place;                  // of one rank's policy on the path of ways
 } Made;
 
 // Makes the program of the graphs; with several ranks, the one of the best plan. Any status except
@@ -29,6 +30,10 @@ typedef struct Made {
 // others there is none.
 PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Made *to,
                         Diag *d);
+// Makes about the smallest program, whatever the memory: with several ranks by a few searches, with
+// one at a place on the path of ways. True if there is one.
+bool make_small(Arena *a, const Options *o, const Cluster *c, const Graphs *g, int place, Made *to,
+                Diag *d);
 // Runs the passes and makes the program. True if there is one, *fits says whether it keeps to the
 // memory.
 bool try_program(Arena *a, const Options *o, const Cluster *c, Graphs *g, Made *to, bool *fits,

@@ -212,6 +212,17 @@ static PlanStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanResul
     return PLAN_DONE;
 }
 
+// Finds a plan that is about as small as any, whatever the memory.
+static PlanStatus estimate_least(PlanJob *j, PlanResult *to)
+{
+    PlanResult none = {0};
+
+    *to = (PlanResult){0};
+    j->options.memory = 1;  // no plan is better than `none`
+    PlanStatus status = find_smallest_rows(j, to, &none);
+    return status == PLAN_DONE ? PLAN_INFEASIBLE : status;
+}
+
 // Searches for a plan. If its program is larger than the memory, it searches for plans with fewer
 // rows. Sets *copies to COUNT_ALL_COPIES if the last search counted them, else to 0.
 static PlanStatus search_and_fit(PlanJob *j, PlanResult *best, int *copies)
@@ -376,8 +387,8 @@ PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Gr
         return PLAN_WRONG;
     if (r->is_proposal)
         return propose(&j, to);
-    PlanStatus found = (r->given ? fit_given : fit_plan)(&j, to);
-    to->options.memory = j.options.memory;  // not that of a search for less
+    PlanStatus found = (r->given ? fit_given : r->is_estimate ? estimate_least : fit_plan)(&j, to);
+    to->options.memory = plan_job_options(&j).memory;  // not that of a search for less
     if (found == PLAN_NOT_FOUND)
         diag_error(d, "no plan was found in time");
     if (found == PLAN_INFEASIBLE && !r->is_part)

@@ -30,8 +30,12 @@ typedef struct PlanRequest {
     bool chooses_recompute;  // so that the memory suffices
     bool runs_chain;         // one rank: whole stages run again (lower/chain/)
     bool is_part;            // of a larger search: it is no message if nothing fits
-    bool is_proposal;        // one search makes the plan, whether it fits or not, but no program
-    double byte_price;       // of a proposal: see PlanOptions. It is then for a bound alone
+    // Asks for a small program whatever the memory, which comes with PLAN_INFEASIBLE. A few
+    // searches look for its plan. On one rank it is that of a place on the path of ways.
+    bool is_estimate;
+    int place;
+    bool is_proposal;   // one search makes the plan, whether it fits or not, but no program
+    double byte_price;  // of a proposal: see PlanOptions. It is then for a bound alone
     bool skips_presets;
     bool fuse;
     const char *programs;  // the folder of the solver's engines
@@ -59,6 +63,7 @@ PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Gr
 typedef struct OneRank {
     Program *program;           // with PLAN_INFEASIBLE: the smallest one found
     RecomputePolicy recompute;  // by which its training graph was made
+    int place;                  // its place on the path of ways, if the request chooses
 } OneRank;
 
 // Lowers both graphs (`train` may be NULL). If the request chooses what to recompute, `train` is

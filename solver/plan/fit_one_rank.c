@@ -148,7 +148,6 @@ static bool run_stages(const Job *j, const Cluster *c, OneRank *to)
 static bool choose(Job *j, const Cluster *c, OneRank *to)
 {
     RecomputeRule rule = j->r->recompute.rule;
-    int place;
 
     j->path = keep_path_find(j->a, j->train, rule, j->r->target, c, j->d);
     if (!j->path)
@@ -156,10 +155,11 @@ static bool choose(Job *j, const Cluster *c, OneRank *to)
     if (j->r->runs_chain)
         return run_stages(j, c, to);
     j->bytes = arena_array(j->a, int64_t, (size_t)j->path->n_places + 1);
-    place = find_place(j);
-    to->recompute = keep_path_at(j->path, place, j->a);
+    to->place = j->r->is_estimate ? j->r->place : find_place(j);
+    to->place = to->place < j->path->n_places ? to->place : j->path->n_places;
+    to->recompute = keep_path_at(j->path, to->place, j->a);
     to->program = j->d->errors ? NULL : make(j, &to->recompute, j->a);
-    return to->program && (!place || run_stages(j, c, to));
+    return to->program && (!to->place || j->r->is_estimate || run_stages(j, c, to));
 }
 
 PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
@@ -178,6 +178,7 @@ PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const 
         return PLAN_WRONG;
     if (!r->memory || to->program->arena_bytes <= r->memory)
         return PLAN_DONE;
-    say_infeasible(&j, to->program);
+    if (!r->is_part)
+        say_infeasible(&j, to->program);
     return PLAN_INFEASIBLE;
 }

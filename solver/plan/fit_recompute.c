@@ -246,21 +246,23 @@ static int least_place(const Search *s, const Plan *plan)
 
     for (int back = 1; back <= last / 2; back *= 2) {
         int64_t found = try_at(s, plan, last - back).bytes;
-        if (found < bytes) {
-            bytes = found;
-            least = last - back;
-        }
+        if (found >= bytes)
+            break;
+        bytes = found;
+        least = last - back;
     }
     return least;
 }
 
-// Searches for the plan that needs the least memory, where as much runs again as can.
-static PlanStatus find_least(const Search *s, PlanResult *to)
+// Finds the plan that needs the least memory where as much runs again as can, and takes it to the
+// place at which it needs the least. An estimate is of few searches.
+static PlanStatus find_smallest(const Search *s, bool is_estimate, PlanResult *to)
 {
     PlanRequest r = *s->r;
     PlanResult x;
 
     r.is_part = true;
+    r.is_estimate = is_estimate;
     r.recompute = keep_path_at(s->path, s->path->n_places, s->a);
     PlanStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
     if (status != PLAN_INFEASIBLE)
@@ -272,6 +274,23 @@ static PlanStatus find_least(const Search *s, PlanResult *to)
         if (is_made && x.program->arena_bytes < to->program->arena_bytes)
             *to = x;
     }
+    return to->program->arena_bytes <= to->options.memory ? PLAN_DONE : PLAN_INFEASIBLE;
+}
+
+// Finds a plan where no proposal fits, or the smallest plan. The estimate is tried too, so that
+// nobody who asks for as much as it takes is refused.
+static PlanStatus find_least(const Search *s, PlanResult *to)
+{
+    PlanResult x;
+    PlanStatus status = find_smallest(s, false, to);
+
+    if (status != PLAN_INFEASIBLE)
+        return status;
+    status = find_smallest(s, true, &x);
+    if (status != PLAN_DONE && status != PLAN_INFEASIBLE)
+        return status;
+    if (x.program->arena_bytes < to->program->arena_bytes)
+        *to = x;
     if (to->program->arena_bytes <= to->options.memory)
         return PLAN_DONE;
     plan_say_least(s->a, s->r, to, s->d);
@@ -316,5 +335,7 @@ PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const
                 .path = keep_path_find(a, train, r->recompute.rule, r->target, c, d),
                 .d = d};
 
-    return s.path ? search(&s, to) : PLAN_WRONG;
+    if (!s.path)
+        return PLAN_WRONG;
+    return r->is_estimate ? find_smallest(&s, true, to) : search(&s, to);
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The texts of six programs, as they are kept in tests/cases: NAME.program and NAME.c.
+"""The texts of six programs, as they are kept in tests/cases: NAME.program and NAME.c. What is said where nothing fits:
+NAME.refused.
 
   golden_test.py --shardcc build/shardcc
 
@@ -10,6 +11,7 @@ import argparse
 import difflib
 import os
 import re
+import subprocess
 from pathlib import Path
 
 from harness import Checks, run
@@ -31,6 +33,11 @@ PROGRAMS = {
         *["models/tiny/nanogpt.onnx", *LOSS, "--optimizer", "adamw", "--ranks", "2", "--mesh", "tp=2"],
         *["--plan-preset", "megatron", "--cluster", "h100x2"],
     ],
+}
+DEMO = ["models/demo_gpt.onnx", "--bind", "batch=64", *LOSS, "--optimizer", "adamw", "--threads", "2"]
+REFUSED = {
+    "demo_gpt": [*DEMO, "--memory", "40MiB"],
+    "demo_gpt_dp": [*DEMO, "--memory", "24MiB", "--ranks", "2", "--mesh", "dp=2", "--cluster", "h100x8"],
 }
 
 
@@ -57,6 +64,10 @@ def main():
         for form in "program", "c":
             text = run(shardcc, *command, "--march", "x86-64-v3", "--emit", form, cwd=ROOT)
             compare(checks, CASES / f"{name}.{form}", without_graphs(text) if form == "program" else text)
+    for name, command in REFUSED.items():
+        done = subprocess.run([shardcc, *command, "--march", "x86-64-v3"], cwd=ROOT, capture_output=True, text=True)
+        checks.check(f"{name}: the status", done.returncode == 4 and not done.stdout, f"{done.returncode} {done.stdout}")
+        compare(checks, CASES / f"{name}.refused", done.stderr)
     checks.finish()
 
 

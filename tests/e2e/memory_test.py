@@ -5,7 +5,7 @@
 
 On one rank a model's least is found by asking for one byte; it is granted, and one byte less is refused. Budgets between
 the least and all that runs nothing again are met, and the work of a step never falls with the budget. Bits don't depend on
-it. On two ranks the same is true of plans.
+it. On two ranks the same is true of plans. The options that a refusal names give the programs that it says.
 """
 import json
 import re
@@ -17,6 +17,7 @@ SHARES = 0.9, 0.6, 0.3, 0.1  # of what lies between the least and all
 RANKS = ["--ranks", "2", "--mesh", "2", "--cluster", "h100x2"]
 DEMO = REPOSITORY / "models/demo_gpt.onnx"
 DEMO_STEP = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--threads", "2", "--bind", "batch=64"]
+HELP = ["--accumulate", "--ranks"]  # options that may help
 NOTHING = 4  # the exit status if nothing fits
 
 
@@ -50,6 +51,20 @@ class Budgets:
         return int(said[1]) if said else 0
 
 
+def helps(checks, b, memory, kinds, *options):
+    """The options that a refusal names need what it says, and no less is said to fit."""
+    _, done = b.program(*options, "--memory", memory)
+    least = int(re.search(r" takes (\d+) bytes", done.stderr)[1])
+    said = re.findall(r"^  with (--.*) it would take (\d+) bytes \(.*\), (which fits|still too much)$", done.stderr, re.M)
+    named = [words.split()[0] for words, _, _ in said]
+    right = all(int(n) < least and (int(n) <= memory) == (fits == "which fits") for _, n, fits in said)
+    ok = done.returncode == NOTHING and right and named == [k for k in HELP if k in named] and set(kinds) <= set(named)
+    checks.check(f"{b.name}: what helps, {memory} bytes", ok, done.stderr * (not ok))
+    for words, n, _ in said:
+        found, done = b.program(*options, *words.split(), "--memory", n)
+        checks.check(f"{b.name}: {words}", found and found <= int(n), f"{found} of {n} {done.stderr}")
+
+
 def flops_of(done):
     """The work of a step, as it is printed."""
     found = re.search(r"^step +([\d.]+) (\w?)FLOP", done.stdout, re.M)
@@ -66,6 +81,7 @@ def one_rank(checks, model):
     checks.check(f"{b.name}: the least", found == least, f"{found} of {least}")
     found, refused = b.program("--memory", least - 1)
     checks.check(f"{b.name}: one byte less", refused.returncode == NOTHING and f"takes {least} bytes" in refused.stderr)
+    helps(checks, b, least - 1, ["--ranks"])
     found, whole = b.program("--memory", most)
     checks.check(f"{b.name}: all", found == most and flops_of(whole) == flops_of(done))
     work = flops_of(done)
@@ -126,6 +142,11 @@ def micro_batches(checks, model):
     """As few micro-batches as fit, where that is faster than running kernels again."""
     b = Budgets(checks, model)
     b.options = [DEMO, *DEMO_STEP]
+    helps(checks, b, b.least() * 3 // 4, HELP)
+    helps(checks, b, 1, HELP, "--ranks", "2", "--cluster", "h100x8")
+    helps(checks, b, 1, HELP, "--ranks", "2", "--cluster", "h100x8", "--mesh", "dp=2")
+    helps(checks, b, 1, ["--ranks"], "--recompute", "none", "--accumulate", "64")  # a sample a micro-batch
+    helps(checks, b, 1, ["--accumulate"], *RANKS)  # the cluster has no other rank
     arenas = [b.program("--accumulate", n)[0] for n in (1, 2, 4)]
     for n, budget in zip((1, 2, 4), arenas):
         found, done = b.program("--accumulate", "auto", "--memory", budget)
