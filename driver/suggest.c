@@ -98,8 +98,8 @@ void suggest_options(const Options *o, const Graphs *g, const Made *refused, Dia
         Text said = {0};
         Trial t = {.a = arena_new(), .o = *o, .d = {.file = d->file, .to = &said}};
         bool is_ready = !needs_cluster(o) || open_cluster(t.a, o, &t.c);
-        if (is_ready &&
-            (i ? add_rank(&t) : may_split && double_micro_batches(&t, refused->program)))
+        if (is_ready && (i ? !runs_chain(o) && add_rank(&t)
+                           : may_split && double_micro_batches(&t, refused->program)))
             say(&t, refused, d);
         text_free(&said);
         arena_free(t.a);

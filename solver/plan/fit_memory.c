@@ -199,8 +199,9 @@ static PlanStatus attempt_smaller(PlanJob *j, int flags, int64_t rows, int64_t l
 static PlanStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
     int64_t rows = 1;
+    int tries = j->r->is_estimate ? 2 : 3;
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < tries; i++) {
         PlanResult x;
         int flags = i ? FIRST_FOUND | COUNT_ALL_COPIES : FIRST_FOUND;
         PlanStatus status = attempt_smaller(j, flags, rows, 1, &x, smallest, best);
@@ -311,6 +312,7 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     o.program = j->r->byte_price > 0 ? NULL : &program;
     o.copies = j->r->byte_price > 0 ? COPIES_SURE : COPIES_ALL;
     o.byte_price = j->r->byte_price;
+    o.stops_early = j->r->is_brief;
     *to = (PlanResult){.g = j->g, .options = j->options};
     if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
         return PLAN_WRONG;

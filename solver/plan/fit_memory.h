@@ -35,6 +35,7 @@ typedef struct PlanRequest {
     bool is_estimate;
     int place;
     bool is_proposal;   // one search makes the plan, whether it fits or not, but no program
+    bool is_brief;      // of a proposal: the first plan that is found will do
     double byte_price;  // of a proposal: see PlanOptions. It is then for a bound alone
     bool skips_presets;
     bool fuse;

@@ -21,25 +21,46 @@ enum { MOST_VECTORS = 8 };
 // More than any plan takes.
 static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
 
+typedef struct Tried {
+    int64_t bytes;  // of the arena, without predictions
+    double seconds;
+} Tried;
+
+// A place at which a plan was tried.
+typedef struct TriedPlace {
+    int at;
+    Tried tried;
+} TriedPlace;
+
+// Places at which one plan was tried, in their order.
+typedef struct TriedPlaces {
+    TriedPlace *place;
+    int n, cap;
+} TriedPlaces;
+
+// A plan that fits at a place.
+typedef struct Candidate {
+    const Plan *plan;
+    int place;
+    double seconds;
+} Candidate;
+
 typedef struct Search {
     Arena *a;
     const PlanRequest *r;
     const Cluster *c;
     const Graph *train, *predict;
     const KeepPath *path;
-    const Plan *best;  // NULL: none fits
-    int place;         // of the best one
-    double seconds;
-    bool is_scarce;  // the unlimited plan doesn't fit where nothing runs again
+    Candidate best;      // the shortest step; its plan is NULL if none fits
+    Candidate soonest;   // of the steps at the first places at which plans fit
+    TriedPlaces before;  // of the plan that was considered last
+    bool is_scarce;      // the unlimited plan doesn't fit where nothing runs again
+    PlanResult least;    // about the smallest plan, once it was asked for
+    PlanStatus least_status;
     Diag *d;
 } Search;
 
 // ---- one plan at one place ----
-
-typedef struct Tried {
-    int64_t bytes;  // of the arena, without predictions
-    double seconds;
-} Tried;
 
 static Tried try_at(const Search *s, const Plan *plan, int place)
 {
@@ -63,168 +84,129 @@ static Tried try_at(const Search *s, const Plan *plan, int place)
 
 // ---- one plan at all places ----
 
-// Between two places whose bytes are known, where bytes would be those of the memory if they were
-// linear. Every other time it is the middle, as they aren't.
-static int guess(const Search *s, int low, int64_t more, int high, int64_t less, int turn)
-{
-    double part = turn % 2 ? 0.5 : (double)(more - s->r->memory) / (double)(more - less);
-    int at = low + (int)ceil((high - low) * part);
+static bool fits(const Search *s, const TriedPlace *p) { return p->tried.bytes <= s->r->memory; }
 
-    return at <= low ? low + 1 : at >= high ? high - 1 : at;
+// The bytes of the plan that was tried before at all places, as if they were linear between those
+// where they are known. Another plan's go down much alike. Of the first plan nothing is known but
+// that they go down.
+static double bytes_before(const Search *s, int at)
+{
+    const TriedPlace *x = s->before.place;
+    int i = 1;
+
+    if (s->before.n < 2)
+        return -at;
+    while (i < s->before.n - 1 && x[i].at < at)
+        i++;
+    double part = (double)(at - x[i - 1].at) / (x[i].at - x[i - 1].at);
+    return (double)x[i - 1].tried.bytes + part * (double)(x[i].tried.bytes - x[i - 1].tried.bytes);
 }
 
-// Finds the first place at which the plan fits, and keeps plan and place if its step is the
-// shortest so far.
+// Between two places, the one where bytes would be those of the memory if they went down as those
+// of the plan before. After some turns every other place is the middle, as they don't.
+static int guess(const Search *s, const TriedPlace *low, const TriedPlace *high, int turn)
+{
+    double part = (double)(low->tried.bytes - s->r->memory) /
+                  (double)(low->tried.bytes - high->tried.bytes),
+           most = bytes_before(s, low->at), least = bytes_before(s, high->at);
+    int at = low->at + 1, first_middle = s->before.n < 2 ? 1 : 3;
+
+    if (turn >= first_middle && turn % 2)
+        return low->at + (high->at - low->at) / 2;
+    while (at < high->at - 1 && most - bytes_before(s, at) < part * (most - least))
+        at++;
+    return at;
+}
+
+// Would the step at the place after `low` still be longer than the best one, if steps went on to
+// get shorter as they do between the last place and `high`?
+static bool is_hopeless(const Search *s, const TriedPlace *low, const TriedPlace *high,
+                        const TriedPlace *last)
+{
+    if (!s->best.plan || high->at == last->at)
+        return false;
+    double slope = (last->tried.seconds - high->tried.seconds) / (last->at - high->at);
+    return high->tried.seconds - slope * (high->at - low->at - 1) > s->best.seconds;
+}
+
+static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
+{
+    *arena_push(a, l->place, l->n, l->cap) = p;
+    for (int i = l->n - 1; i && l->place[i - 1].at > p.at; i--) {
+        l->place[i] = l->place[i - 1];
+        l->place[i - 1] = p;
+    }
+}
+
+static void keep_shorter(Candidate *x, const Plan *plan, const TriedPlace *p)
+{
+    if (!x->plan || p->tried.seconds < x->seconds)
+        *x = (Candidate){plan, p->at, p->tried.seconds};
+}
+
+static TriedPlace try_place(Search *s, const Plan *plan, int at, TriedPlaces *all)
+{
+    TriedPlace p = {at, try_at(s, plan, at)};
+
+    add_place(all, p, s->a);
+    if (fits(s, &p) && !s->d->errors)
+        keep_shorter(&s->best, plan, &p);
+    return p;
+}
+
+// Finds the first place at which the plan fits. Keeps plan and place if the step there, or at a
+// later place that was tried on the way, is the shortest so far: where a program just fits, it may
+// lack the room to overlap.
 static void consider(Search *s, const Plan *plan)
 {
-    int low = 0, high = s->path->n_places;
-    Tried most = try_at(s, plan, low),
-          least = most.bytes > s->r->memory && high ? try_at(s, plan, high) : most;
+    TriedPlaces all = {0};
+    TriedPlace low = try_place(s, plan, 0, &all), high = low;
 
-    if (most.bytes <= s->r->memory)
-        high = 0;
-    for (int turn = 0; high - low > 1 && least.bytes <= s->r->memory; turn++) {
-        int at = guess(s, low, most.bytes, high, least.bytes, turn);
-        Tried t = try_at(s, plan, at);
-        if (t.bytes <= s->r->memory) {
-            high = at;
-            least = t;
-        } else {
-            low = at;
-            most = t;
-        }
+    if (!fits(s, &low) && s->path->n_places)
+        high = try_place(s, plan, s->path->n_places, &all);
+    TriedPlace last = high;
+    for (int turn = 0; high.at - low.at > 1 && fits(s, &high) && !s->d->errors; turn++) {
+        TriedPlace p = try_place(s, plan, guess(s, &low, &high, turn), &all);
+        if (fits(s, &p))
+            high = p;
+        else
+            low = p;
+        if (is_hopeless(s, &low, &high, &last))
+            break;
     }
-    if (least.bytes > s->r->memory || (s->best && least.seconds >= s->seconds) || s->d->errors)
-        return;
-    s->best = plan;
-    s->place = high;
-    s->seconds = least.seconds;
+    s->before = all;
+    if (fits(s, &high) && !s->d->errors)
+        keep_shorter(&s->soonest, plan, &high);
 }
 
 // ---- proposals ----
 
-static PlanStatus propose(Search *s, int place, int64_t memory, PlanResult *to)
+static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, PlanResult *to)
 {
     PlanRequest r = *s->r;
 
     r.recompute = keep_path_at(s->path, place, s->a);
     r.memory = memory;
     r.is_proposal = true;
+    r.is_brief = is_brief;
+    r.skips_presets |= !place && memory == s->r->memory;  // they were tried without a limit
     return fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
 }
 
-// Proposes a plan for the memory at a place. False if none fits there.
+// Proposes a plan for the memory at a place. False if none fits there. Once a plan fits, searches
+// are brief: what runs again makes more of a difference than their plans do.
 static bool propose_at(Search *s, int place)
 {
     PlanResult *x = arena_array(s->a, PlanResult, 1);
 
-    if (propose(s, place, s->r->memory, x) != PLAN_DONE ||
+    if (propose(s, place, s->r->memory, s->best.plan, x) != PLAN_DONE ||
         x->planned.answer.outcome == OUTCOME_INFEASIBLE)
         return false;
     consider(s, &x->planned.plan);
     return true;
 }
 
-// Proposes plans that shard more than the unlimited one: where nothing runs again, where as much
-// does as can if no plan has fitted yet, and between the first place and the best one. That part is
-// halved: towards the first place as long as steps get shorter.
-static void propose_smaller(Search *s)
-{
-    int low = 0;
-
-    propose_at(s, 0);
-    if (!s->best)
-        propose_at(s, s->path->n_places);
-    for (int i = 0; i < HALVINGS && s->best && s->place - low > 1 && !s->d->errors; i++) {
-        const Plan *best = s->best;
-        int middle = low + (s->place - low) / 2;
-        propose_at(s, middle);
-        if (s->best == best)
-            low = middle;
-    }
-}
-
-// ---- the whole ----
-
-// Presets were tried without a limit.
-static void limit_presets(const Search *s, Planned *p)
-{
-    for (int i = 0; i < p->n_presets; i++)
-        if (p->preset[i].peak > s->r->memory)
-            p->preset[i].outcome = OUTCOME_INFEASIBLE;
-}
-
-// Goes to the next vector of ways. False after the last one.
-static bool next_ways(const KeepPath *x, int *way)
-{
-    for (int32_t k = 0; k < x->g->n_classes; k++) {
-        if (++way[k] < x->ways[k].n_ways)
-            return true;
-        way[k] = 0;
-    }
-    return false;
-}
-
-static int64_t count_vectors(const KeepPath *x)
-{
-    int64_t n = 1;
-
-    for (int32_t k = 0; k < x->g->n_classes && n <= MOST_VECTORS; k++)
-        n *= x->ways[k].n_ways;
-    return n;
-}
-
-// A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again
-// (Lagrangian relaxation). The bytes held when the backward part begins get a price there instead
-// of a limit. With equal shards, a plan whose layers keep in several ways costs and holds as much
-// as a mean of plans whose layers all keep in one of them, so the least bound of these is one of
-// all. 0: there are too many of them.
-static Wide bound_with_price(Search *s, double price)
-{
-    int *way = arena_array(s->a, int, s->train->n_classes);
-    Wide least = WIDE_MAX;
-
-    if (count_vectors(s->path) > MOST_VECTORS)
-        return 0;
-    do {
-        PlanRequest r = *s->r;
-        PlanResult x;
-        r.recompute = keep_path_pure(s->path, way, s->a);
-        r.memory = ENOUGH_BYTES;
-        r.is_proposal = r.skips_presets = true;
-        r.byte_price = price;
-        if (fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d) != PLAN_DONE)
-            return 0;
-        least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
-    } while (next_ways(s->path, way));
-    return least - (Wide)ceil(price * (double)s->r->memory);
-}
-
-// No plan is faster than the bound of all plans that run nothing again and need not keep to the
-// memory. If the memory is scarce, the price of a byte is about what it costs to save one by
-// running more again.
-static void set_bounds(Search *s, const Planned *free, PlanResult *to)
-{
-    Planned *p = &to->planned;
-    Answer *x = &p->answer;
-
-    memcpy(p->preset, free->preset, sizeof p->preset);
-    p->n_presets = free->n_presets;
-    limit_presets(s, p);
-    p->step_bound = free->step_bound;
-    p->n_searched = free->n_searched;
-    p->n_excluded = free->n_excluded;
-    p->n_left_out = free->n_left_out;
-    x->bound = free->answer.bound;
-    if (s->is_scarce && s->path->n_steps) {
-        const KeepStep *step = keep_path_step(s->path, s->place);
-        Wide bound = bound_with_price(s, 1e12 * step->slope * s->r->accumulate);
-        x->bound = bound > x->bound ? bound : x->bound;
-    }
-    x->bound = x->bound < x->cost ? x->bound : x->cost;
-    x->outcome =
-        answer_gap(x->cost, x->bound) <= to->options.solve.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
-}
+// ---- the smallest plan ----
 
 static PlanStatus make_given(const Search *s, const Plan *plan, int place, PlanResult *to)
 {
@@ -267,6 +249,8 @@ static PlanStatus find_smallest(const Search *s, bool is_estimate, PlanResult *t
     PlanStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
     if (status != PLAN_INFEASIBLE)
         return status;
+    if (to->program->arena_bytes <= to->options.memory)
+        return PLAN_DONE;
     int place = least_place(s, &to->planned.plan);
     if (place < s->path->n_places) {
         status = make_given(s, &to->planned.plan, place, &x);
@@ -277,45 +261,170 @@ static PlanStatus find_smallest(const Search *s, bool is_estimate, PlanResult *t
     return to->program->arena_bytes <= to->options.memory ? PLAN_DONE : PLAN_INFEASIBLE;
 }
 
-// Finds a plan where no proposal fits, or the smallest plan. The estimate is tried too, so that
-// nobody who asks for as much as it takes is refused.
-static PlanStatus find_least(const Search *s, PlanResult *to)
+// Does a plan fit at the last place? Then the search proposes one there.
+static bool may_fit(Search *s)
 {
-    PlanResult x;
-    PlanStatus status = find_smallest(s, false, to);
+    s->least_status = find_smallest(s, true, &s->least);
+    return s->least_status == PLAN_DONE;
+}
 
-    if (status != PLAN_INFEASIBLE)
-        return status;
-    status = find_smallest(s, true, &x);
-    if (status != PLAN_DONE && status != PLAN_INFEASIBLE)
-        return status;
-    if (x.program->arena_bytes < to->program->arena_bytes)
-        *to = x;
-    if (to->program->arena_bytes <= to->options.memory)
-        return PLAN_DONE;
-    plan_say_least(s->a, s->r, to, s->d);
-    return PLAN_INFEASIBLE;
+// Proposes plans that shard more than the unlimited one: where nothing runs again, where as much
+// does as can if no plan has fitted yet, and between the first place and the best one. That part is
+// halved: towards the first place as long as steps get shorter, and no further after a plan that
+// fits but isn't faster. If none fits at the first place, none will in the first half.
+static void propose_smaller(Search *s)
+{
+    bool is_first = propose_at(s, 0);
+
+    if (!s->best.plan && may_fit(s))
+        propose_at(s, s->path->n_places);
+    int low = is_first ? 0 : s->best.place / 2;
+    for (int i = is_first ? 0 : 1; i < HALVINGS && s->best.plan && !s->d->errors; i++) {
+        const Plan *best = s->best.plan;
+        int middle = low + (s->best.place - low) / 2;
+        if (middle == low || (propose_at(s, middle) && s->best.plan == best))
+            return;
+        if (s->best.plan == best || low + (s->best.place - low) / 2 >= middle)
+            low = middle;  // no plan fits there, or one was proposed there
+    }
+}
+
+// ---- the whole ----
+
+// Presets were tried without a limit.
+static void limit_presets(const Search *s, Planned *p)
+{
+    for (int i = 0; i < p->n_presets; i++)
+        if (p->preset[i].peak > s->r->memory)
+            p->preset[i].outcome = OUTCOME_INFEASIBLE;
+}
+
+// Goes to the next vector of ways. False after the last one.
+static bool next_ways(const KeepPath *x, int *way)
+{
+    for (int32_t k = 0; k < x->g->n_classes; k++) {
+        if (++way[k] < x->ways[k].n_ways)
+            return true;
+        way[k] = 0;
+    }
+    return false;
+}
+
+static int64_t count_vectors(const KeepPath *x)
+{
+    int64_t n = 1;
+
+    for (int32_t k = 0; k < x->g->n_classes && n <= MOST_VECTORS; k++)
+        n *= x->ways[k].n_ways;
+    return n;
+}
+
+// A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again
+// (Lagrangian relaxation). The bytes held when the backward part begins get a price there instead
+// of a limit. With equal shards, a plan whose layers keep in several ways costs and holds as much
+// as a mean of plans whose layers all keep in one of them, so the least bound of these is one of
+// all. 0: there are too many of them, or it is no larger than `known`.
+static Wide bound_with_price(Search *s, double price, Wide known)
+{
+    Wide whole = (Wide)ceil(price * (double)s->r->memory);
+    int *way = arena_array(s->a, int, s->train->n_classes);
+    Wide least = WIDE_MAX;
+
+    if (count_vectors(s->path) > MOST_VECTORS)
+        return 0;
+    do {
+        PlanRequest r = *s->r;
+        PlanResult x;
+        r.recompute = keep_path_pure(s->path, way, s->a);
+        r.memory = ENOUGH_BYTES;
+        r.is_proposal = r.skips_presets = true;
+        r.byte_price = price;
+        if (fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d) != PLAN_DONE)
+            return 0;
+        least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
+    } while (least - whole > known && next_ways(s->path, way));
+    return least - whole;
+}
+
+// No plan is faster than the bound of all plans that run nothing again and need not keep to the
+// memory. If the memory is scarce, the price of a byte is about what it costs to save one by
+// running more again.
+static void set_bounds(Search *s, const Planned *free, PlanResult *to)
+{
+    Planned *p = &to->planned;
+    Answer *x = &p->answer;
+
+    memcpy(p->preset, free->preset, sizeof p->preset);
+    p->n_presets = free->n_presets;
+    limit_presets(s, p);
+    p->step_bound = free->step_bound;
+    p->n_searched = free->n_searched;
+    p->n_excluded = free->n_excluded;
+    p->n_left_out = free->n_left_out;
+    x->bound = free->answer.bound;
+    if (s->is_scarce && s->path->n_steps) {
+        const KeepStep *step = keep_path_step(s->path, s->soonest.place);
+        Wide bound = bound_with_price(s, 1e12 * step->slope * s->r->accumulate, x->bound);
+        x->bound = bound > x->bound ? bound : x->bound;
+    }
+    x->bound = x->bound < x->cost ? x->bound : x->cost;
+    x->outcome =
+        answer_gap(x->cost, x->bound) <= to->options.solve.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
+}
+
+// Finds a plan where no proposal fits, or reports the smallest one.
+static PlanStatus find_least(Search *s, PlanResult *to)
+{
+    if (!s->least.program)
+        may_fit(s);
+    *to = s->least;
+    if (s->least_status == PLAN_INFEASIBLE)
+        plan_say_least(s->a, s->r, to, s->d);
+    if (s->least_status != PLAN_DONE)
+        return s->least_status;
+    PlanStatus status = find_smallest(s, false, to);
+    if (status == PLAN_INFEASIBLE)
+        *to = s->least;
+    return status == PLAN_INFEASIBLE ? PLAN_DONE : status;
+}
+
+// The price of the best plan at the first place at which it fits is less than that of the one with
+// the shortest step, if they differ.
+static void take_cost(const Search *s, PlanResult *to)
+{
+    const Candidate *x = &s->soonest;
+    Answer *answer = &to->planned.answer;
+    PlanResult other;
+
+    if (x->plan == s->best.plan && x->place == s->best.place)
+        return;
+    if (make_given(s, x->plan, x->place, &other) == PLAN_DONE &&
+        other.planned.answer.cost < answer->cost)
+        answer->cost = other.planned.answer.cost;
 }
 
 // Makes the program of the best plan, or of the one that needs the least memory.
-static PlanStatus make_best(const Search *s, PlanResult *to)
+static PlanStatus make_best(Search *s, PlanResult *to)
 {
-    PlanStatus status = s->best ? make_given(s, s->best, s->place, to) : PLAN_INFEASIBLE;
+    const Candidate *x = &s->best;
+    PlanStatus status = x->plan ? make_given(s, x->plan, x->place, to) : PLAN_INFEASIBLE;
 
+    if (status == PLAN_DONE)
+        take_cost(s, to);
     return status == PLAN_INFEASIBLE ? find_least(s, to) : status;
 }
 
 static PlanStatus search(Search *s, PlanResult *to)
 {
     PlanResult free;
-    PlanStatus status = propose(s, 0, ENOUGH_BYTES, &free);
+    PlanStatus status = propose(s, 0, ENOUGH_BYTES, false, &free);
 
     if (status == PLAN_NOT_FOUND)
         diag_error(s->d, "no plan was found in time");
     if (status != PLAN_DONE)
         return status;
     consider(s, &free.planned.plan);
-    s->is_scarce = s->place > 0 || !s->best;
+    s->is_scarce = s->best.place > 0 || !s->best.plan;
     if (s->is_scarce)
         propose_smaller(s);
     status = s->d->errors ? PLAN_WRONG : make_best(s, to);
