@@ -140,6 +140,7 @@ static bool run_stages(const Job *j, const Cluster *c, OneRank *to)
     if (has_ways && does_fit(j, chain.program))
         is_better = program_simulate(chain.program, SET_TRAIN, machine).seconds <
                     (1 - worth) * program_simulate(ways, SET_TRAIN, machine).seconds;
+    chain.place = to->place;
     if (is_better)
         *to = chain;
     return true;
