@@ -32,6 +32,9 @@ typedef struct World {
     const Mesh *m;
     Value v;
     Box rank[RANKS];
+    // The groups of a spec: ranks that differ only along partial axes. For each rank, its group's
+    // first rank and its place in the group.
+    int first[RANKS], place[RANKS], group_size;
 } World;
 
 static int64_t count(const Box *b) { return b->dim[0] * b->dim[1] * b->dim[2]; }
@@ -141,22 +144,20 @@ static int64_t noise(uint64_t a, uint64_t b)
     return (int64_t)(hash_bytes(both, sizeof both, 0) % 1000);
 }
 
-// The first rank of r's group, which differs from r only along partial axes. *place is r's place
-// in the group, and *n the group's size.
-static int group_of(const World *w, const Spec *s, int r, int *place, int *n)
+static void find_groups(World *w, const Spec *s)
 {
-    int first = r;
-
-    *place = 0;
-    *n = 1;
-    for (int a = 0; a < w->m->n_axes; a++)
-        if (s->at[a] < SPEC_REPLICATED) {
-            int c = coordinate(w->m, a, r);
-            first -= c * mesh_stride(w->m, a);
-            *place = *place * w->m->size[a] + c;
-            *n *= w->m->size[a];
-        }
-    return first;
+    for (int r = 0; r < RANKS; r++) {
+        w->first[r] = r;
+        w->place[r] = 0;
+        w->group_size = 1;
+        for (int a = 0; a < w->m->n_axes; a++)
+            if (s->at[a] < SPEC_REPLICATED) {
+                int c = coordinate(w->m, a, r);
+                w->first[r] -= c * mesh_stride(w->m, a);
+                w->place[r] = w->place[r] * w->m->size[a] + c;
+                w->group_size *= w->m->size[a];
+            }
+    }
 }
 
 // The part that member `place` of n has of element i, whose reduced value is `whole`.
@@ -195,27 +196,26 @@ static void each(World *w, const Spec *s, int r,
 
 static void set(World *w, const Spec *s, int r, const int64_t at[DIMS], int64_t i)
 {
-    int place, n;
-
-    group_of(w, s, r, &place, &n);
-    *element(&w->rank[r], at) = part_of(spec_partial(s), noise((uint64_t)i, 99), i, place, n);
+    *element(&w->rank[r], at) =
+        part_of(spec_partial(s), noise((uint64_t)i, 99), i, w->place[r], w->group_size);
 }
 
 static void check(World *w, const Spec *s, int r, const int64_t at[DIMS], int64_t i)
 {
     int64_t sum = *element(&w->rank[r], at);
-    int place, n, kind = spec_partial(s), first = group_of(w, s, r, &place, &n);
+    int kind = spec_partial(s);
 
-    if (kind != SPEC_REPLICATED && first != r)
+    if (kind != SPEC_REPLICATED && w->first[r] != r)
         return;
     for (int q = r + 1; q < RANKS && kind != SPEC_REPLICATED; q++)
-        if (group_of(w, s, q, &place, &n) == first)
+        if (w->first[q] == r)
             sum = combine(kind, sum, *element(&w->rank[q], at));
     assert_int_equal(sum, noise((uint64_t)i, 99));
 }
 
 static void lay(World *w, const Spec *s)
 {
+    find_groups(w, s);
     for (int r = 0; r < RANKS; r++) {
         set_dims(w, s, &w->rank[r]);
         each(w, s, r, set);
@@ -224,6 +224,7 @@ static void lay(World *w, const Spec *s)
 
 static void check_all(World *w, const Spec *s)
 {
+    find_groups(w, s);
     for (int r = 0; r < RANKS; r++)
         each(w, s, r, check);
 }

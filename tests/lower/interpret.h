@@ -44,11 +44,11 @@ static double load_one(DType t, const char *at)
     }
 }
 
-static int64_t load_int(DType t, const char *at)
+static int64_t load_int(DType t, int64_t size, const char *at)
 {
     int64_t x = 0;
 
-    switch (dtype_size(t)) {
+    switch (size) {
     case 1:
         return t == I8 ? *(const int8_t *)at : *(const uint8_t *)at;
     case 4:
@@ -61,31 +61,25 @@ static int64_t load_int(DType t, const char *at)
     }
 }
 
-static void store_one(const Tensor *t, int64_t i, char *at)
+static void store_one(const Tensor *t, int64_t i, int64_t size, char *at)
 {
     if (t->dtype == F32)
         *(float *)at = (float)t->f[i];
     else if (t->dtype == F64)
         *(double *)at = t->f[i];
+    else if (size == 8)
+        memcpy(at, &t->i[i], 8);
+    else if (size == 4)
+        memcpy(at, &t->i[i], 4);
     else
-        memcpy(at, &t->i[i], (size_t)dtype_size(t->dtype));
+        memcpy(at, &t->i[i], 1);
 }
 
-static int64_t strided(const int64_t *stride, int rank, const int64_t *dim, int64_t i)
+// Is an element of `size` bytes inside the arena? If not, sets *is_lost, or aborts where is_lost
+// is NULL.
+static bool is_inside(const Machine *m, int64_t at, int64_t size)
 {
-    int64_t at = 0;
-
-    for (int d = rank - 1; d >= 0; d--) {
-        at += i % dim[d] * stride[d];
-        i /= dim[d];
-    }
-    return at;
-}
-
-// Is the element inside the arena? If not, sets *is_lost, or aborts where is_lost is NULL.
-static bool is_inside(const Machine *m, int64_t at, DType t)
-{
-    bool is_in = at >= 0 && at + dtype_size(t) <= m->p->arena_bytes;
+    bool is_in = at >= 0 && at + size <= m->p->arena_bytes;
 
     if (!is_in && !m->is_lost)
         abort();
@@ -94,34 +88,51 @@ static bool is_inside(const Machine *m, int64_t at, DType t)
     return is_in;
 }
 
+// Moves `index` to the next element in row-major order; returns how far that is in the tensor of
+// these strides. At the end, `index` is back at the first element.
+static int64_t advance(int64_t *index, const int64_t *stride, int rank, const int64_t *dim)
+{
+    int64_t by = 0;
+
+    for (int d = rank - 1; d >= 0; d--) {
+        if (++index[d] < dim[d])
+            return by + stride[d];
+        by -= (dim[d] - 1) * stride[d];
+        index[d] = 0;
+    }
+    return by;
+}
+
 static Tensor load(const Machine *m, const Operand *o, const int *layer, int rank,
                    const int64_t *dim)
 {
     DType type = value_of(m->s->g, o->base)->dtype;
     Tensor t = tensor_new(m->scratch, type, rank, dim);
-    int64_t base = place_at(m, o, layer);
+    int64_t at = place_at(m, o, layer), n = tensor_count(&t), size = dtype_size(type);
+    int64_t index[MAX_RANK] = {0};
 
-    for (int64_t i = 0; i < tensor_count(&t); i++) {
-        int64_t at = base + strided(o->stride, rank, dim, i) * dtype_size(type);
-        if (!is_inside(m, at, type))
+    for (int64_t i = 0; i < n; i++) {
+        if (!is_inside(m, at, size))
             return t;
         if (t.f)
             t.f[i] = load_one(type, m->bytes + at);
         else
-            t.i[i] = load_int(type, m->bytes + at);
+            t.i[i] = load_int(type, size, m->bytes + at);
+        at += advance(index, o->stride, rank, dim) * size;
     }
     return t;
 }
 
 static void store(const Machine *m, const Operand *o, const int *layer, const Tensor *t)
 {
-    int64_t base = place_at(m, o, layer);
+    int64_t at = place_at(m, o, layer), n = tensor_count(t), size = dtype_size(t->dtype);
+    int64_t index[MAX_RANK] = {0};
 
-    for (int64_t i = 0; i < tensor_count(t); i++) {
-        int64_t at = base + strided(o->stride, t->rank, t->dim, i) * dtype_size(t->dtype);
-        if (!is_inside(m, at, t->dtype))
+    for (int64_t i = 0; i < n; i++) {
+        if (!is_inside(m, at, size))
             return;
-        store_one(t, i, m->bytes + at);
+        store_one(t, i, size, m->bytes + at);
+        at += advance(index, o->stride, t->rank, t->dim) * size;
     }
 }
 

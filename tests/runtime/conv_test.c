@@ -53,33 +53,47 @@ typedef struct Tensors {
     int64_t nx, nw, ny;
 } Tensors;
 
+// For each place of y and tap: the element of x under it, as `under` says.
+static int64_t *all_under(const RtConv *p)
+{
+    int64_t taps = spatial(p, p->window.size), n = taps * spatial(p, p->y_dim);
+    int64_t *x = malloc(sizeof *x * (size_t)(n + 1));
+
+    for (int64_t i = 0; i < n; i++)
+        x[i] = under(p, i / taps, i % taps);
+    return x;
+}
+
 // Adds one product for each tap, channel pair and place to all three results.
 static void naive(const RtConv *p, const Tensors *t)
 {
     int64_t taps = spatial(p, p->window.size), places = spatial(p, p->y_dim);
-    int64_t per = p->c / p->groups, out = p->o / p->groups;
+    int64_t per = p->c / p->groups, out = p->o / p->groups, x_places = spatial(p, p->x_dim);
     double *dx = calloc((size_t)t->nx + 1, sizeof *dx), *dw = calloc((size_t)t->nw + 1, sizeof *dw);
+    int64_t *x_place = all_under(p);
 
     for (int64_t n = 0; n < p->n; n++)
         for (int64_t o = 0; o < p->o; o++)
             for (int64_t i = 0; i < places; i++) {
                 int64_t y = at(p->y_last, n, p->o, o, places, i);
-                double sum = 0;
-                for (int64_t k = 0; k < taps; k++)
-                    for (int64_t c = 0; c < per && under(p, i, k) >= 0; c++) {
-                        int64_t x = at(p->x_last, n, p->c, o / out * per + c, spatial(p, p->x_dim),
-                                       under(p, i, k));
+                double sum = 0, dy = (double)t->dy[y];
+                for (int64_t k = 0; k < taps; k++) {
+                    int64_t place = x_place[i * taps + k];
+                    for (int64_t c = 0; c < per && place >= 0; c++) {
+                        int64_t x = at(p->x_last, n, p->c, o / out * per + c, x_places, place);
                         int64_t w = (o * per + c) * taps + k;
                         sum += (double)t->x[x] * (double)t->w[w];
-                        dx[x] += (double)t->dy[y] * (double)t->w[w];
-                        dw[w] += (double)t->dy[y] * (double)t->x[x];
+                        dx[x] += dy * (double)t->w[w];
+                        dw[w] += dy * (double)t->x[x];
                     }
+                }
                 t->y[y] = (float)sum;
             }
     for (int64_t i = 0; i < t->nx; i++)
         t->dx[i] = (float)dx[i];
     for (int64_t i = 0; i < t->nw; i++)
         t->dw[i] = (float)dw[i];
+    free(x_place);
     free(dx);
     free(dw);
 }

@@ -25,15 +25,17 @@ static int64_t start(const RtDot *p, int64_t b, const int64_t *stride)
 
 static void naive(const RtDot *p, float *y, const float *a, const float *b)
 {
-    for (int64_t e = 0; e < batches(p); e++)
+    for (int64_t e = 0; e < batches(p); e++) {
+        const float *ae = a + start(p, e, p->a_batch), *be = b + start(p, e, p->b_batch);
+        float *ye = y + start(p, e, p->y_batch);
         for (int64_t i = 0; i < p->m; i++)
             for (int64_t j = 0; j < p->n; j++) {
                 double s = 0;
                 for (int64_t k = 0; k < p->k; k++)
-                    s += (double)a[start(p, e, p->a_batch) + i * p->a_m + k * p->a_k] *
-                         (double)b[start(p, e, p->b_batch) + k * p->b_k + j * p->b_n];
-                y[start(p, e, p->y_batch) + i * p->y_m + j * p->y_n] = (float)s;
+                    s += (double)ae[i * p->a_m + k * p->a_k] * (double)be[k * p->b_k + j * p->b_n];
+                ye[i * p->y_m + j * p->y_n] = (float)s;
             }
+    }
 }
 
 // Draws strides for one operand. A batch dim that it lacks has stride 0.

@@ -211,6 +211,11 @@ typedef struct Trial {
     int choice[MOST_RANDOM_NODES + 1];
     int *time, n_times;  // when bytes come or go, ascending
     int64_t *bytes;
+    int *begin, *end;  // of each live range, as indices of `time`
+    // Edges by the node that is chosen last: those of node i are edge[first_edge[i]] to
+    // edge[first_edge[i + 1] - 1].
+    int *first_edge;
+    const Edge **edge;
     Best best;
 } Trial;
 
@@ -223,9 +228,8 @@ static inline int compare_ints(const void *x, const void *y)
 static inline void hold(Trial *t, int k, int sign)
 {
     for (int u = t->p->first_live[k]; u < t->p->first_live[k + 1]; u++)
-        for (int i = 0; i < t->n_times; i++)
-            if (t->time[i] >= t->p->live[u].first && t->time[i] < t->p->live[u].last)
-                t->bytes[i] += sign * t->p->live[u].bytes;
+        for (int i = t->begin[u]; i < t->end[u]; i++)
+            t->bytes[i] += sign * t->p->live[u].bytes;
 }
 
 static inline void try_whole(Trial *t, Wide cost)
@@ -259,13 +263,11 @@ static inline void try_all(Trial *t, int i, Wide cost)
         Wide more = t->p->cost[t->p->first[i] + k];
         bool is_allowed = more < COST_FORBIDDEN;
         t->choice[i] = k;
-        for (int e = 0; e < t->p->n_edges; e++) {
-            const Edge *x = &t->p->edge[e];
-            if ((x->a == i && x->b <= i) || (x->b == i && x->a < i)) {
-                int64_t c = x->cost[t->choice[x->a] * n_alternatives(t->p, x->b) + t->choice[x->b]];
-                is_allowed = is_allowed && c < COST_FORBIDDEN;
-                more += c;
-            }
+        for (int e = t->first_edge[i]; e < t->first_edge[i + 1]; e++) {
+            const Edge *x = t->edge[e];
+            int64_t c = x->cost[t->choice[x->a] * n_alternatives(t->p, x->b) + t->choice[x->b]];
+            is_allowed = is_allowed && c < COST_FORBIDDEN;
+            more += c;
         }
         if (!is_allowed)
             continue;
@@ -273,6 +275,31 @@ static inline void try_all(Trial *t, int i, Wide cost)
         try_all(t, i + 1, cost + more);
         hold(t, t->p->first[i] + k, -1);
     }
+}
+
+static inline void sort_edges(Trial *t, Arena *a)
+{
+    const Problem *p = t->p;
+    int n = 0;
+
+    t->first_edge = arena_array(a, int, p->n_nodes + 1);
+    t->edge = arena_array(a, const Edge *, p->n_edges);
+    for (int i = 0; i < p->n_nodes; i++) {
+        t->first_edge[i] = n;
+        for (int e = 0; e < p->n_edges; e++)
+            if ((p->edge[e].a > p->edge[e].b ? p->edge[e].a : p->edge[e].b) == i)
+                t->edge[n++] = &p->edge[e];
+    }
+    t->first_edge[p->n_nodes] = n;
+}
+
+static inline int count_times(const Trial *t, int before)
+{
+    int n = 0;
+
+    while (n < t->n_times && t->time[n] < before)
+        n++;
+    return n;
 }
 
 static inline Best brute_force(const Problem *p)
@@ -292,6 +319,13 @@ static inline Best brute_force(const Problem *p)
         if (!kept || t.time[i] != t.time[kept - 1])
             t.time[kept++] = t.time[i];
     t.n_times = kept;
+    t.begin = arena_array(a, int, n);
+    t.end = arena_array(a, int, n);
+    for (int u = 0; u < n; u++) {
+        t.begin[u] = count_times(&t, p->live[u].first);
+        t.end[u] = count_times(&t, p->live[u].last);
+    }
+    sort_edges(&t, a);
     try_all(&t, 0, 0);
     arena_free(a);
     return t.best;
