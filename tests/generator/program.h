@@ -32,16 +32,17 @@ static inline void write_program(const Cases *c, const char *name, const char *d
 #endif
 
 // Compiles all programs of a folder, several at a time. The flags are those of
-// generator/compile_c.c, except that `level` replaces -O3, which compiles more slowly.
-static inline void compile_all(const char *dir, const char *level)
+// generator/compile_c.c, except that `more` replaces -O3, which compiles more slowly.
+static inline void compile_all(const char *dir, const char *more)
 {
     char command[512];
 
-    snprintf(command, sizeof command,
-             "ls %s/*.c | xargs -P $(nproc) -I FILE ${CC:-cc} -std=c11 %s " FLAGS
-             " -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp -Wall -Wextra -Werror "
-             "-Iruntime -shared -fPIC -o FILE.so FILE",
-             dir, level);
+    snprintf(
+        command, sizeof command,
+        "ls %s/*.c | xargs -P $(nproc) -I FILE ${CC:-cc} -std=c11 " FLAGS
+        " %s -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp -Wall -Wextra -Werror "
+        "-Iruntime -shared -fPIC -o FILE.so FILE",
+        dir, more);
     if (system(command))
         fail_msg("what was generated doesn't compile: see %s", dir);
 }
