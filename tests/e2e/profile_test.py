@@ -7,6 +7,8 @@ No time is checked, because the machine may be doing something else.
 """
 import json
 import re
+import tempfile
+from pathlib import Path
 
 from harness import run
 from model import QUICK_CC, Model, for_models, parser
@@ -64,8 +66,7 @@ def detect(shardcc, work):
     return path
 
 
-def test(checks, model):
-    cluster = detect(model.shardcc, model.work)
+def test(checks, model, cluster):
     device = json.loads(cluster.read_text())["device"]
     checks.check(f"{model.name}: detect", device["threads"] == 1 and len(device["gemm"]) > 50)
     losses = {}
@@ -83,7 +84,9 @@ def test(checks, model):
 def main():
     options = parser(__doc__).parse_args()
     options.names = options.names or MODELS
-    for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = detect(options.shardcc, Path(folder))
+        for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC), cluster))
 
 
 if __name__ == "__main__":
