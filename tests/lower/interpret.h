@@ -160,15 +160,17 @@ static Tensor splat(const Machine *m, const Value *v, double x)
     return t;
 }
 
-// The input `v` of a group's node, made by another node of the group and seen through views.
+// The input `v` of a group's node, made by another node of the group and seen through views. `made`
+// has the results of the group's nodes, in their order.
 static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId v)
 {
     const Graph *g = m->s->g;
     const Node *n = producer(g, v);
     Tensor x, y;
 
-    if (it->nodes[group_maker(g, it, v)] == value_of(g, v)->producer)
-        return made[v];
+    int maker = group_maker(g, it, v);
+    if (it->nodes[maker] == value_of(g, v)->producer)
+        return made[maker];
     x = seen(m, it, made, n->in[0]);
     node_eval(g, n, m->scratch, &x, &y);
     return y;
@@ -251,7 +253,7 @@ static void run_pad(const Machine *m, const Item *it, const int *layer)
 static void run_group(const Machine *m, const Item *it, const int *layer)
 {
     const Graph *g = m->s->g;
-    Tensor *made = arena_array(m->scratch, Tensor, g->n_values);
+    Tensor *made = arena_array(m->scratch, Tensor, it->n_nodes);
     const int *source = it->group.source;
 
     for (int i = 0; i < it->n_nodes; i++) {
@@ -270,10 +272,10 @@ static void run_group(const Machine *m, const Item *it, const int *layer)
         }
         if (n.op->is_sum && m->s->sharded)
             in_[0] = summed(m, it->nodes[i], &in_[0]);
-        eval_on(m, it->nodes[i], &n, in_, &made[n.out[0]]);
+        eval_on(m, it->nodes[i], &n, in_, &made[i]);
     }
     for (int k = it->n_in; k < it->n_in + it->n_out; k++)
-        store(m, &it->operands[k], layer, &made[it->operands[k].value]);
+        store(m, &it->operands[k], layer, &made[group_maker(g, it, it->operands[k].value)]);
 }
 
 static void run_kernel(const Machine *m, const Item *it, const int *layer)
