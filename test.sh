@@ -13,11 +13,12 @@ for arg; do
 done
 ./setup.sh git libcmocka-dev clang clang-format libclang-rt-14-dev python3 python3-numpy
 status=0 passed=0 failed=0
-# preset, folder, options of ctest: builds it and runs its tests; adds the lines "ok" and "not ok" of all to the counts.
+# preset, folder, preset of the build, options of ctest: builds it and runs its tests; adds the lines "ok" and "not ok" of
+# all to the counts.
 check() {
-    local log=$2/Testing/Temporary/LastTest.log bad=0 options=("${@:3}")
+    local log=$2/Testing/Temporary/LastTest.log bad=0 options=("${@:4}")
     cmake --preset "$1" >/dev/null
-    cmake --build --preset "$1" -j"$(nproc)" >"$2/build.log" || { cat "$2/build.log"; exit 1; }
+    cmake --build --preset "$3" -j"$(nproc)" >"$2/build.log" || { cat "$2/build.log"; exit 1; }
     if ! ctest --preset "$1" -j"$(nproc)" "${options[@]}"; then
         status=1 bad=$(grep -c '^not ok' "$log" || true)
         [ "$bad" != 0 ] || bad=1  # a test was killed
@@ -25,8 +26,8 @@ check() {
     passed=$((passed + $(grep -c '^ok' "$log" || true)))
     failed=$((failed + bad))
 }
-check asan build-san
-check default build -LE unit  # these ran under sanitizers
+check asan build-san asan
+check default build e2e -LE unit  # unit tests ran under sanitizers
 if [ -n "$with_torch" ]; then
     models/check.sh build | tee build/torch.log || status=1
     passed=$((passed + $(awk '/ passed, .* failed$/ && !/^==/ {n = $1} END {print n + 0}' build/torch.log)))
