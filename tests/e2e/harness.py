@@ -25,7 +25,8 @@ TYPES = {
 
 
 # Open MPI doesn't start as root, in a container say, unless told so twice.
-MPI_ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# ob1 alone: not to look for fast networks makes each start 0.2 s shorter.
+MPI_ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1"}
 
 
 def mpirun(ranks, bind="none"):

@@ -1,6 +1,8 @@
 // Tests every collective on the ranks of a mesh (`exchange 2x3`) against plain loops over the
 // inputs of all ranks, which each rank can compute. Prints a TAP line for each arrangement of
 // ranks on hosts and each way to carry out calls, and a hash of all results' bits.
+#include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,8 @@ typedef struct Test {
     int n, me, intra_host,
         rank[MOST_RANKS];  // ranks along the axis; this one's place; on a host; their numbers
     char *x[MOST_RANKS], *y, *want;  // x of all ranks; y, want of this rank
-    int64_t y_count;
+    int64_t x_count, y_count;
+    RtType x_type;
     uint64_t bits;  // hash of all results
     int wrong, calls;
     bool is_beside;  // calls run on the comm thread, with their own workspace
@@ -112,13 +115,32 @@ static char *tensor(const Test *t, int64_t count)
     return memset(malloc(bytes), 0xa5, bytes);
 }
 
-// Allocates x of x_count elements for every rank, and y and want of y_count elements.
-static void begin(Test *t, int64_t x_count, int64_t y_count)
+static void free_x(Test *t)
 {
+    for (int k = 0; k < MOST_RANKS; k++) {
+        free(t->x[k]);
+        t->x[k] = NULL;
+    }
+}
+
+// Draws x of x_count elements for every rank, unless the call before had the same.
+static void draw_x(Test *t, int64_t x_count)
+{
+    if (t->x[0] && t->x_count == x_count && t->x_type == t->p.type)
+        return;
+    free_x(t);
     for (int k = 0; k < t->n; k++) {
         t->x[k] = tensor(t, x_count);
         draw(t->p.type, t->x[k], x_count, t->rank[k]);
     }
+    t->x_count = x_count;
+    t->x_type = t->p.type;
+}
+
+// Draws x of x_count elements; allocates y and want of y_count elements.
+static void begin(Test *t, int64_t x_count, int64_t y_count)
+{
+    draw_x(t, x_count);
     t->y = tensor(t, y_count);
     t->want = tensor(t, y_count);
     t->y_count = y_count;
@@ -142,10 +164,12 @@ static void end(Test *t, const char *name)
         printf("# %s type %d op %d axis %d: %lld %lld %lld %lld %lld %d\n", name, p->type, p->op,
                p->axis, (long long)p->outer, (long long)p->whole, (long long)p->middle,
                (long long)p->joined, (long long)p->inner, p->joins_first);
-    for (size_t i = 0; i < bytes; i++)
-        t->bits = t->bits * 6364136223846793005 + (unsigned char)t->y[i];
-    for (int k = 0; k < t->n; k++)
-        free(t->x[k]);
+    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, t->y + i, bytes - i < sizeof word ? bytes - i : sizeof word);
+        t->bits = (t->bits ^ word) * 6364136223846793005;
+        t->bits ^= t->bits >> 32;
+    }
     free(t->y);
     free(t->want);
 }
@@ -290,6 +314,7 @@ static void take_axis(Test *t, int axis)
     const RtMesh *m = &t->rt.comm->model->mesh;
     int me = t->rt.comm->rank;
 
+    free_x(t);
     t->p.axis = axis;
     t->n = m->size[axis];
     t->me = rt_mesh_coordinate(m, axis, me);
@@ -338,6 +363,7 @@ static void permute(Test *t, int64_t count)
     t->me = me;
     for (int k = 0; k < t->n; k++)
         t->rank[k] = k;
+    free_x(t);
     begin(t, count, count);
     for (int64_t e = 0; e < count; e++)
         want_copy(t, e, j * p + i, e);
@@ -393,6 +419,9 @@ int main(int argc, char **argv)
         if (*end != 'x')
             break;
     }
+    // Tensors are allocated again and again: their pages stay.
+    mallopt(M_MMAP_THRESHOLD, INT_MAX);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
     if (!rt_comm_open(&t.rt.comm, &m, 60))
         return 1;
     for (int i = 0; i < 2 * N_HOSTS; i++) {
@@ -418,6 +447,7 @@ int main(int argc, char **argv)
     if (t.rt.comm->rank == 0)
         printf("bits %016llx\n", (unsigned long long)t.bits);
     rt_comm_close(t.rt.comm);
+    free_x(&t);
     free(t.workspace);
     free(t.other);
     return 0;
