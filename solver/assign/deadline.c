@@ -13,8 +13,8 @@ static double now(void)
 
 // Searches ask every few microseconds, and asking for pending signals is a system call.
 static const double SIGNAL_PERIOD = 1e-3;
-static double signal_asked;
-static bool is_signal_pending;
+static _Thread_local double signal_asked;
+static _Thread_local bool is_signal_pending;
 
 Deadline deadline_start(double limit)
 {
