@@ -206,30 +206,30 @@ static void check(const Cases *c, const RtModel *m, const Tensor *values, const 
 
 static void attention_is_eval(void **state)
 {
-    char dir[] = "/tmp/attention_test.XXXXXX", name[PROGRAMS][64];
+    char dir[] = "/tmp/attention_test.XXXXXX";
     static Form form[PROGRAMS][FORMS];
     Cases c[PROGRAMS];
     Diag d = {.file = "attention"};
 
     assert_non_null(mkdtemp(dir));
     for (int i = 0; i < PROGRAMS; i++) {
-        snprintf(name[i], sizeof name[i], "%s_%d", masks[i / COUNT(limits)].name,
-                 i % COUNT(limits));
         c[i] = (Cases){.arena = arena_new(), .r = {(uint64_t)i + 1}};
-        c[i].g = graph_new(c[i].arena, name[i]);
+        c[i].g =
+            graph_new(c[i].arena, arena_string(c[i].arena, "%s_%d", masks[i / COUNT(limits)].name,
+                                               i % COUNT(limits)));
         c[i].g->diag = &d;
         make_graph(&c[i], i, form[i]);
         assert_true(graph_verify(c[i].g, &d));
-        write_program(&c[i], name[i], dir, &d);
+        write_program(&c[i], c[i].g->name, dir, &d);
     }
     // Generated code only calls kernels, which are sanitized, but in long lists.
     compile_all(dir, "-O0 -fno-sanitize=all");
     for (int i = 0; i < PROGRAMS; i++) {
         Arena *a = arena_new();
-        Loaded p = load_program(dir, name[i]);
+        Loaded p = load_program(dir, c[i].g->name);
         check(&c[i], p.model, eval_values(&c[i], a), form[i]);
         dlclose(p.handle);
-        remove_program(dir, name[i]);
+        remove_program(dir, c[i].g->name);
         arena_free(a);
         arena_free(c[i].arena);
     }
