@@ -92,11 +92,11 @@ class Model:
         return folder
 
     def train(self, trainer, curve=None, *more, launch=(), env=None, watch=True):
-        """Runs as many steps as the curves have, under the command `launch`; returns their losses, and leaves what was printed
-        in `said`. --check-arena changes no bit, and finds reads of bytes that hold no value."""
+        """Runs as many steps as the curves have, under the command `launch`; returns their losses, and leaves what was
+        printed in `printed`. --check-arena changes no bit, and finds reads of bytes that hold no value."""
         log = trainer.with_suffix(".jsonl")
         options = ["--steps", self.info["steps"], "--no-shuffle", "--quiet", "--log", log, *["--check-arena"] * watch]
-        self.said = run(*launch, trainer, "--data", self.data(curve), *options, *more, env=env)
+        self.printed = run(*launch, trainer, "--data", self.data(curve), *options, *more, env=env)
         return [x["loss"] for x in read_log(log)]
 
 

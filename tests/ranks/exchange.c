@@ -24,7 +24,7 @@ typedef struct Test {
         rank[MOST_RANKS];  // ranks along the axis; this one's place; on a host; their numbers
     char *x[MOST_RANKS], *y, *want;  // x of all ranks; y, want of this rank
     int64_t x_count, y_count;
-    RtType x_type;
+    RtType x_type;  // of x
     uint64_t bits;  // hash of all results
     int wrong, calls;
     bool is_beside;  // calls run on the comm thread, with their own workspace
@@ -167,8 +167,7 @@ static void end(Test *t, const char *name)
     for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
         uint64_t word = 0;
         memcpy(&word, t->y + i, bytes - i < sizeof word ? bytes - i : sizeof word);
-        t->bits = (t->bits ^ word) * 6364136223846793005;
-        t->bits ^= t->bits >> 32;
+        t->bits = mix(t->bits ^ word);
     }
     free(t->y);
     free(t->want);
