@@ -10,7 +10,7 @@ import numpy as np
 from harness import Checks, read_log, run, write_data
 
 REPOSITORY = Path(__file__).parents[2]
-QUICK_CC = Path(__file__).with_name("quick_cc")
+QUICK_CC = REPOSITORY / "tests/quick_cc"
 LOSS = {"cross_entropy": "cross_entropy({0}, labels)", "mse": "mse({0}, labels)"}
 
 

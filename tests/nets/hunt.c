@@ -136,11 +136,6 @@ static void look_at_all(const Job *j, void (*look)(const Job *j, int i))
 
 // ---- compiled programs ----
 
-const char *hunt_compiler(void)
-{
-    return system("command -v clang >/dev/null") ? "cc -O0" : "clang -O0";
-}
-
 static bool compile(const Job *j)
 {
     Text t = {0};
