@@ -310,7 +310,7 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     PlanOptions o = j->options;
 
     o.program = j->r->byte_price > 0 ? NULL : &program;
-    o.copies = j->r->byte_price > 0 ? COPIES_SURE : COPIES_ALL;
+    o.copies = j->r->copies;
     o.byte_price = j->r->byte_price;
     o.stops_early = j->r->is_brief;
     *to = (PlanResult){.g = j->g, .options = j->options};

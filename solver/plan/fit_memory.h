@@ -36,6 +36,7 @@ typedef struct PlanRequest {
     int place;
     bool is_proposal;   // one search makes the plan, whether it fits or not, but no program
     bool is_brief;      // of a proposal: the first plan that is found will do
+    Copies copies;      // of a proposal: which ones its rows count
     double byte_price;  // of a proposal: see PlanOptions. It is then for a bound alone
     bool skips_presets;
     bool fuse;

@@ -154,6 +154,31 @@ static TriedPlace try_place(Search *s, const Plan *plan, int at, TriedPlaces *al
     return p;
 }
 
+// Looks for a place at which a plan fits that fits neither at the first nor at the last one. Along
+// a step of the path bytes first fall, as less is kept, and may then rise: the layers whose
+// backward part comes first run again while all else is still kept. So each step is looked at near
+// its begin, in its middle and near its end. *low becomes the last place before *high that was
+// tried.
+static void look_along(Search *s, const Plan *plan, TriedPlace *low, TriedPlace *high,
+                       TriedPlaces *all)
+{
+    enum { LOOKS = 4 };
+
+    for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
+        int n = s->path->step[i / LOOKS].n_layers;
+        const int layers[LOOKS] = {1, n / 2, n - 1, n};
+        int at = keep_path_begin(s->path, i / LOOKS) + layers[i % LOOKS];
+        if (at <= low->at || at >= s->path->n_places)
+            continue;
+        TriedPlace p = try_place(s, plan, at, all);
+        if (fits(s, &p)) {
+            *high = p;
+            return;
+        }
+        *low = p;
+    }
+}
+
 // Finds the first place at which the plan fits. Keeps plan and place if the step there, or at a
 // later place that was tried on the way, is the shortest so far: where a program just fits, it may
 // lack the room to overlap.
@@ -164,6 +189,8 @@ static void consider(Search *s, const Plan *plan)
 
     if (!fits(s, &low) && s->path->n_places)
         high = try_place(s, plan, s->path->n_places, &all);
+    if (!fits(s, &low) && !fits(s, &high) && !s->best.plan)
+        look_along(s, plan, &low, &high, &all);
     TriedPlace last = high;
     for (int turn = 0; high.at - low.at > 1 && fits(s, &high) && !s->d->errors; turn++) {
         TriedPlace p = try_place(s, plan, guess(s, &low, &high, turn), &all);
@@ -181,7 +208,8 @@ static void consider(Search *s, const Plan *plan)
 
 // ---- proposals ----
 
-static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, PlanResult *to)
+static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, Copies copies,
+                          PlanResult *to)
 {
     PlanRequest r = *s->r;
 
@@ -189,21 +217,31 @@ static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, P
     r.memory = memory;
     r.is_proposal = true;
     r.is_brief = is_brief;
+    r.copies = copies;
     r.skips_presets |= !place && memory == s->r->memory;  // they were tried without a limit
     return fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
 }
 
-// Proposes a plan for the memory at a place. False if none fits there. Once a plan fits, searches
-// are brief: what runs again makes more of a difference than their plans do.
-static bool propose_at(Search *s, int place)
+// Proposes a plan whose rows keep to the memory at a place. False if those of none do. Once a plan
+// fits, searches are brief: what runs again makes more of a difference than their plans do.
+static bool propose_rows(Search *s, int place, Copies copies)
 {
     PlanResult *x = arena_array(s->a, PlanResult, 1);
 
-    if (propose(s, place, s->r->memory, s->best.plan, x) != PLAN_DONE ||
+    if (propose(s, place, s->r->memory, s->best.plan, copies, x) != PLAN_DONE ||
         x->planned.answer.outcome == OUTCOME_INFEASIBLE)
         return false;
     consider(s, &x->planned.plan);
     return true;
+}
+
+// Proposes a plan for the memory at a place. False if none fits there. Rows with all copies count
+// rather too much: if none of these keep to the memory, those with the copies that are sure have
+// to, as long as no plan fits.
+static bool propose_at(Search *s, int place)
+{
+    return propose_rows(s, place, COPIES_ALL) ||
+           (!s->best.plan && propose_rows(s, place, COPIES_SURE));
 }
 
 // ---- the smallest plan ----
@@ -338,6 +376,7 @@ static Wide bound_with_price(Search *s, double price, Wide known)
         r.recompute = keep_path_pure(s->path, way, s->a);
         r.memory = ENOUGH_BYTES;
         r.is_proposal = r.skips_presets = true;
+        r.copies = COPIES_SURE;
         r.byte_price = price;
         if (fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d) != PLAN_DONE)
             return 0;
@@ -417,7 +456,7 @@ static PlanStatus make_best(Search *s, PlanResult *to)
 static PlanStatus search(Search *s, PlanResult *to)
 {
     PlanResult free;
-    PlanStatus status = propose(s, 0, ENOUGH_BYTES, false, &free);
+    PlanStatus status = propose(s, 0, ENOUGH_BYTES, false, COPIES_ALL, &free);
 
     if (status == PLAN_NOT_FOUND)
         diag_error(s->d, "no plan was found in time");
