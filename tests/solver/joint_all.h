@@ -11,9 +11,12 @@
 
 // ---- prices ----
 
+// The price is that of the first of the tied values: a weight's shard can be read in place.
 static inline int64_t path_price(const Joint *j, const Policy *p, ValueId v, Spec from, Spec to)
 {
-    return reshard_fastest(j->reshard[p->is_bucketed[v]], value_of(p->g, v), from, to);
+    ValueId first = p->tied.value[v];
+
+    return reshard_fastest(j->reshard[p->is_bucketed[first]], value_of(p->g, first), from, to);
 }
 
 // Does an earlier input of the node read the same value in the same spec?

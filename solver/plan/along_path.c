@@ -1,0 +1,252 @@
+// Along the path bytes go down, though not evenly, and steps get longer, except where more room
+// lets a program overlap more. So the first place at which a plan fits is looked for by bisection,
+// and then a few others, before and behind it.
+#include "solver/plan/along_path.h"
+
+#include <math.h>
+
+#include "solver/plan/follow_plan.h"
+
+// ---- one plan at one place ----
+
+Tried along_path_try(const AlongPath *s, const Plan *plan, int place)
+{
+    Arena *a = arena_new();
+    RecomputePolicy policy = keep_path_at(s->path, place, a);
+    LowerOptions o = {.target = s->r->target,
+                      .fuse = s->r->fuse,
+                      .accumulate = s->r->accumulate,
+                      .cluster = s->c,
+                      .memory = s->r->memory,
+                      .is_trial = true};
+    const Program *p =
+        s->d->errors ? NULL : lower_followed(a, s->train, plan, &policy, s->c, &o, s->d);
+    Tried t = {INT64_MAX, INFINITY, false};
+
+    if (p)
+        t = (Tried){p->arena_bytes, program_simulate(p, SET_TRAIN, s->c).seconds,
+                    p->full_overlap_bytes > 0};
+    arena_free(a);
+    return t;
+}
+
+// ---- one plan at all places ----
+
+static bool fits(const AlongPath *s, const TriedPlace *p) { return p->tried.bytes <= s->r->memory; }
+
+// The bytes of the plan that was tried before at all places, as if they were linear between those
+// where they are known. Another plan's go down much alike. Of the first plan nothing is known but
+// that they go down.
+static double bytes_before(const AlongPath *s, int at)
+{
+    const TriedPlace *x = s->before.place;
+    int i = 1;
+
+    if (s->before.n < 2)
+        return -at;
+    while (i < s->before.n - 1 && x[i].at < at)
+        i++;
+    double part = (double)(at - x[i - 1].at) / (x[i].at - x[i - 1].at);
+    return (double)x[i - 1].tried.bytes + part * (double)(x[i].tried.bytes - x[i - 1].tried.bytes);
+}
+
+// Between two places, the one where bytes would be those of the memory if they went down as those
+// of the plan before. After some turns every other place is the middle, as they don't.
+static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *high, int turn)
+{
+    double part = (double)(low->tried.bytes - s->r->memory) /
+                  (double)(low->tried.bytes - high->tried.bytes),
+           most = bytes_before(s, low->at), least = bytes_before(s, high->at);
+    int at = low->at + 1, first_middle = s->before.n < 2 ? 1 : 3;
+
+    if (turn >= first_middle && turn % 2)
+        return low->at + (high->at - low->at) / 2;
+    while (at < high->at - 1 && most - bytes_before(s, at) < part * (most - least))
+        at++;
+    return at;
+}
+
+// Would the step at the place after `low` still be longer than the best one, if steps went on to
+// get shorter as they do between the last place and `high`?
+static bool is_hopeless(const AlongPath *s, const TriedPlace *low, const TriedPlace *high,
+                        const TriedPlace *last)
+{
+    if (!s->best.plan || high->at == last->at)
+        return false;
+    double slope = (last->tried.seconds - high->tried.seconds) / (last->at - high->at);
+    return high->tried.seconds - slope * (high->at - low->at - 1) > s->best.seconds;
+}
+
+static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
+{
+    *arena_push(a, l->place, l->n, l->cap) = p;
+    for (int i = l->n - 1; i && l->place[i - 1].at > p.at; i--) {
+        l->place[i] = l->place[i - 1];
+        l->place[i - 1] = p;
+    }
+}
+
+static void keep_shorter(Candidate *x, const Plan *plan, const TriedPlace *p)
+{
+    if (!x->plan || p->tried.seconds < x->seconds)
+        *x = (Candidate){plan, p->at, p->tried.seconds};
+}
+
+static TriedPlace try_place(AlongPath *s, const Plan *plan, int at, TriedPlaces *all)
+{
+    TriedPlace p = {at, along_path_try(s, plan, at)};
+
+    add_place(all, p, s->a);
+    if (fits(s, &p) && !s->d->errors)
+        keep_shorter(&s->best, plan, &p);
+    return p;
+}
+
+// Along a step of the path bytes first fall, as less is kept, and may then rise: the layers whose
+// backward part comes first run again while all else is still kept. So a step is looked at near its
+// begin, in its middle and near its end.
+enum { LOOKS = 4 };
+
+static int look_at(const KeepPath *x, int i)
+{
+    int n = x->step[i / LOOKS].n_layers;
+    const int layers[LOOKS] = {1, n / 2, n - 1, n};
+
+    return keep_path_begin(x, i / LOOKS) + layers[i % LOOKS];
+}
+
+// Half of what one of the n layers of a step has: by so much fewer than at the places around it may
+// bytes be.
+static double dip(const KeepStep *x) { return 0.5 / x->n_layers; }
+
+// Looks for a place at which a plan fits that fits neither at the first nor, but by little, at the
+// last one. *low becomes the last place before *high that was tried.
+static void look_along(AlongPath *s, const Plan *plan, TriedPlace *low, TriedPlace *high,
+                       TriedPlaces *all)
+{
+    for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
+        int at = look_at(s->path, i);
+        double least = (double)high->tried.bytes * (1 - dip(&s->path->step[i / LOOKS]));
+        if (at <= low->at || at >= s->path->n_places || least > (double)s->r->memory)
+            continue;
+        TriedPlace p = try_place(s, plan, at, all);
+        if (fits(s, &p)) {
+            *high = p;
+            return;
+        }
+        *low = p;
+    }
+}
+
+static bool is_tried(const TriedPlaces *all, int at)
+{
+    for (int i = 0; i < all->n; i++)
+        if (all->place[i].at == at)
+            return true;
+    return false;
+}
+
+bool along_path_gains(const AlongPath *s, double seconds)
+{
+    return !s->best.plan || seconds < s->best.seconds * 0.99;
+}
+
+// Could the program at a place that wasn't tried fit, and its step be shorter than the best one by
+// a hundredth? As if both were linear between places that were, but for a dip.
+static bool may_gain(const AlongPath *s, const TriedPlaces *all, int at)
+{
+    const TriedPlace *x = all->place;
+    int i = 1;
+
+    while (i < all->n - 1 && x[i].at < at)
+        i++;
+    const Tried *from = &x[i - 1].tried, *to = &x[i].tried;
+    double part = (double)(at - x[i - 1].at) / (x[i].at - x[i - 1].at);
+    double bytes = (double)from->bytes + part * (double)(to->bytes - from->bytes);
+    return bytes * (1 - dip(keep_path_step(s->path, at))) <= (double)s->r->memory &&
+           along_path_gains(s, from->seconds + part * (to->seconds - from->seconds));
+}
+
+// Looks for a place before *high at which the plan fits: bytes don't go down evenly.
+static void look_before(AlongPath *s, const Plan *plan, TriedPlace *high, TriedPlaces *all)
+{
+    for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
+        int at = look_at(s->path, i);
+        if (at >= high->at)
+            return;
+        if (is_tried(all, at) || !may_gain(s, all, at))
+            continue;
+        TriedPlace p = try_place(s, plan, at, all);
+        if (fits(s, &p)) {
+            *high = p;
+            return;
+        }
+    }
+}
+
+// Looks for a shorter step behind a place at which the program fits only with less overlap: with
+// less kept there is more room for it.
+static void look_behind(AlongPath *s, const Plan *plan, TriedPlace p, TriedPlaces *all)
+{
+    int at = p.at;
+
+    for (int by = 1; p.tried.is_cut && at + by <= s->path->n_places && !s->d->errors; by *= 2)
+        if (!is_tried(all, at + by))
+            p = try_place(s, plan, at + by, all);
+}
+
+void along_path_consider(AlongPath *s, const Plan *plan)
+{
+    TriedPlaces all = {0};
+    TriedPlace low = try_place(s, plan, 0, &all), high = low;
+
+    if (!fits(s, &low) && s->path->n_places)
+        high = try_place(s, plan, s->path->n_places, &all);
+    if (!fits(s, &low) && !fits(s, &high) && !s->best.plan)
+        look_along(s, plan, &low, &high, &all);
+    TriedPlace last = high;
+    for (int turn = 0; high.at - low.at > 1 && fits(s, &high) && !s->d->errors; turn++) {
+        TriedPlace p = try_place(s, plan, guess(s, &low, &high, turn), &all);
+        if (fits(s, &p))
+            high = p;
+        else
+            low = p;
+        if (is_hopeless(s, &low, &high, &last))
+            break;
+    }
+    if (fits(s, &high) && high.at)
+        look_before(s, plan, &high, &all);
+    if (fits(s, &high))
+        look_behind(s, plan, high, &all);
+    s->before = all;
+    if (fits(s, &high) && !s->d->errors)
+        keep_shorter(&s->soonest, plan, &high);
+}
+
+// Layers whose backward part comes first run again while all else is kept, so the least is often
+// near the last place, where a few keep more, or where a step of few layers dips.
+int along_path_least(const AlongPath *s, const Plan *plan)
+{
+    static const double LARGE_DIP = 1.0 / 16;
+    int last = s->path->n_places, least = last;
+    int64_t bytes = along_path_try(s, plan, last).bytes;
+
+    for (int back = 1; back <= last / 2; back *= 2) {
+        int64_t found = along_path_try(s, plan, last - back).bytes;
+        if (found >= bytes)
+            break;
+        bytes = found;
+        least = last - back;
+    }
+    for (int i = 0; i < LOOKS * s->path->n_steps; i++) {
+        int at = look_at(s->path, i);
+        if (dip(&s->path->step[i / LOOKS]) < LARGE_DIP)
+            continue;
+        int64_t found = along_path_try(s, plan, at).bytes;
+        if (found < bytes) {
+            bytes = found;
+            least = at;
+        }
+    }
+    return least;
+}
