@@ -313,6 +313,7 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     o.copies = j->r->copies;
     o.byte_price = j->r->byte_price;
     o.stops_early = j->r->is_brief;
+    o.solve.is_single_pass |= j->r->is_quick;
     *to = (PlanResult){.g = j->g, .options = j->options};
     if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
         return PLAN_WRONG;

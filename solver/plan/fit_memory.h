@@ -35,6 +35,7 @@ typedef struct PlanRequest {
     bool is_estimate;
     int place;
     bool is_proposal;   // one search makes the plan, whether it fits or not, but no program
+    bool is_quick;      // of a proposal: one pass of the search, without an engine, will do
     bool is_brief;      // of a proposal: the first plan that is found will do
     Copies copies;      // of a proposal: which ones its rows count
     double byte_price;  // of a proposal: see PlanOptions. It is then for a bound alone

@@ -38,6 +38,7 @@ static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, C
     r.memory = memory;
     r.is_proposal = true;
     r.is_brief = is_brief;
+    r.is_quick = memory < ENOUGH_BYTES;
     r.copies = copies;
     r.skips_presets |= !place && memory == s->along.r->memory;  // they were tried without a limit
     return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->predict, to, s->along.d);
@@ -56,39 +57,49 @@ static int64_t last_excess(const Search *s, int place)
     return 0;
 }
 
-// Proposes a plan whose rows take at most `rows` bytes at a place. Returns the bytes that they
-// take; 0: those of none do. Then the plan with the least rows is considered if asked for. Once a
-// plan fits, searches are brief: what runs again makes more of a difference than their plans do.
-static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies, bool or_least)
+// Considers a plan whose rows take at most `rows` bytes at a place. Returns the bytes that they
+// take; 0: those of none do. Then *least becomes the plan with the least rows, if there is one.
+// Once a plan fits, searches are brief: what runs again makes more of a difference than their plans
+// do.
+static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies, const Plan **least)
 {
     PlanResult *x = arena_array(s->along.a, PlanResult, 1);
-    const Answer *answer = &x->planned.answer;
 
     if (propose(s, place, rows, s->along.best.plan, copies, x) != PLAN_DONE)
         return 0;
-    bool has_rows = answer->outcome != OUTCOME_INFEASIBLE;
-    if (has_rows || or_least)
-        along_path_consider(&s->along, &x->planned.plan);
-    return has_rows ? answer->peak : 0;
+    if (x->planned.answer.outcome == OUTCOME_INFEASIBLE) {
+        *least = &x->planned.plan;
+        return 0;
+    }
+    along_path_consider(&s->along, &x->planned.plan);
+    return x->planned.answer.peak;
 }
 
 // Rows don't know how buffers pack, nor the transient bytes of communication. So while the program
 // doesn't fit at the place, the next plan has fewer rows: by what the program takes too much, but
 // the first time not by much, as arenas don't follow rows closely. If no plan has so few, the next
-// one has fewer at all, or the least.
+// one has fewer at all, and the last one the least.
 static bool propose_fewer(Search *s, int place, Copies copies)
 {
-    enum { TRIES = 3, MEMORY_PER_STEP = 32 };
-    int64_t step = s->along.r->memory / MEMORY_PER_STEP, excess;
-    int64_t peak = propose_rows(s, place, s->along.r->memory, copies, false);
-    bool has_rows = peak;
+    enum { TRIES = 5, MEMORY_PER_STEP = 32 };
+    int64_t memory = s->along.r->memory, step = memory / MEMORY_PER_STEP, least = 1, excess;
+    const Plan *least_plan = NULL;
+    int64_t peak = propose_rows(s, place, memory, copies, &least_plan);
 
-    for (int i = 0; i < TRIES && peak > 1 && (excess = last_excess(s, place)); i++) {
+    if (!peak)
+        return false;
+    for (int i = 0; i < TRIES && peak > least && (excess = last_excess(s, place)); i++) {
         int64_t rows = peak - (i || excess < step ? excess : step);
-        int64_t next = rows > 0 ? propose_rows(s, place, rows, copies, false) : 0;
-        peak = next ? next : propose_rows(s, place, peak - 1, copies, true);
+        rows = rows < least ? peak - 1 : rows;
+        int64_t next = propose_rows(s, place, rows, copies, &least_plan);
+        if (next)
+            peak = next;
+        else
+            least = rows + 1;
     }
-    return has_rows;
+    if (least_plan && last_excess(s, place))
+        along_path_consider(&s->along, least_plan);
+    return true;
 }
 
 // Proposes plans for the memory at a place. False if none fits there. Rows with all copies count
@@ -155,7 +166,7 @@ static void propose_smaller(Search *s)
 {
     bool is_first = propose_at(s, 0);
 
-    if (!s->along.best.plan && may_fit(s))
+    if (!s->along.best.plan && s->along.path->n_places && may_fit(s))
         propose_at(s, s->along.path->n_places);
     int low = is_first ? 0 : s->along.best.place / 2;
     for (int i = is_first ? 0 : 1; i < HALVINGS && s->along.best.plan && !s->along.d->errors; i++) {
