@@ -160,8 +160,8 @@ static bool may_fit(Search *s)
 
 // Proposes plans that shard more than the unlimited one: where nothing runs again, where as much
 // does as can if no plan has fitted yet, and between the first place and the best one. That part is
-// halved: towards the first place as long as steps get shorter, and no further after a plan that
-// fits but isn't faster. If none fits at the first place, none will in the first half.
+// halved: towards the first place as long as steps get shorter, and no further once plans fit but
+// aren't faster. If none fits at the first place, none will in the first half.
 static void propose_smaller(Search *s)
 {
     bool is_first = propose_at(s, 0);
@@ -172,7 +172,10 @@ static void propose_smaller(Search *s)
     for (int i = is_first ? 0 : 1; i < HALVINGS && s->along.best.plan && !s->along.d->errors; i++) {
         const Plan *best = s->along.best.plan;
         int middle = low + (s->along.best.place - low) / 2;
-        if (middle == low || (propose_at(s, middle) && s->along.best.plan == best))
+        if (middle == low)
+            return;
+        bool has_rows = propose_at(s, middle);
+        if (has_rows && s->along.best.plan == best && !last_excess(s, middle))
             return;
         if (s->along.best.plan == best || low + (s->along.best.place - low) / 2 >= middle)
             low = middle;  // no plan fits there, or one was proposed there
