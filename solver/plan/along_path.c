@@ -223,6 +223,16 @@ void along_path_consider(AlongPath *s, const Plan *plan)
         keep_shorter(&s->soonest, plan, &high);
 }
 
+static void keep_less(const AlongPath *s, const Plan *plan, int at, int64_t *bytes, int *least)
+{
+    int64_t found = along_path_try(s, plan, at).bytes;
+
+    if (found < *bytes) {
+        *bytes = found;
+        *least = at;
+    }
+}
+
 // Layers whose backward part comes first run again while all else is kept, so the least is often
 // near the last place, where a few keep more, or where a step of few layers dips.
 int along_path_least(const AlongPath *s, const Plan *plan)
@@ -231,21 +241,20 @@ int along_path_least(const AlongPath *s, const Plan *plan)
     int last = s->path->n_places, least = last;
     int64_t bytes = along_path_try(s, plan, last).bytes;
 
-    for (int back = 1; back <= last / 2; back *= 2) {
-        int64_t found = along_path_try(s, plan, last - back).bytes;
-        if (found >= bytes)
-            break;
-        bytes = found;
-        least = last - back;
-    }
-    for (int i = 0; i < LOOKS * s->path->n_steps; i++) {
-        int at = look_at(s->path, i);
-        if (dip(&s->path->step[i / LOOKS]) < LARGE_DIP)
-            continue;
-        int64_t found = along_path_try(s, plan, at).bytes;
-        if (found < bytes) {
-            bytes = found;
-            least = at;
+    for (int back = 1; back <= last / 2 && least == last - back / 2; back *= 2)
+        keep_less(s, plan, last - back, &bytes, &least);
+    for (int i = s->path->n_steps - 1; i >= 0; i--) {
+        const KeepStep *x = &s->path->step[i];
+        int tried = keep_path_begin(s->path, i), end = tried + x->n_layers;
+        double from = (double)(end < last ? along_path_try(s, plan, end).bytes : bytes);
+        if (from * (1 - dip(x)) >= (double)bytes)
+            break;  // the steps before it take more
+        for (int k = 0; k < LOOKS && dip(x) >= LARGE_DIP; k++) {
+            int at = look_at(s->path, LOOKS * i + k);
+            if (at <= tried || at >= end)
+                continue;
+            keep_less(s, plan, at, &bytes, &least);
+            tried = at;
         }
     }
     return least;
