@@ -15,6 +15,7 @@ typedef struct Placing {
     int64_t *above;   // [i * n + k]: how far i must lie above k at least; NONE: anywhere
     int64_t *high;    // [i * n_moments + item]: where the bytes of i in use end at most; 0: none
     int64_t *others;  // by item: bytes of buffers without slots
+    int64_t *end;     // [n_placed * n_moments + item]: where the first n_placed ones end at most
     int64_t *offset, *best;
     bool *is_placed;
     int64_t best_bytes;
@@ -100,6 +101,7 @@ static Placing placing_new(const Program *p, int set, Arena *a)
     x.above = arena_array(a, int64_t, x.n * x.n);
     x.high = arena_array(a, int64_t, x.n * x.n_moments);
     x.others = arena_array(a, int64_t, x.n_moments);
+    x.end = arena_array(a, int64_t, (x.n + 1) * x.n_moments);
     x.offset = arena_array(a, int64_t, x.n);
     x.best = arena_array(a, int64_t, x.n);
     x.is_placed = arena_array(a, bool, x.n);
@@ -131,28 +133,26 @@ static int64_t lowest_free(const Placing *x, int i)
     return at;
 }
 
-// The most bytes up to the end of placed buffers, with the others that are live then.
-static int64_t bytes_of(const Placing *x)
+// Places buffer i at its lowest offset, after n_placed others. Returns the most bytes up to the end
+// of these buffers, with the others that are live then.
+static int64_t place_next(Placing *x, int n_placed, int i)
 {
-    int64_t most = 0;
+    const int64_t *before = x->end + n_placed * x->n_moments, *high = x->high + i * x->n_moments;
+    int64_t *end = x->end + (n_placed + 1) * x->n_moments, most = 0;
 
+    x->offset[i] = lowest_free(x, i);
     for (int item = 0; item < x->n_moments; item++) {
-        int64_t end = 0;
-        for (int i = 0; i < x->n; i++) {
-            int64_t high = x->high[i * x->n_moments + item];
-            if (x->is_placed[i] && high && x->offset[i] + high > end)
-                end = x->offset[i] + high;
-        }
-        most = end + x->others[item] > most ? end + x->others[item] : most;
+        int64_t top = high[item] ? x->offset[i] + high[item] : 0;
+        end[item] = top > before[item] ? top : before[item];
+        most = end[item] + x->others[item] > most ? end[item] + x->others[item] : most;
     }
     return most;
 }
 
-// Tries all orders of the buffers that aren't placed yet, each at its lowest offset.
-static void try_orders(Placing *x, int n_placed)
+// Tries all orders of the buffers that aren't placed yet, each at its lowest offset. `bytes`: those
+// that the placed ones take.
+static void try_orders(Placing *x, int n_placed, int64_t bytes)
 {
-    int64_t bytes = bytes_of(x);
-
     if (bytes >= x->best_bytes || x->tries++ >= MOST_TRIES)
         return;
     if (n_placed == x->n) {
@@ -164,9 +164,9 @@ static void try_orders(Placing *x, int n_placed)
     for (int i = 0; i < x->n; i++) {
         if (x->is_placed[i])
             continue;
-        x->offset[i] = lowest_free(x, i);
+        int64_t with = place_next(x, n_placed, i);
         x->is_placed[i] = true;
-        try_orders(x, n_placed + 1);
+        try_orders(x, n_placed + 1, with);
         x->is_placed[i] = false;
     }
 }
@@ -247,7 +247,7 @@ int place_slots(Program *p, int set, int64_t base, LiveBuffer **pinned, Arena *a
 {
     Placing x = placing_new(p, set, a);
 
-    try_orders(&x, 0);
+    try_orders(&x, 0, 0);
     for (int i = 0; i < x.n; i++)
         p->buffers[x.buffer[i]].offset = base + x.best[i];
     return list_pinned(&x, pinned, a);
