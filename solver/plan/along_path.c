@@ -34,20 +34,31 @@ Tried along_path_try(const AlongPath *s, const Plan *plan, int place)
 
 static bool fits(const AlongPath *s, const TriedPlace *p) { return p->tried.bytes <= s->r->memory; }
 
-// The bytes of the plan that was tried before at all places, as if they were linear between those
-// where they are known. Another plan's go down much alike. Of the first plan nothing is known but
-// that they go down.
-static double bytes_before(const AlongPath *s, int at)
+// A program as it is guessed to be at a place where it wasn't tried.
+typedef struct Guess {
+    double bytes, seconds;
+} Guess;
+
+// The program at a place, as if bytes and seconds were linear between places that were tried, of
+// which there are at least two.
+static Guess between(const TriedPlaces *l, int at)
 {
-    const TriedPlace *x = s->before.place;
+    const TriedPlace *x = l->place;
     int i = 1;
 
-    if (s->before.n < 2)
-        return -at;
-    while (i < s->before.n - 1 && x[i].at < at)
+    while (i < l->n - 1 && x[i].at < at)
         i++;
+    const Tried *from = &x[i - 1].tried, *to = &x[i].tried;
     double part = (double)(at - x[i - 1].at) / (x[i].at - x[i - 1].at);
-    return (double)x[i - 1].tried.bytes + part * (double)(x[i].tried.bytes - x[i - 1].tried.bytes);
+    return (Guess){(double)from->bytes + part * (double)(to->bytes - from->bytes),
+                   from->seconds + part * (to->seconds - from->seconds)};
+}
+
+// The bytes at a place of the plan that was tried before: another plan's go down much alike. Of the
+// first plan nothing is known but that they go down.
+static double bytes_before(const AlongPath *s, int at)
+{
+    return s->before.n < 2 ? -at : between(&s->before, at).bytes;
 }
 
 // Between two places, the one where bytes would be those of the memory if they went down as those
@@ -152,19 +163,13 @@ bool along_path_gains(const AlongPath *s, double seconds)
 }
 
 // Could the program at a place that wasn't tried fit, and its step be shorter than the best one by
-// a hundredth? As if both were linear between places that were, but for a dip.
+// a hundredth? Both are guessed, but for a dip.
 static bool may_gain(const AlongPath *s, const TriedPlaces *all, int at)
 {
-    const TriedPlace *x = all->place;
-    int i = 1;
+    Guess x = between(all, at);
 
-    while (i < all->n - 1 && x[i].at < at)
-        i++;
-    const Tried *from = &x[i - 1].tried, *to = &x[i].tried;
-    double part = (double)(at - x[i - 1].at) / (x[i].at - x[i - 1].at);
-    double bytes = (double)from->bytes + part * (double)(to->bytes - from->bytes);
-    return bytes * (1 - dip(keep_path_step(s->path, at))) <= (double)s->r->memory &&
-           along_path_gains(s, from->seconds + part * (to->seconds - from->seconds));
+    return x.bytes * (1 - dip(keep_path_step(s->path, at))) <= (double)s->r->memory &&
+           along_path_gains(s, x.seconds);
 }
 
 // Looks for a place before *high at which the plan fits: bytes don't go down evenly.
