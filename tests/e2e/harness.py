@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,12 @@ class Checks:
     def finish(self):
         print(f"{self.passed} passed, {self.failed} failed")
         sys.exit(self.failed > 0)
+
+
+def side_by_side(n, *tests):
+    """Calls all the functions, n at a time, and returns their results."""
+    with ThreadPoolExecutor(n) as pool:
+        return [f.result() for f in [pool.submit(test) for test in tests]]
 
 
 def test_in_folder(kind, test):

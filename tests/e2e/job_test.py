@@ -4,16 +4,18 @@
   job_test.py --shardcc build/shardcc
 """
 import argparse
+import copy
 import os
 import signal
 import subprocess
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, write_data
+from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, side_by_side, write_data
 from model import QUICK_CC, REPOSITORY, Model
 
 ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
@@ -29,6 +31,14 @@ class Runs:
         self.one = model.compile("one", None, *init)
         self.all = model.compile("all", None, *init, "--ranks", RANKS, "--mesh", MESH)
         self.folder = model.data()
+
+    def beside(self, name):
+        """The same programs, which run in a folder of their own."""
+        runs = copy.copy(self)
+        runs.work = self.work / name
+        runs.work.mkdir()
+        (runs.work / "data").symlink_to(self.folder)
+        return runs
 
     def start(self, options, ranks=RANKS, program=None):
         launch = mpirun(ranks) if ranks else []
@@ -242,14 +252,10 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as work:
         runs = Runs(Model(o.model, o.shardcc, Path(work), cc=QUICK_CC))
-        test_files(checks, runs)
-        test_messages(checks, runs)
-        test_signals(checks, runs)
-        test_interrupts(checks, runs)
-        test_lost_while_saving(checks, runs)
-        test_start(checks, runs)
-        test_shared_memory(checks, runs)
-        test_cut(checks, runs)
+        tests = (test_lost_while_saving, test_start, test_interrupts, test_signals, test_messages, test_files, test_cut,
+                 test_shared_memory)
+        # They mostly wait: for limits of time, and for the end of mpirun.
+        side_by_side(3, *(partial(test, checks, runs.beside(test.__name__)) for test in tests))
     checks.finish()
 
 

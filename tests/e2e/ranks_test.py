@@ -5,12 +5,14 @@
 """
 import argparse
 import os
+import re
 import subprocess
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
-from harness import MPI_ENV, Checks, mpirun
+from harness import MPI_ENV, Checks, mpirun, side_by_side
 
 MESHES = {"1": 1, "2": 2, "3": 3, "4": 4, "2x2": 4, "2x3": 6}
 TIMEOUT = 2
@@ -39,23 +41,33 @@ def errors(err):
     return [line for line in err.splitlines() if line.startswith(("trouble: ", "  on rank"))]
 
 
+def test_stops(checks, program, work):
+    """One rank stops while the others wait for it."""
+    cases = (
+        ([0], "all_reduce along dp: rank 2"),
+        ([1], r"h\.\{}\.mlp: all_reduce f32\[300000\]: rank 1"),
+        ([0, "beside"], ".*: rank 2"),
+    )
+    folders = [work / str(i) for i in range(len(cases))]
+    for folder in folders:
+        folder.mkdir()
+    jobs = [partial(start, 4, program, "stop", TIMEOUT, *args, cwd=folder) for (args, _), folder in zip(cases, folders)]
+    for (args, late), folder, job in zip(cases, folders, side_by_side(len(jobs), *jobs)):
+        status, _, err, seconds = job
+        said, name = errors(err), " ".join(map(str, ["stop", *args]))
+        is_named = len(said) == 1 and re.match(f"trouble: error: {late} didn't arrive within {TIMEOUT} s", said[0])
+        checks.check(f"{name}: the stopped rank is named, once", is_named, str(said))
+        checks.check(f"{name}: soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
+        checks.check(f"{name}: nothing is left", not (folder / "trouble.tmp").exists())
+
+
 def test_trouble(checks, program, work):
     temp = work / "trouble.tmp"
     status, out, err, _ = start(4, program, "slow", 60, cwd=work)
     checks.check("what is being written stays", temp.exists())
     temp.unlink()
     checks.check("a slow rank is waited for", (status, out) == (0, "done, 6000000 bytes along tp\n"), err)
-    for axis, rank, call in (0, 2, "all_reduce along dp"), (1, 1, "h.{}.mlp: all_reduce f32[300000]"):
-        status, _, err, seconds = start(4, program, "stop", TIMEOUT, axis, cwd=work)
-        said = errors(err)
-        checks.check("a stopped rank is named, once", len(said) == 1 and said[0].startswith(
-            f"trouble: error: {call}: rank {rank} didn't arrive within {TIMEOUT} s"), str(said))
-        checks.check("soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
-    status, _, err, seconds = start(4, program, "stop", TIMEOUT, 0, "beside", cwd=work)
-    said = errors(err)
-    checks.check("beside other work too", len(said) == 1 and f": rank 2 didn't arrive within {TIMEOUT} s" in said[0], str(said))
-    checks.check("as soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
-    checks.check("nothing is left", not temp.exists())
+    test_stops(checks, program, work)
     status, _, err, seconds = start(4, program, "kill", 60, cwd=work)
     checks.check("nor of one that is killed", not temp.exists())
     checks.check("a killed rank ends the job", status != 0 and seconds < 10, f"{seconds:.1f} s")
