@@ -226,18 +226,6 @@ AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena 
     return r;
 }
 
-static double inner_product(AttentionRow *r, const Tensor *q, const Tensor *k)
-{
-    const AttentionDims *a = &r->dims;
-    double sum = 0;
-
-    for (bool e = letters_begin(r->at, a->inner, r->size); e;
-         e = letters_next(r->at, a->inner, r->size))
-        sum +=
-            q->f[letters_at(r->at, a->eq.dims[0], q)] * k->f[letters_at(r->at, a->eq.dims[1], k)];
-    return sum;
-}
-
 // The score of query row r->at and its key, rounded to the operands' dtype as in the kernels: a
 // bias that is too small beside its score has no effect.
 static double score(AttentionRow *r, const Tensor *x, bool has_bias)
@@ -248,7 +236,9 @@ static double score(AttentionRow *r, const Tensor *x, bool has_bias)
 
     if (o->causal && (t > last || (o->window && t <= last - o->window)))
         return -INFINITY;
-    double s = round_float(x[0].dtype, o->scale * inner_product(r, &x[0], &x[1]));
+    double product = letters_dot(r->at, r->dims.inner, r->size, r->dims.eq.dims[0], &x[0],
+                                 r->dims.eq.dims[1], &x[1]);
+    double s = round_float(x[0].dtype, o->scale * product);
     if (!has_bias)
         return s;
     int64_t at = letters_at(r->at, r->dims.bias, &x[BIAS]);

@@ -36,6 +36,12 @@ bool letters_next(int64_t *index, const char *letters, const int64_t *size);
 int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t);  // row-major place
 // The stride of the dim, in elements; 0 if there is no such dim.
 int64_t letters_stride(char letter, const char *dims, const Tensor *t);
+// letters_dot: the sum of u · v over all indices of some letters, the last letter fastest.
+// letters_add: v += factor · u at each of them. `index` has the other letters; these change in it.
+double letters_dot(int64_t *index, const char *letters, const int64_t *size, const char *u_dims,
+                   const Tensor *u, const char *v_dims, const Tensor *v);
+void letters_add(int64_t *index, const char *letters, const int64_t *size, double factor,
+                 const char *u_dims, const Tensor *u, const char *v_dims, Tensor *v);
 
 // ---- attention and its gradient: inputs 0 to 6 are q, k, v, bias, seed, step and micro ----
 #define ATTENTION_ATTRS                                                                            \

@@ -157,19 +157,33 @@ static int64_t spatial_count(const Tensor *t)
     return count;
 }
 
-// Adds all products of a plane of x, a window of w and a plane of y to the plane of `to`.
-static void eval_plane(const Window *win, const Tensor *const *part, ConvPart to, double *x,
+// For each element of a plane of y and each tap, the element of x that the tap meets; -1 in the
+// padding. The same for all planes.
+static int64_t *window_places(Arena *a, const Window *win, const Tensor *const *part)
+{
+    const int64_t *y_dim = part[CONV_Y]->dim + 2, *w_dim = part[CONV_W]->dim + 2;
+    int64_t y_count = spatial_count(part[CONV_Y]), w_count = spatial_count(part[CONV_W]);
+    int64_t place[3] = {0}, tap[3] = {0};
+    int64_t *at = arena_array(a, int64_t, y_count * w_count);
+
+    for (int64_t i = 0; i < y_count * w_count; i++) {
+        at[i] = window_at(win, place, tap, part[CONV_X]->dim + 2);
+        if (!index_next(tap, win->n, w_dim))
+            index_next(place, win->n, y_dim);
+    }
+    return at;
+}
+
+// Adds all products of a plane of x, a window of w and a plane of y to the plane of `to`; `at` are
+// the window's places.
+static void eval_plane(const Tensor *const *part, const int64_t *at, ConvPart to, double *x,
                        double *w, double *y)
 {
-    const int64_t *x_dim = part[CONV_X]->dim + 2, *w_dim = part[CONV_W]->dim + 2;
     int64_t y_count = spatial_count(part[CONV_Y]), w_count = spatial_count(part[CONV_W]);
-    int64_t place[3] = {0};
 
-    for (int64_t j = 0; j < y_count; j++) {
-        int64_t tap[3] = {0};
-
+    for (int64_t j = 0; j < y_count; j++)
         for (int64_t k = 0; k < w_count; k++) {
-            int64_t i = window_at(win, place, tap, x_dim);
+            int64_t i = *at++;
 
             if (i >= 0 && to == CONV_X)
                 x[i] += w[k] * y[j];
@@ -177,10 +191,7 @@ static void eval_plane(const Window *win, const Tensor *const *part, ConvPart to
                 w[k] += x[i] * y[j];
             else if (i >= 0)
                 y[j] += x[i] * w[k];
-            index_next(tap, win->n, w_dim);
         }
-        index_next(place, win->n, part[CONV_Y]->dim + 2);
-    }
 }
 
 // The number of groups is taken from the operands: a shard of a depthwise convolution has fewer
@@ -198,6 +209,8 @@ void eval_conv(const Node *n, const ConvPart *order, const Tensor *in, const Ten
     int64_t c = w->dim[1], o = y->dim[1];
     if (c == 0 || o == 0)
         return;
+    Arena *a = arena_new();
+    const int64_t *at = window_places(a, &win, part);
     int64_t groups = x->dim[1] / c;
     int64_t x_size = spatial_count(x), w_size = spatial_count(w), y_size = spatial_count(y);
     for (int64_t b = 0; b < y->dim[0]; b++)
@@ -205,9 +218,10 @@ void eval_conv(const Node *n, const ConvPart *order, const Tensor *in, const Ten
             for (int64_t ci = 0; ci < c; ci++) {
                 int64_t xc = oi / (o / groups) * c + ci;
 
-                eval_plane(&win, part, order[2], x->f + (b * x->dim[1] + xc) * x_size,
+                eval_plane(part, at, order[2], x->f + (b * x->dim[1] + xc) * x_size,
                            w->f + (oi * c + ci) * w_size, y->f + (b * o + oi) * y_size);
             }
+    arena_free(a);
 }
 
 double work_conv(const Graph *g, const Node *n, const ConvPart *order)

@@ -153,3 +153,57 @@ int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t)
         at = at * t->dim[i] + index[(int)dims[i]];
     return at;
 }
+
+// How two tensors are walked through along some letters: the last one in strides.
+typedef struct Strides {
+    char outer[MAX_RANK + 1];  // all letters but the last
+    int64_t count, u_step, v_step;
+} Strides;
+
+static Strides strides_along(const char *letters, const int64_t *size, const char *u_dims,
+                             const Tensor *u, const char *v_dims, const Tensor *v)
+{
+    int n = (int)strlen(letters);
+    Strides x = {.count = 1};
+
+    if (n) {
+        char last = letters[n - 1];
+        memcpy(x.outer, letters, (size_t)n - 1);
+        x.count = size[(int)last];
+        x.u_step = letters_stride(last, u_dims, u);
+        x.v_step = letters_stride(last, v_dims, v);
+    }
+    return x;
+}
+
+double letters_dot(int64_t *index, const char *letters, const int64_t *size, const char *u_dims,
+                   const Tensor *u, const char *v_dims, const Tensor *v)
+{
+    Strides x = strides_along(letters, size, u_dims, u, v_dims, v);
+    double sum = 0;
+
+    if (!letters_begin(index, letters, size))
+        return 0;
+    do {
+        const double *a = u->f + letters_at(index, u_dims, u);
+        const double *b = v->f + letters_at(index, v_dims, v);
+        for (int64_t i = 0; i < x.count; i++)
+            sum += a[i * x.u_step] * b[i * x.v_step];
+    } while (letters_next(index, x.outer, size));
+    return sum;
+}
+
+void letters_add(int64_t *index, const char *letters, const int64_t *size, double factor,
+                 const char *u_dims, const Tensor *u, const char *v_dims, Tensor *v)
+{
+    Strides x = strides_along(letters, size, u_dims, u, v_dims, v);
+
+    if (!letters_begin(index, letters, size))
+        return;
+    do {
+        const double *a = u->f + letters_at(index, u_dims, u);
+        double *b = v->f + letters_at(index, v_dims, v);
+        for (int64_t i = 0; i < x.count; i++)
+            b[i * x.v_step] += factor * a[i * x.u_step];
+    } while (letters_next(index, x.outer, size));
+}

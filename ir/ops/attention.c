@@ -73,7 +73,7 @@ static void attention_eval(const Graph *g, const Node *n, const Place *p, const 
     AttentionRow r = attention_row(g, n, p, a, x);
     const char *values = r.dims.values, *rows = r.dims.rows;
     const char *v_dims = r.dims.eq.dims[2], *y_dims = r.dims.eq.dims[3];
-    int64_t *t = &r.at[(int)*r.dims.keys];
+    int64_t *t = &r.at[(int)*r.dims.keys], step = letters_stride(*r.dims.keys, v_dims, &x[2]);
 
     for (bool row = letters_begin(r.at, rows, r.size); row;
          row = letters_next(r.at, rows, r.size)) {
@@ -83,8 +83,10 @@ static void attention_eval(const Graph *g, const Node *n, const Place *p, const 
              f = letters_next(r.at, values, r.size)) {
             double sum = 0;
 
-            for (*t = 0; *t < r.count; ++*t)
-                sum += r.p[*t] * r.keep[*t] * x[2].f[letters_at(r.at, v_dims, &x[2])];
+            *t = 0;
+            const double *v = x[2].f + letters_at(r.at, v_dims, &x[2]);
+            for (int64_t i = 0; i < r.count; i++)
+                sum += r.p[i] * r.keep[i] * v[i * step];
             y[0].f[letters_at(r.at, y_dims, &y[0])] = sum;
         }
     }

@@ -60,33 +60,19 @@ static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
 {
     const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
     const char *dy = r->dims.eq.dims[3], *inner = r->dims.inner, *values = r->dims.values;
-    double lse = x[LSE].f[letters_at(r->at, r->dims.rows, &x[LSE])], delta = 0;
+    double lse = x[LSE].f[letters_at(r->at, r->dims.rows, &x[LSE])];
     int64_t *at = r->at, *size = r->size, *t = &at[(int)*r->dims.keys];
 
     attention_scores(r, n, x);
-    for (bool f = letters_begin(at, values, size); f; f = letters_next(at, values, size)) {
-        int64_t i = letters_at(at, dy, &x[DY]);
-
-        delta += x[DY].f[i] * x[Y].f[i];
-    }
+    double delta = letters_dot(at, values, size, dy, &x[DY], dy, &x[Y]);
     for (*t = 0; *t < r->count; ++*t) {
-        double p = r->p[*t] == -INFINITY ? 0 : exp(r->p[*t] - lse), dp = 0;
-        double keep = r->keep[*t];
-
-        for (bool f = letters_begin(at, values, size); f; f = letters_next(at, values, size)) {
-            double dyf = x[DY].f[letters_at(at, dy, &x[DY])];
-            int64_t i = letters_at(at, dv, &x[V]);
-
-            dp += dyf * x[V].f[i];
-            y[V].f[i] += p * keep * dyf;
-        }
+        double p = r->p[*t] == -INFINITY ? 0 : exp(r->p[*t] - lse), keep = r->keep[*t];
+        double dp = letters_dot(at, values, size, dy, &x[DY], dv, &x[V]);
         double ds = r->options.scale * p * (keep * dp - delta);
-        for (bool e = letters_begin(at, inner, size); e; e = letters_next(at, inner, size)) {
-            int64_t i = letters_at(at, dq, &x[Q]), j = letters_at(at, dk, &x[K]);
 
-            y[Q].f[i] += ds * x[K].f[j];
-            y[K].f[j] += ds * x[Q].f[i];
-        }
+        letters_add(at, values, size, p * keep, dy, &x[DY], dv, &y[V]);
+        letters_add(at, inner, size, ds, dk, &x[K], dq, &y[Q]);
+        letters_add(at, inner, size, ds, dq, &x[Q], dk, &y[K]);
     }
 }
 

@@ -51,7 +51,7 @@ static void dot_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wan
 static void dot_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
 {
     int64_t size[N_LETTERS], at[N_LETTERS] = {0};
-    char contracted[MAX_RANK + 1] = "", last = 0;
+    char contracted[MAX_RANK + 1] = "";
     Equation e;
 
     equation_of(n, &e);
@@ -60,26 +60,10 @@ static void dot_eval(const Graph *g, const Node *n, const Place *p, const Tensor
     for (const char *s = e.dims[0]; *s; s++)
         if (!strchr(e.dims[2], *s))
             contracted[strlen(contracted)] = *s;
-    // The last contracted dim is a loop over strides, because it takes most of the time.
-    if (*contracted) {
-        last = contracted[strlen(contracted) - 1];
-        contracted[strlen(contracted) - 1] = 0;
-    }
-    int64_t count = last ? size[(int)last] : 1;
-    int64_t a = letters_stride(last, e.dims[0], &x[0]), b = letters_stride(last, e.dims[1], &x[1]);
     for (bool row = letters_begin(at, e.dims[2], size); row;
-         row = letters_next(at, e.dims[2], size)) {
-        double sum = 0;
-
-        for (bool k = letters_begin(at, contracted, size); k;
-             k = letters_next(at, contracted, size)) {
-            const double *u = x[0].f + letters_at(at, e.dims[0], &x[0]);
-            const double *v = x[1].f + letters_at(at, e.dims[1], &x[1]);
-            for (int64_t i = 0; i < count; i++)
-                sum += u[i * a] * v[i * b];
-        }
-        y->f[letters_at(at, e.dims[2], y)] = sum;
-    }
+         row = letters_next(at, e.dims[2], size))
+        y->f[letters_at(at, e.dims[2], y)] =
+            letters_dot(at, contracted, size, e.dims[0], &x[0], e.dims[1], &x[1]);
 }
 
 static ValueId dot_split(Graph *g, const Node *n, const Split *s)
