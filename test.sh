@@ -26,7 +26,7 @@ check() {
     passed=$((passed + $(grep -c '^ok' "$log" || true)))
     failed=$((failed + bad))
 }
-check asan build-san asan
+check asan build-san unit
 check default build e2e -LE unit  # unit tests ran under sanitizers
 if [ -n "$with_torch" ]; then
     models/check.sh build | tee build/torch.log || status=1
