@@ -45,13 +45,69 @@ bool rt_type_converts(RtType from, RtType to)
 
 // ---- elements ----
 
+// f16 and bf16 aren't among them: the trainer copies them but doesn't compute with them.
 // clang-format off
-#define ALL_NUMBERS(X)                                                                             \
-    X(F32, float) X(F64, double) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)     \
-    X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
+#define FLOATS(X) X(F32, float) X(F64, double)
+#define INTEGERS(X)                                                                                \
+    X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t) X(U16, uint16_t)  \
+    X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
 // clang-format on
 
-// The loops of rt_convert: from any type to a wide one (double or int64_t), and back.
+#define GET(T, C)                                                                                  \
+    case RT_##T: {                                                                                 \
+        C v;                                                                                       \
+        memcpy(&v, p, sizeof v);                                                                   \
+        return (Wide)v;                                                                            \
+    }
+#define SET(T, C)                                                                                  \
+    case RT_##T:                                                                                   \
+        *(C *)p = (C)value;                                                                        \
+        break;
+
+double rt_get(RtType t, const void *p)
+{
+    typedef double Wide;
+    switch (t) {
+        FLOATS(GET)
+        INTEGERS(GET)
+    default:
+        abort();
+    }
+}
+
+int64_t rt_get_int(RtType t, const void *p)
+{
+    typedef int64_t Wide;
+    switch (t) {
+        FLOATS(GET)
+        INTEGERS(GET)
+    default:
+        abort();
+    }
+}
+
+void rt_set(RtType t, void *p, double value)
+{
+    switch (t) {
+        FLOATS(SET)
+        INTEGERS(SET)
+    default:
+        abort();
+    }
+}
+
+void rt_set_int(RtType t, void *p, int64_t value)
+{
+    switch (t) {
+        FLOATS(SET)
+        INTEGERS(SET)
+    default:
+        abort();
+    }
+}
+
+// The loops of rt_convert go by way of a wide type: a loop for each pair of types would take a
+// compiler seconds.
 #define LOAD(T, C)                                                                                 \
     case RT_##T:                                                                                   \
         for (int64_t i = 0; i < n; i++) {                                                          \
@@ -66,31 +122,11 @@ bool rt_type_converts(RtType from, RtType to)
             ((C *)y)[i] = (C)x[i];                                                                 \
         break;
 
-// f16 and bf16 aren't in ALL_NUMBERS: the trainer copies them but doesn't compute with them.
-static void load_doubles(double *y, RtType t, const void *x, int64_t n)
-{
-    typedef double Wide;
-    switch (t) {
-        ALL_NUMBERS(LOAD)
-    default:
-        abort();
-    }
-}
-
-static void store_doubles(RtType t, void *y, const double *x, int64_t n)
-{
-    switch (t) {
-        ALL_NUMBERS(STORE)
-    default:
-        abort();
-    }
-}
-
 static void load_ints(int64_t *y, RtType t, const void *x, int64_t n)
 {
     typedef int64_t Wide;
     switch (t) {
-        ALL_NUMBERS(LOAD)
+        INTEGERS(LOAD)
     default:
         abort();
     }
@@ -99,7 +135,26 @@ static void load_ints(int64_t *y, RtType t, const void *x, int64_t n)
 static void store_ints(RtType t, void *y, const int64_t *x, int64_t n)
 {
     switch (t) {
-        ALL_NUMBERS(STORE)
+        INTEGERS(STORE)
+    default:
+        abort();
+    }
+}
+
+static void load_floats(double *y, RtType t, const void *x, int64_t n)
+{
+    typedef double Wide;
+    switch (t) {
+        FLOATS(LOAD)
+    default:
+        abort();
+    }
+}
+
+static void store_floats(RtType t, void *y, const double *x, int64_t n)
+{
+    switch (t) {
+        FLOATS(STORE)
     default:
         abort();
     }
@@ -109,10 +164,8 @@ void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n)
 {
     enum { CHUNK_ELEMENTS = 256 };
     int y_bytes = rt_dtype_bytes(rt_type_name(to)), x_bytes = rt_dtype_bytes(rt_type_name(from));
-    union {
-        double d[CHUNK_ELEMENTS];
-        int64_t i[CHUNK_ELEMENTS];
-    } wide;
+    int64_t ints[CHUNK_ELEMENTS];
+    double floats[CHUNK_ELEMENTS];
 
     if (from == to) {
         memcpy(y, x, (size_t)(n * y_bytes));
@@ -123,12 +176,18 @@ void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n)
         void *to_chunk = (char *)y + at * y_bytes;
         const void *of = (const char *)x + at * x_bytes;
 
+        if (rt_type_is_float(from)) {
+            load_floats(floats, from, of, k);
+            store_floats(to, to_chunk, floats, k);
+            continue;
+        }
+        load_ints(ints, from, of, k);
         if (rt_type_is_float(to)) {
-            load_doubles(wide.d, from, of, k);
-            store_doubles(to, to_chunk, wide.d, k);
+            for (int64_t i = 0; i < k; i++)
+                floats[i] = (double)ints[i];
+            store_floats(to, to_chunk, floats, k);
         } else {
-            load_ints(wide.i, from, of, k);
-            store_ints(to, to_chunk, wide.i, k);
+            store_ints(to, to_chunk, ints, k);
         }
     }
 }
@@ -143,25 +202,6 @@ void rt_widen(float *y, const void *x, int64_t n)
         memcpy(&y[i], &bits, sizeof bits);
     }
 }
-
-double rt_get(RtType t, const void *p)
-{
-    double v;
-
-    load_doubles(&v, t, p, 1);
-    return v;
-}
-
-int64_t rt_get_int(RtType t, const void *p)
-{
-    int64_t v;
-
-    load_ints(&v, t, p, 1);
-    return v;
-}
-
-void rt_set(RtType t, void *p, double value) { store_doubles(t, p, &value, 1); }
-void rt_set_int(RtType t, void *p, int64_t value) { store_ints(t, p, &value, 1); }
 
 // ---- tensors ----
 
