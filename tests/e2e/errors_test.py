@@ -15,13 +15,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from errors_cases import CLUSTERS, DATA, MODELS, OPTIONS, TOKENS, TRAIN, TRAINER_OPTIONS, write_folders, write_models
-from harness import Checks, read_log, read_safetensors, run, write_data
+from harness import Checks, read_log, read_safetensors, run, side_by_side, write_data
 from onnx_bytes import external, graph, model, node, tensor, value
 
 INPUTS = ("good/x.npy", "even/x.npy", "again", "linear", "linear.safetensors", "kept.safetensors")
@@ -82,8 +82,7 @@ class Errors:
 
         for path, step in jobs:
             lengths = range(0, path.stat().st_size, step)
-            with ThreadPoolExecutor(2) as pool:
-                wrong = [x for x in pool.map(one, [(path, n) for n in lengths]) if x]
+            wrong = [x for x in side_by_side(2, *(partial(one, (path, n)) for n in lengths)) if x]
             self.check(f"{len(lengths)} prefixes of {path.name}", not wrong, "; ".join(wrong[:3]))
 
     def weights_unwanted(self):

@@ -2,12 +2,12 @@
 import argparse
 import json
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from harness import Checks, read_log, run, write_data
+from harness import Checks, read_log, run, side_by_side, write_data
 
 REPOSITORY = Path(__file__).parents[2]
 QUICK_CC = REPOSITORY / "tests/quick_cc"
@@ -125,6 +125,5 @@ def for_models(options, test):
             except Exception as e:
                 checks.check(f"{path.stem}: runs", False, str(e).replace("\n", " | ")[:1500])
 
-        with ThreadPoolExecutor(options.jobs) as pool:
-            list(pool.map(one, paths))
+        side_by_side(options.jobs, *(partial(one, path) for path in paths))
     checks.finish()
