@@ -161,28 +161,24 @@ static int64_t spatial_count(const Tensor *t)
 // padding. The same for all planes.
 static int64_t *window_places(Arena *a, const Window *win, const Tensor *const *part)
 {
-    const int64_t *y_dim = part[CONV_Y]->dim + 2, *w_dim = part[CONV_W]->dim + 2;
-    int64_t y_count = spatial_count(part[CONV_Y]), w_count = spatial_count(part[CONV_W]);
-    int64_t place[3] = {0}, tap[3] = {0};
-    int64_t *at = arena_array(a, int64_t, y_count * w_count);
+    int64_t n = spatial_count(part[CONV_Y]) * spatial_count(part[CONV_W]);
+    int64_t place[3] = {0}, tap[3] = {0}, *at = arena_array(a, int64_t, n);
 
-    for (int64_t i = 0; i < y_count * w_count; i++) {
+    for (int64_t i = 0; i < n; i++) {
         at[i] = window_at(win, place, tap, part[CONV_X]->dim + 2);
-        if (!index_next(tap, win->n, w_dim))
-            index_next(place, win->n, y_dim);
+        if (!index_next(tap, win->n, part[CONV_W]->dim + 2))
+            index_next(place, win->n, part[CONV_Y]->dim + 2);
     }
     return at;
 }
 
 // Adds all products of a plane of x, a window of w and a plane of y to the plane of `to`; `at` are
 // the window's places.
-static void eval_plane(const Tensor *const *part, const int64_t *at, ConvPart to, double *x,
+static void eval_plane(const int64_t *at, int64_t y_size, int64_t w_size, ConvPart to, double *x,
                        double *w, double *y)
 {
-    int64_t y_count = spatial_count(part[CONV_Y]), w_count = spatial_count(part[CONV_W]);
-
-    for (int64_t j = 0; j < y_count; j++)
-        for (int64_t k = 0; k < w_count; k++) {
+    for (int64_t j = 0; j < y_size; j++)
+        for (int64_t k = 0; k < w_size; k++) {
             int64_t i = *at++;
 
             if (i >= 0 && to == CONV_X)
@@ -218,7 +214,7 @@ void eval_conv(const Node *n, const ConvPart *order, const Tensor *in, const Ten
             for (int64_t ci = 0; ci < c; ci++) {
                 int64_t xc = oi / (o / groups) * c + ci;
 
-                eval_plane(part, at, order[2], x->f + (b * x->dim[1] + xc) * x_size,
+                eval_plane(at, y_size, w_size, order[2], x->f + (b * x->dim[1] + xc) * x_size,
                            w->f + (oi * c + ci) * w_size, y->f + (b * o + oi) * y_size);
             }
     arena_free(a);
