@@ -51,6 +51,7 @@ bool rt_type_converts(RtType from, RtType to)
 #define INTEGERS(X)                                                                                \
     X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(U8, uint8_t) X(U16, uint16_t)  \
     X(U32, uint32_t) X(U64, uint64_t) X(BOOL, uint8_t)
+#define ALL_NUMBERS(X) FLOATS(X) INTEGERS(X)
 // clang-format on
 
 #define GET(T, C)                                                                                  \
@@ -68,8 +69,7 @@ double rt_get(RtType t, const void *p)
 {
     typedef double Wide;
     switch (t) {
-        FLOATS(GET)
-        INTEGERS(GET)
+        ALL_NUMBERS(GET)
     default:
         abort();
     }
@@ -79,8 +79,7 @@ int64_t rt_get_int(RtType t, const void *p)
 {
     typedef int64_t Wide;
     switch (t) {
-        FLOATS(GET)
-        INTEGERS(GET)
+        ALL_NUMBERS(GET)
     default:
         abort();
     }
@@ -89,8 +88,7 @@ int64_t rt_get_int(RtType t, const void *p)
 void rt_set(RtType t, void *p, double value)
 {
     switch (t) {
-        FLOATS(SET)
-        INTEGERS(SET)
+        ALL_NUMBERS(SET)
     default:
         abort();
     }
@@ -99,15 +97,15 @@ void rt_set(RtType t, void *p, double value)
 void rt_set_int(RtType t, void *p, int64_t value)
 {
     switch (t) {
-        FLOATS(SET)
-        INTEGERS(SET)
+        ALL_NUMBERS(SET)
     default:
         abort();
     }
 }
 
-// The loops of rt_convert go by way of a wide type: a loop for each pair of types would take a
-// compiler seconds.
+// The loops of rt_convert: from any type to a wide one (double or int64_t), and back. Integers
+// become doubles by way of int64_t, as each loop takes a compiler a tenth of a second.
+enum { CHUNK_ELEMENTS = 256 };  // at most in a call
 #define LOAD(T, C)                                                                                 \
     case RT_##T:                                                                                   \
         for (int64_t i = 0; i < n; i++) {                                                          \
@@ -141,17 +139,21 @@ static void store_ints(RtType t, void *y, const int64_t *x, int64_t n)
     }
 }
 
-static void load_floats(double *y, RtType t, const void *x, int64_t n)
+static void load_doubles(double *y, RtType t, const void *x, int64_t n)
 {
     typedef double Wide;
+    int64_t ints[CHUNK_ELEMENTS];
+
     switch (t) {
         FLOATS(LOAD)
     default:
-        abort();
+        load_ints(ints, t, x, n);
+        for (int64_t i = 0; i < n; i++)
+            y[i] = (double)ints[i];
     }
 }
 
-static void store_floats(RtType t, void *y, const double *x, int64_t n)
+static void store_doubles(RtType t, void *y, const double *x, int64_t n)
 {
     switch (t) {
         FLOATS(STORE)
@@ -162,10 +164,11 @@ static void store_floats(RtType t, void *y, const double *x, int64_t n)
 
 void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n)
 {
-    enum { CHUNK_ELEMENTS = 256 };
     int y_bytes = rt_dtype_bytes(rt_type_name(to)), x_bytes = rt_dtype_bytes(rt_type_name(from));
-    int64_t ints[CHUNK_ELEMENTS];
-    double floats[CHUNK_ELEMENTS];
+    union {
+        double d[CHUNK_ELEMENTS];
+        int64_t i[CHUNK_ELEMENTS];
+    } wide;
 
     if (from == to) {
         memcpy(y, x, (size_t)(n * y_bytes));
@@ -176,18 +179,12 @@ void rt_convert(RtType to, void *y, RtType from, const void *x, int64_t n)
         void *to_chunk = (char *)y + at * y_bytes;
         const void *of = (const char *)x + at * x_bytes;
 
-        if (rt_type_is_float(from)) {
-            load_floats(floats, from, of, k);
-            store_floats(to, to_chunk, floats, k);
-            continue;
-        }
-        load_ints(ints, from, of, k);
         if (rt_type_is_float(to)) {
-            for (int64_t i = 0; i < k; i++)
-                floats[i] = (double)ints[i];
-            store_floats(to, to_chunk, floats, k);
+            load_doubles(wide.d, from, of, k);
+            store_doubles(to, to_chunk, wide.d, k);
         } else {
-            store_ints(to, to_chunk, ints, k);
+            load_ints(wide.i, from, of, k);
+            store_ints(to, to_chunk, wide.i, k);
         }
     }
 }
