@@ -4,10 +4,10 @@
   recompute.py --shardcc build/shardcc --work DIR [--steps 8] [--rounds 5] [--threads 2] [NAME ...]
 
 Each model has a trainer that keeps all, trainers within memories that leave a part of what all keep (`saved` of
-shardcc profile), and one of --recompute full. They run alternately, in separate processes; the first two steps of a run
-don't count. measured: the median over all rounds, over that of the trainer that keeps all. predicted: the same of
-simulated steps, with the speeds that shardcc detect found here. A row is marked noisy if its median is well above its
-best.
+shardcc profile; MiB, as the arena), and one of --recompute full. They run alternately, in separate processes; the first
+two steps of a run don't count. measured: the median over all rounds, over that of the trainer that keeps all.
+predicted: the same of simulated steps, with the speeds that shardcc detect found here. A row is marked noisy if its
+median is well above its best.
 """
 import csv
 
@@ -70,10 +70,11 @@ def main():
     options = p.parse_args()
     check_table(p, options, MODELS)
     options.work.mkdir(parents=True, exist_ok=True)
-    options.cluster = options.work / "local.json"
+    options.cluster = options.work / f"local_{options.threads}.json"
     if not options.cluster.exists():
-        run([options.shardcc, "detect", "-o", options.cluster])
-    print(f"{'a step':20s}  {'kept':>5s} {'saved':>8s} {'arena':>8s}  {'ms':>9s} {'best':>8s}  {'measured':>9s} {'predicted':>10s}")
+        run([options.shardcc, "detect", "--threads", options.threads, "-o", options.cluster])
+    print(f"{'a step':20s}  {'kept':>5s} {'saved':>8s} {'arena':>8s}  {'ms':>9s} {'best':>8s}"
+          f"  {'measured':>9s} {'predicted':>10s}")
     for name in options.names or MODELS:
         try:
             measure(name, options)
