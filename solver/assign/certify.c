@@ -16,7 +16,8 @@ typedef struct Certify {
     const SolveOptions *o;
     const Deadline *deadline;
     bool has_engine;
-    Dual prices;  // dual of the last round
+    Engine *engine;  // NULL: none was asked yet
+    Dual prices;     // dual of the last round
     Certificate *to;
     int cap, best_round;
     Arena *arena;
@@ -60,15 +61,16 @@ static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
         return bound;
     Arena *own = arena_new();
     Dual better;
-    Engine *e = engine_start(c->o->programs, c->o->engine, c->deadline, NULL);
-    c->has_engine =
-        e && model_relax(model_new(q, e, dual, own), &x, &better, c->arena) == MIP_OPTIMAL;
+    if (!c->engine)
+        c->engine = engine_start(c->o->programs, c->o->engine, c->deadline, NULL);
+    c->has_engine = c->engine && model_relax(model_new(q, c->engine, dual, own), &x, &better,
+                                             c->arena) == MIP_OPTIMAL;
     if (c->has_engine && dual_bound(q, &better) > bound) {
         *dual = better;
         bound = dual_bound(q, dual);
     }
-    if (e)
-        engine_end(e);
+    if (c->engine)
+        engine_clear(c->engine);
     arena_free(own);
     return bound;
 }
@@ -188,5 +190,6 @@ void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *pri
         *arena_push(a, c.edge, c.n_edges, c.cap_edges) = p->edge[e];
     while (round_run(&c) && to->n_rounds < PROOF_ROUNDS && deadline_check(w) == STOP_DONE)
         ;
+    engine_end(c.engine);
     to->n_rounds = c.best_round + 1;
 }

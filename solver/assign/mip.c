@@ -96,6 +96,14 @@ static void ask(Engine *e, WireKind kind, Text *body)
     text_free(body);
 }
 
+void engine_clear(Engine *e)
+{
+    Text t = {0};
+
+    ask(e, WIRE_CLEAR, &t);
+    e->n_columns = e->n_rows = 0;
+}
+
 void engine_columns(Engine *e, const Lines *columns)
 {
     Text t = {0};

@@ -52,7 +52,8 @@ typedef struct Engine Engine;
 
 // Starts an engine. NULL, with a warning, if the folder has no program of that name.
 Engine *engine_start(const char *programs, const char *name, const Deadline *w, Diag *d);
-void engine_end(Engine *e);  // ends the process at once, and frees e
+void engine_end(Engine *e);    // ends the process at once, and frees e
+void engine_clear(Engine *e);  // forgets all columns and rows
 void engine_columns(Engine *e, const Lines *columns);
 void engine_rows(Engine *e, const Lines *rows);
 // Sets new bounds of columns.
@@ -65,7 +66,8 @@ Branched engine_branch(Engine *e, double cutoff, double gap, int64_t nodes, MipL
 
 // ---- wire.c: messages of the socket, the same on both sides ----
 typedef enum WireKind {
-    WIRE_COLUMNS = 1,
+    WIRE_CLEAR = 1,
+    WIRE_COLUMNS,
     WIRE_ROWS,
     WIRE_BOUNDS,    // int64 n, then three doubles each: column, low, high
     WIRE_RELAX,     // int64 iterations

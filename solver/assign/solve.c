@@ -462,6 +462,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     refine_until_done(c);
     if (!c->is_exhausted && !c->is_empty && deadline_check(&c->deadline) != STOP_DONE)
         answer->stop = deadline_check(&c->deadline);
+    engine_end(c->engine);
     answer->outcome = conclude(c);
     answer->prices = dual_prices(&c->prices, a);
     arena_free(c->bound_arena);

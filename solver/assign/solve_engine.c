@@ -1,4 +1,4 @@
-// The steps of solve() that an engine does, each in a process of its own.
+// The steps of solve() that an engine does, in one process.
 #include <math.h>
 
 #include "solver/assign/relax.h"
@@ -9,17 +9,17 @@ enum { MAX_BRANCH_NODES = 1000000 };
 
 static Model *model_start(SolveState *c, Arena *a)
 {
-    Engine *e = engine_start(c->o->programs, c->o->engine, &c->deadline, c->d);
-
-    return e ? model_new(reduced_problem(c), e, &c->dual, a) : NULL;
+    if (!c->engine)
+        c->engine = engine_start(c->o->programs, c->o->engine, &c->deadline, c->d);
+    return c->engine ? model_new(reduced_problem(c), c->engine, &c->dual, a) : NULL;
 }
 
-// Ends the engine. One that died or gave up isn't asked again: the search goes on without.
-static void model_end(SolveState *c, Model *m, MipStatus status)
+// An engine that died or gave up isn't asked again: the search goes on without.
+static void model_end(SolveState *c, MipStatus status)
 {
     c->has_engine &= status != MIP_FAILED;
-    if (m)
-        engine_end(m->engine);
+    if (c->engine)
+        engine_clear(c->engine);
 }
 
 void bound_by_relaxing(SolveState *c)
@@ -45,7 +45,7 @@ void bound_by_relaxing(SolveState *c)
         model_round(m, x, choice);
         solve_found_choice(c, choice, problem_price(p, choice).cost);
     }
-    model_end(c, m, status);
+    model_end(c, status);
     arena_free(a);
 }
 
@@ -66,7 +66,7 @@ void branch_by_engine(SolveState *c)
     answer->is_branched |= bound + c->offset > answer->bound;
     if (answer->choice)
         bound_raise(c, bound);
-    model_end(c, m, status);
+    model_end(c, status);
     arena_free(a);
     phase_end(c, PHASE_BRANCH, began);
 }

@@ -2,7 +2,7 @@
 #ifndef SHARDCC_SOLVER_SOLVE_STATE_H
 #define SHARDCC_SOLVER_SOLVE_STATE_H
 
-#include "solver/assign/internal.h"
+#include "solver/assign/mip.h"
 
 enum { MAX_PRESOLVE_LEVELS = 64 };
 
@@ -25,6 +25,7 @@ typedef struct SolveState {
     Wide unsearched_bound;  // all choices that cost less remain in the last level
     bool is_empty;          // branching or an engine says that nothing is within the limit
     bool has_engine;        // an engine may be asked, and none has failed
+    Engine *engine;         // NULL: none was asked yet
     int64_t effort;         // work per alternative and pair, in a round
 } SolveState;
 

@@ -9,7 +9,7 @@
 #include "solver/engines/engine.h"
 
 static Clp_Simplex *clp;
-static bool is_fresh = true, has_new_rows;
+static bool is_solved, has_new_rows;
 static char *whole;  // by column
 
 static Clp_Simplex *model(void)
@@ -19,6 +19,14 @@ static Clp_Simplex *model(void)
         Clp_setLogLevel(clp, 0);
     }
     return clp;
+}
+
+void library_clear(void)
+{
+    if (clp)
+        Clp_deleteModel(clp);
+    clp = NULL;
+    is_solved = has_new_rows = false;
 }
 
 void library_columns(const Lines *c)
@@ -60,13 +68,14 @@ Relaxed library_relax(int64_t iterations)
     int before = Clp_numberIterations(model());
 
     Clp_setMaximumIterations(clp, (int)fmin((double)iterations + before, 2e9));
-    if (is_fresh)
+    if (!is_solved)
         Clp_initialSolve(clp);
     else if (has_new_rows)
         Clp_dual(clp, 0);
     else
         Clp_primal(clp, 0);
-    is_fresh = has_new_rows = false;
+    is_solved = true;
+    has_new_rows = false;
     return (Relaxed){status(), Clp_numberIterations(clp) - before, Clp_objectiveValue(clp),
                      Clp_primalColumnSolution(clp), Clp_dualRowSolution(clp)};
 }

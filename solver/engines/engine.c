@@ -85,7 +85,10 @@ int main(void)
         Lines lines;
         if (kind == WIRE_COLUMNS || kind == WIRE_ROWS)
             lines = wire_take_lines(&body, &at);
-        if (kind == WIRE_COLUMNS) {
+        if (kind == WIRE_CLEAR) {
+            library_clear();
+            n_columns = n_rows = 0;
+        } else if (kind == WIRE_COLUMNS) {
             library_columns(&lines);
             n_columns += lines.n;
         } else if (kind == WIRE_ROWS) {

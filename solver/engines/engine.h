@@ -5,6 +5,7 @@
 
 #include "solver/assign/mip.h"
 
+void library_clear(void);  // forgets columns and rows
 void library_columns(const Lines *columns);
 void library_rows(const Lines *rows);
 void library_bounds(int column, double low, double high);

@@ -20,6 +20,13 @@ static glp_prob *model(void)
     return problem;
 }
 
+void library_clear(void)
+{
+    if (problem)
+        glp_delete_prob(problem);
+    problem = NULL;
+}
+
 static void *memory(void *old, size_t count, size_t size)
 {
     void *p = realloc(old, count * size + 1);

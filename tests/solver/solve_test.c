@@ -146,13 +146,11 @@ static void hear(void *to, const int *choice, Wide cost)
     f->is_any = true;
 }
 
-static void check_branching(uint64_t seed, const char *engine)
+static void check_branching(uint64_t seed, Engine *e)
 {
     Arena *a = arena_new();
     Problem p = random_problem(seed, a);
     Best best = brute_force(&p);
-    Deadline w = deadline_start(0);
-    Engine *e = engine_start(programs(a), engine, &w, NULL);
     Model *m = model_new(&p, e, &(Dual){0}, a);
     Found f = {&p};
     Wide cutoff = NO_CUTOFF, bound = -cutoff;
@@ -165,21 +163,27 @@ static void check_branching(uint64_t seed, const char *engine)
             fail_msg("seed %d: status %d, bound %.0f of %.0f", (int)seed, status, (double)bound,
                      (double)best.cost);
     }
+    engine_clear(e);
+    arena_free(a);
+}
+
+// Gives every step-th problem to one engine.
+static void branch_by(const char *engine, uint64_t step)
+{
+    Arena *a = arena_new();
+    Deadline w = deadline_start(0);
+    Engine *e = engine_start(programs(a), engine, &w, NULL);
+
+    assert_non_null(e);
+    for (uint64_t seed = 0; seed < PROBLEMS; seed += step)
+        check_branching(seed, e);
     engine_end(e);
     arena_free(a);
 }
 
-static void branches_by_cbc(void **state)
-{
-    for (uint64_t seed = 0; seed < PROBLEMS; seed += 3)
-        check_branching(seed, "cbc");
-}
+static void branches_by_cbc(void **state) { branch_by("cbc", 3); }
 
-static void branches_by_glpk(void **state)
-{
-    for (uint64_t seed = 0; seed < PROBLEMS; seed++)
-        check_branching(seed, "glpk");
-}
+static void branches_by_glpk(void **state) { branch_by("glpk", 1); }
 
 // ---- one problem ----
 
