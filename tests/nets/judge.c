@@ -138,7 +138,7 @@ static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
     } else if (!oracle_eval(&o, s->train)) {
-        verdict_wrong(v, NO_NET, "the loss is %g / %g", o.sum, o.count);
+        verdict_wrong(v, NO_NET, "f32 can't hold its numbers; the loss is %g / %g", o.sum, o.count);
     } else {
         if (!t->is_fast)
             judge_reference(&r, &o, v);

@@ -108,6 +108,8 @@ typedef struct Reference {
 } Reference;
 
 bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Diag *d);
+// Does f32 hold the results of all products, so that none overflows? `value` is by ValueId.
+bool products_fit_f32(const Graph *g, const Tensor *value);
 // Does f32 hold all values and tell losses apart? Where numbers are huge, it proves nothing.
 bool reference_fits_f32(const Reference *r);
 void judge_reference(const Reference *r, const Oracle *o, Verdict *v);

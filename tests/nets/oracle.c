@@ -150,17 +150,22 @@ static void eval_loss(Oracle *o)
         add_loss(o->s, &o->value[k][o->g->outputs[0].value], &o->target[k], &o->sum, &o->count);
 }
 
-// Does f32 hold the output and the values that depend on it? The loss doesn't show that: a label
-// may be ignored, or its class may have the largest logit by far.
-static bool is_output_held(const Oracle *o)
+// Does f32 hold the output and the values that depend on it, and all products? The loss doesn't
+// show that: a label may be ignored, its class may have the largest logit by far, or a norm may
+// divide large values by themselves.
+static bool fits_f32(const Oracle *o)
 {
     const double most = 1e30;
 
+    if (!products_fit_f32(o->predict, o->predicted))
+        return false;
     for (int k = 0; k < o->s->accumulate; k++) {
         const Tensor *y = &o->value[k][o->g->outputs[0].value];
         for (int64_t i = 0; y->f && i < tensor_count(y); i++)
             if (!(fabs(y->f[i]) < most))
                 return false;
+        if (!products_fit_f32(o->g, o->value[k]))
+            return false;
     }
     return true;
 }
@@ -180,7 +185,7 @@ bool oracle_eval(Oracle *o, const Graph *made)
     }
     o->roughly = tensor_rough(o->arena, &o->predicted[y], &rough[0][y], &rough[1][y]);
     // Where numbers are huge, a comparison in f32 proves nothing.
-    return fabs(o->sum / o->count) < 1e5 && is_output_held(o);
+    return fabs(o->sum / o->count) < 1e5 && fits_f32(o);
 }
 
 // ---- slopes ----
