@@ -219,8 +219,39 @@ static void add_carry_edges(const Lowering *l, Order *o, const int *vertex)
         }
 }
 
-// By node, its priority: the graph's order. An early update comes right after the last gradient
-// that it needs or, if it needs none, with its first reader.
+// Is it better that the node runs when all others of its function have run? It is if none of them
+// reads its result and this takes more bytes than what the node reads, which is kept till then: the
+// gradient of a head's weight.
+static bool is_better_last(const Lowering *l, NodeId i, const bool *is_read)
+{
+    const Node *n = &l->g->nodes[i];
+    int64_t bytes = 0;
+
+    if (n->phase != BACKWARD || l->region[i] || n->n_out != 1 || is_read[n->out[0]])
+        return false;
+    for (int k = 0; k < n->n_in; k++)
+        bytes += value_bytes(value_of(l->g, l->view[n->in[k]].base));
+    return bytes < value_bytes(value_of(l->g, n->out[0]));
+}
+
+// A stage of a chain has all that it reads in slots, so its nodes don't wait.
+static void put_last(const Lowering *l, int64_t *priority)
+{
+    const Graph *g = l->g;
+    bool *is_read = arena_array(l->p->arena, bool, g->n_values);
+
+    if (l->o->chain)
+        return;
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in && l->timing[i] == TIMING_MICRO; k++)
+            is_read[g->nodes[i].in[k]] = true;
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (is_better_last(l, i, is_read))
+            priority[i] = g->n_nodes;
+}
+
+// By node, its priority: the graph's order, but for nodes that are better last. An early update
+// comes right after the last gradient that it needs or, if it needs none, with its first reader.
 static int64_t *find_priorities(const Lowering *l)
 {
     const Graph *g = l->g;
@@ -246,6 +277,7 @@ static int64_t *find_priorities(const Lowering *l)
                 reader[from] = priority[i];
         }
     }
+    put_last(l, priority);
     for (NodeId i = 1; i < g->n_nodes; i++)
         priority[i] = priority[i] * g->n_nodes + i;
     return priority;

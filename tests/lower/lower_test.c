@@ -154,11 +154,41 @@ static void test_update_in_one_pass(void **state)
     arena_free(a);
 }
 
+// The item that shows the gradient of a value of this size.
+static int gradient_of(const Set *s, int64_t count)
+{
+    for (int i = 0; i < s->n_items; i++)
+        if (s->items[i].kind == ITEM_GRADIENT &&
+            value_count(value_of(s->g, s->items[i].operands[0].base)) == count)
+            return i;
+    fail_msg("no gradient has %d elements", (int)count);
+    return 0;
+}
+
+// The gradient of a head's weight takes more than what it is made of. It is the last one where all
+// of them wait for their norm, and else the first one.
+static void test_large_gradient(void **state)
+{
+    enum { CASE = COUNT(cases) - 2, HEAD = 64, OTHER = 16 };
+
+    (void)state;
+    for (int clip = 0; clip < 2; clip++) {
+        Arena *a = arena_new();
+        Diag d = {.file = "case"};
+        LowerOptions lo = {.target = &target_cpu, .fuse = true, .accumulate = 1};
+        Program *p = lower(a, training(CASE, clip, a, &d), NULL, &lo, &d);
+        assert_true(p && program_check(p, &d));
+        const Set *s = &p->set[SET_TRAIN];
+        assert_true((gradient_of(s, HEAD) > gradient_of(s, OTHER)) == clip);
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs),
-                                       cmocka_unit_test(test_forward_programs),
-                                       cmocka_unit_test(test_update_in_one_pass)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_programs), cmocka_unit_test(test_forward_programs),
+        cmocka_unit_test(test_update_in_one_pass), cmocka_unit_test(test_large_gradient)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -326,6 +326,17 @@ static const struct {
      "  output model \"y3\" %y3\n"
      "}\n",
      1},
+    {"a head whose weight is larger than all it works on", "mse(y, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[2,4]\n"
+     "  parameter %w1 f32[4,4]\n"
+     "  parameter %w2 f32[4,16]\n"
+     "  %a f32[2,4] = dot(%x, %w1) eq=\"mk,kn->mn\"\n"
+     "  %h f32[2,4] = tanh(%a)\n"
+     "  %y f32[2,16] = dot(%h, %w2) eq=\"mk,kn->mn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     1},
     {"a table and its transpose: one gradient of two parts", "mse(y, t)",
      "graph \"g\" training {\n"
      "  input %x f32[4,6]\n"
