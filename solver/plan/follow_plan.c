@@ -41,10 +41,10 @@ static int output_index(const Graph *g, ValueId v)
     return i;
 }
 
+// The graph of a policy: `g`, if it was made already. Otherwise it has the tags.
 static Recomputed find_origins(Arena *a, const PlannedStep *step, const Graph *g,
                                const RecomputePolicy *policy)
 {
-    Recomputed r = {g, arena_array(a, ValueId, g->n_values), arena_array(a, bool, g->n_values)};
     const Graph *model = step->model;
     Source *source = arena_array(a, Source, model->n_nodes);
     Graph *tagged = tag(a, model, source);
@@ -57,8 +57,10 @@ static Recomputed find_origins(Arena *a, const PlannedStep *step, const Graph *g
             map_set(&at, value_of(tagged, v)->name, v);
     tagged = recompute(a, tagged, policy, step->target, &quiet);
     text_free(&said);
-    assert(tagged && tagged->n_values == g->n_values);
-    for (ValueId v = 1; v < g->n_values; v++) {
+    assert(tagged && (!g || tagged->n_values == g->n_values));
+    Recomputed r = {g ? g : tagged, arena_array(a, ValueId, tagged->n_values),
+                    arena_array(a, bool, tagged->n_values)};
+    for (ValueId v = 1; v < tagged->n_values; v++) {
         const Value *x = value_of(tagged, v);
         if (!x->producer) {
             r.origin[v] = map_get(&at, x->name);
@@ -131,12 +133,9 @@ static bool translate_pins(Arena *a, const Recomputed *from, const Recomputed *t
 
 bool plan_translate(Arena *a, const PlannedStep *s, Plan *p, Diag *d)
 {
-    const Graph *g = recompute(a, s->model, &p->recompute, s->target, d);
-
-    if (!g)
-        return false;
-    const Recomputed from = find_origins(a, s, g, &p->recompute),
+    const Recomputed from = find_origins(a, s, NULL, &p->recompute),
                      to = find_origins(a, s, s->g, s->recompute);
+
     translate_plan(a, s->model, &from, &to, p);
     p->recompute = *s->recompute;
     return plan_check(s->g, p, d);
