@@ -100,7 +100,7 @@ static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
 static void keep_shorter(Candidate *x, const Plan *plan, const TriedPlace *p)
 {
     if (!x->plan || p->tried.seconds < x->seconds)
-        *x = (Candidate){plan, p->at, p->tried.seconds};
+        *x = (Candidate){plan, p->at, p->tried.seconds, p->tried.is_cut};
 }
 
 static TriedPlace try_place(AlongPath *s, const Plan *plan, int at, TriedPlaces *all)
@@ -200,12 +200,17 @@ static void look_behind(AlongPath *s, const Plan *plan, TriedPlace p, TriedPlace
             p = try_place(s, plan, at + by, all);
 }
 
-void along_path_consider(AlongPath *s, const Plan *plan)
+void along_path_consider(AlongPath *s, const Plan *plan, int place)
 {
+    bool is_inner = place < s->path->n_places;
     TriedPlaces all = {0};
-    TriedPlace low = try_place(s, plan, 0, &all), high = low;
+    TriedPlace low = try_place(s, plan, is_inner ? place : 0, &all), high = low;
 
-    if (!fits(s, &low) && s->path->n_places)
+    if (fits(s, &low) && low.at) {
+        low = try_place(s, plan, 0, &all);
+        high = fits(s, &low) ? low : high;
+    }
+    if (!fits(s, &high) && s->path->n_places)
         high = try_place(s, plan, s->path->n_places, &all);
     if (!fits(s, &low) && !fits(s, &high) && !s->best.plan)
         look_along(s, plan, &low, &high, &all);

@@ -29,6 +29,7 @@ typedef struct Candidate {
     const Plan *plan;
     int place;
     double seconds;
+    bool is_cut;  // it fits only with less overlap
 } Candidate;
 
 typedef struct AlongPath {
@@ -49,10 +50,10 @@ Tried along_path_try(const AlongPath *s, const Plan *plan, int place);
 // Would a step of so many seconds be shorter than the best one by a hundredth?
 bool along_path_gains(const AlongPath *s, double seconds);
 
-// Finds the first place at which the plan fits. Keeps plan and place if the step there, or at
-// another place that was tried on the way, is the shortest so far: where a program just fits, it
-// may lack the room to overlap.
-void along_path_consider(AlongPath *s, const Plan *plan);
+// Finds the first place at which the plan, which was proposed for `place`, fits. Keeps plan and
+// place if the step there, or at another place that was tried on the way, is the shortest so far:
+// where a program just fits, it may lack the room to overlap.
+void along_path_consider(AlongPath *s, const Plan *plan, int place);
 
 // The place at which the plan takes the fewest bytes, of those near the end and some others.
 int along_path_least(const AlongPath *s, const Plan *plan);

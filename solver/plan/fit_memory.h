@@ -38,7 +38,7 @@ typedef struct PlanRequest {
     bool is_quick;      // of a proposal: one pass of the search, without an engine, will do
     bool is_brief;      // of a proposal: the first plan that is found will do
     Copies copies;      // of a proposal: which ones its rows count
-    double byte_price;  // of a proposal: see PlanOptions. It is then for a bound alone
+    double byte_price;  // of a proposal: see PlanOptions
     bool skips_presets;
     bool fuse;
     const char *programs;  // the folder of the solver's engines

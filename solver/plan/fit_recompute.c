@@ -1,17 +1,15 @@
 // Chooses what runs again together with the plan. To run more again leaves more room to shard less,
 // but takes time itself. A search proposes plans: first one that needn't keep to the memory, then
-// some that have to, at several places of the path of ways (keep_path.h). The specs and strategies
-// of each are then tried all along the path: the first place at which its program fits is the best
-// for them, as a step gets longer from place to place. Of all these programs the one with the
-// shortest simulated step is taken.
+// some that pay for bytes what it takes to save them by running more again (Lagrangian relaxation),
+// and some that have to keep to the memory at a place of the path of ways (keep_path.h). The specs
+// and strategies of each are then tried all along the path: the first place at which its program
+// fits is the best for them, as a step gets longer from place to place. Of all these programs the
+// one with the shortest simulated step is taken.
 #include <math.h>
 #include <string.h>
 
 #include "solver/plan/along_path.h"
 #include "solver/plan/plan_job.h"
-
-// How often the part of the path before the best place is halved.
-enum { HALVINGS = 3 };
 
 // How many vectors of ways the bound may be of: each takes a search.
 enum { MOST_VECTORS = 8 };
@@ -22,7 +20,7 @@ static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
 typedef struct Search {
     AlongPath along;
     const Graph *predict;
-    bool is_scarce;    // the unlimited plan doesn't fit where nothing runs again
+    bool is_scarce;    // the unlimited plan doesn't fit as it is where nothing runs again
     PlanResult least;  // about the smallest plan, once it was asked for
     PlanStatus least_status;
 } Search;
@@ -57,21 +55,65 @@ static int64_t last_excess(const Search *s, int place)
     return 0;
 }
 
+// The price of a byte that is held when the backward part begins, in picoseconds: about what it
+// costs to save one by running more again at the place.
+static double byte_price(const Search *s, int place)
+{
+    return 1e12 * keep_path_step(s->along.path, place)->slope * s->along.r->accumulate;
+}
+
+// Proposes a plan that pays for the bytes that it holds when the backward part begins, instead of
+// keeping to the memory.
+static PlanStatus propose_with_price(Search *s, const RecomputePolicy *policy, double price,
+                                     PlanResult *to)
+{
+    PlanRequest r = *s->along.r;
+
+    r.recompute = *policy;
+    r.memory = ENOUGH_BYTES;
+    r.is_proposal = r.skips_presets = true;
+    r.copies = COPIES_SURE;
+    r.byte_price = price;
+    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->predict, to, s->along.d);
+}
+
+// Considers plans that pay for bytes what these cost at the best place, or at the last one if no
+// plan fits yet: what a plan takes less than others do, it runs less again. If bytes have another
+// price where it fits best, the next plan pays that.
+static void propose_priced(Search *s)
+{
+    enum { TRIES = 3 };
+    static const double same = 0.01;  // part by which prices differ that count as one
+    double before = 0;
+
+    for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
+        int place = s->along.best.plan ? s->along.best.place : s->along.path->n_places;
+        RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
+        double price = byte_price(s, place);
+        PlanResult *x = arena_array(s->along.a, PlanResult, 1);
+        if (!place || fabs(price - before) <= same * price ||
+            propose_with_price(s, &policy, price, x) != PLAN_DONE)
+            return;
+        along_path_consider(&s->along, &x->planned.plan, place);
+        before = price;
+    }
+}
+
 // Considers a plan whose rows take at most `rows` bytes at a place. Returns the bytes that they
 // take; 0: those of none do. Then *least becomes the plan with the least rows, if there is one.
-// Once a plan fits, searches are brief: what runs again makes more of a difference than their plans
-// do.
+// Once a plan fits, searches are brief where kernels run again: these make more of a difference
+// than the plans do.
 static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies, const Plan **least)
 {
     PlanResult *x = arena_array(s->along.a, PlanResult, 1);
 
-    if (propose(s, place, rows, s->along.best.plan, copies, x) != PLAN_DONE)
+    if (propose(s, place, rows, place && s->along.best.plan, copies, x) != PLAN_DONE)
         return 0;
     if (x->planned.answer.outcome == OUTCOME_INFEASIBLE) {
         *least = &x->planned.plan;
         return 0;
     }
-    along_path_consider(&s->along, &x->planned.plan);
+    along_path_consider(&s->along, &x->planned.plan, place);
     return x->planned.answer.peak;
 }
 
@@ -98,7 +140,7 @@ static bool propose_fewer(Search *s, int place, Copies copies)
             least = rows + 1;
     }
     if (least_plan && last_excess(s, place))
-        along_path_consider(&s->along, least_plan);
+        along_path_consider(&s->along, least_plan, place);
     return true;
 }
 
@@ -158,28 +200,19 @@ static bool may_fit(Search *s)
     return s->least_status == PLAN_DONE;
 }
 
-// Proposes plans that shard more than the unlimited one: where nothing runs again, where as much
-// does as can if no plan has fitted yet, and between the first place and the best one. That part is
-// halved: towards the first place as long as steps get shorter, and no further once plans fit but
-// aren't faster. If none fits at the first place, none will in the first half.
+// Proposes plans that shard more than the unlimited one.
 static void propose_smaller(Search *s)
 {
-    bool is_first = propose_at(s, 0);
-
-    if (!s->along.best.plan && s->along.path->n_places && may_fit(s))
+    propose_priced(s);
+    if (!s->along.best.plan && s->along.path->n_places && may_fit(s)) {
         propose_at(s, s->along.path->n_places);
-    int low = is_first ? 0 : s->along.best.place / 2;
-    for (int i = is_first ? 0 : 1; i < HALVINGS && s->along.best.plan && !s->along.d->errors; i++) {
-        const Plan *best = s->along.best.plan;
-        int middle = low + (s->along.best.place - low) / 2;
-        if (middle == low)
-            return;
-        bool has_rows = propose_at(s, middle);
-        if (has_rows && s->along.best.plan == best && !last_excess(s, middle))
-            return;
-        if (s->along.best.plan == best || low + (s->along.best.place - low) / 2 >= middle)
-            low = middle;  // no plan fits there, or one was proposed there
+        propose_priced(s);
     }
+    if (s->along.best.place)
+        propose_at(s, s->along.best.place);
+    if (s->along.best.place > 1)
+        propose_at(s, s->along.best.place / 2);
+    propose_at(s, 0);
 }
 
 // ---- the whole ----
@@ -226,15 +259,9 @@ static Wide bound_with_price(Search *s, double price, Wide known)
     if (count_vectors(s->along.path) > MOST_VECTORS)
         return 0;
     do {
-        PlanRequest r = *s->along.r;
+        RecomputePolicy policy = keep_path_pure(s->along.path, way, s->along.a);
         PlanResult x;
-        r.recompute = keep_path_pure(s->along.path, way, s->along.a);
-        r.memory = ENOUGH_BYTES;
-        r.is_proposal = r.skips_presets = true;
-        r.copies = COPIES_SURE;
-        r.byte_price = price;
-        if (fit_memory(s->along.a, &r, s->along.c, s->along.train, s->predict, &x, s->along.d) !=
-            PLAN_DONE)
+        if (propose_with_price(s, &policy, price, &x) != PLAN_DONE)
             return 0;
         least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
     } while (least - whole > known && next_ways(s->along.path, way));
@@ -242,8 +269,7 @@ static Wide bound_with_price(Search *s, double price, Wide known)
 }
 
 // No plan is faster than the bound of all plans that run nothing again and need not keep to the
-// memory. If the memory is scarce, the price of a byte is about what it costs to save one by
-// running more again.
+// memory. If the memory is scarce, there is a bound with a price of bytes too.
 static void set_bounds(Search *s, const Planned *free, PlanResult *to)
 {
     Planned *p = &to->planned;
@@ -258,8 +284,7 @@ static void set_bounds(Search *s, const Planned *free, PlanResult *to)
     p->n_left_out = free->n_left_out;
     x->bound = free->answer.bound;
     if (s->is_scarce && s->along.path->n_steps) {
-        const KeepStep *step = keep_path_step(s->along.path, s->along.soonest.place);
-        Wide bound = bound_with_price(s, 1e12 * step->slope * s->along.r->accumulate, x->bound);
+        Wide bound = bound_with_price(s, byte_price(s, s->along.soonest.place), x->bound);
         x->bound = bound > x->bound ? bound : x->bound;
     }
     x->bound = x->bound < x->cost ? x->bound : x->cost;
@@ -318,8 +343,8 @@ static PlanStatus search(Search *s, PlanResult *to)
         diag_error(s->along.d, "no plan was found in time");
     if (status != PLAN_DONE)
         return status;
-    along_path_consider(&s->along, &free.planned.plan);
-    s->is_scarce = s->along.best.place > 0 || !s->along.best.plan;
+    along_path_consider(&s->along, &free.planned.plan, 0);
+    s->is_scarce = s->along.best.place > 0 || !s->along.best.plan || s->along.best.is_cut;
     if (s->is_scarce)
         propose_smaller(s);
     status = s->along.d->errors ? PLAN_WRONG : make_best(s, to);
