@@ -2,7 +2,6 @@
 // storage spec of each value and, where several readers of one phase share a value, its compute
 // spec. Iterations of a block share their variables. A node costs the time of its shard of work, an
 // edge the cheapest reshard path. A value holds its bytes in its storage spec while it lives.
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,37 +324,6 @@ static void consume_pairings(Builder *b, NodeId n, int *reader)
     }
 }
 
-// ---- bytes with a price ----
-
-static int first_backward_item(const Builder *b)
-{
-    int first = INT_MAX;
-
-    for (NodeId n = 1; n < b->g->n_nodes; n++) {
-        int item = b->live_ranges->item[n];
-        if (b->g->nodes[n].phase == BACKWARD && item >= 0 && item < first)
-            first = item;
-    }
-    return first;
-}
-
-// Adds the price of the bytes that are held at the first backward item to the costs.
-static void price_bytes(const Builder *b)
-{
-    Problem *p = &b->q->problem;
-    int at = first_backward_item(b), n = p->first[p->n_nodes];
-
-    for (int k = 0; k < n; k++) {
-        double bytes = 0;
-        for (int i = p->first_live[k]; i < p->first_live[k + 1]; i++)
-            if (p->live[i].first <= at && at < p->live[i].last)
-                bytes += (double)p->live[i].bytes;
-        double price = floor(bytes * b->o->byte_price);
-        if (p->cost[k] < COST_FORBIDDEN)
-            p->cost[k] += price < (double)(COST_FORBIDDEN / 2) ? (int64_t)price : 0;
-    }
-}
-
 // ---- units ----
 
 // Presolve sums costs. The sum of the largest costs of all variables and pairs must stay below
@@ -443,8 +411,8 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     }
     plan_nodes(&b);
     plan_edges(&b);
-    if (o->byte_price > 0 && live_ranges)
-        price_bytes(&b);
+    if (o->byte_price.picoseconds > 0 && live_ranges)
+        plan_price_bytes(&b);
     bool ok = problem_join_edges(&q->problem, a, d);
     if (ok)
         costs_scale(q);

@@ -101,8 +101,12 @@ void plan_nodes(Builder *b);  // nodes of the problem, with their costs and byte
 // ---- plan_edges.c ----
 void plan_edges(Builder *b);  // edges of the problem, with the costs of pairs
 
-// ---- plan_bytes.c ----
+// ---- bytes.c ----
 void plan_bytes(Builder *b);  // the bytes of all alternatives by item
+
+// ---- price_bytes.c ----
+// Adds the price of bytes to the costs of all alternatives that hold some.
+void plan_price_bytes(const Builder *b);
 
 // ---- plan.c ----
 // Writes the plan that a choice of the problem means, in the arena. Leaves p->mesh as it is.

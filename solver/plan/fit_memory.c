@@ -309,7 +309,7 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     LowerOptions program = program_options(j, j->options.memory);
     PlanOptions o = j->options;
 
-    o.program = j->r->byte_price > 0 ? NULL : &program;
+    o.program = j->r->byte_price.picoseconds > 0 ? NULL : &program;
     o.copies = j->r->copies;
     o.byte_price = j->r->byte_price;
     o.stops_early = j->r->is_brief;

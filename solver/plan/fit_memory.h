@@ -34,11 +34,11 @@ typedef struct PlanRequest {
     // searches look for its plan. On one rank it is that of a place on the path of ways.
     bool is_estimate;
     int place;
-    bool is_proposal;   // one search makes the plan, whether it fits or not, but no program
-    bool is_quick;      // of a proposal: one pass of the search, without an engine, will do
-    bool is_brief;      // of a proposal: the first plan that is found will do
-    Copies copies;      // of a proposal: which ones its rows count
-    double byte_price;  // of a proposal: see PlanOptions
+    bool is_proposal;      // one search makes the plan, whether it fits or not, but no program
+    bool is_quick;         // of a proposal: one pass of the search, without an engine, will do
+    bool is_brief;         // of a proposal: the first plan that is found will do
+    Copies copies;         // of a proposal: which ones its rows count
+    BytePrice byte_price;  // of a proposal: see PlanOptions
     bool skips_presets;
     bool fuse;
     const char *programs;  // the folder of the solver's engines

@@ -55,16 +55,15 @@ static int64_t last_excess(const Search *s, int place)
     return 0;
 }
 
-// The price of a byte that is held when the backward part begins, in picoseconds: about what it
-// costs to save one by running more again at the place.
-static double byte_price(const Search *s, int place)
+// The price of a byte in picoseconds: about what it costs to save one by running more again at the
+// place.
+static double picoseconds_of_byte(const Search *s, int place)
 {
     return 1e12 * keep_path_step(s->along.path, place)->slope * s->along.r->accumulate;
 }
 
-// Proposes a plan that pays for the bytes that it holds when the backward part begins, instead of
-// keeping to the memory.
-static PlanStatus propose_with_price(Search *s, const RecomputePolicy *policy, double price,
+// Proposes a plan that pays for bytes instead of keeping to the memory.
+static PlanStatus propose_with_price(Search *s, const RecomputePolicy *policy, BytePrice price,
                                      PlanResult *to)
 {
     PlanRequest r = *s->along.r;
@@ -89,13 +88,13 @@ static void propose_priced(Search *s)
     for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
         int place = s->along.best.plan ? s->along.best.place : s->along.path->n_places;
         RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
-        double price = byte_price(s, place);
+        BytePrice price = {picoseconds_of_byte(s, place), AT_FIRST_BACKWARD};
         PlanResult *x = arena_array(s->along.a, PlanResult, 1);
-        if (!place || fabs(price - before) <= same * price ||
+        if (!place || fabs(price.picoseconds - before) <= same * before ||
             propose_with_price(s, &policy, price, x) != PLAN_DONE)
             return;
         along_path_consider(&s->along, &x->planned.plan, place);
-        before = price;
+        before = price.picoseconds;
     }
 }
 
@@ -245,14 +244,14 @@ static int64_t count_vectors(const KeepPath *x)
     return n;
 }
 
-// A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again
-// (Lagrangian relaxation). The bytes held when the backward part begins get a price there instead
-// of a limit. With equal shards, a plan whose layers keep in several ways costs and holds as much
-// as a mean of plans whose layers all keep in one of them, so the least bound of these is one of
-// all. 0: there are too many of them, or it is no larger than `known`.
-static Wide bound_with_price(Search *s, double price, Wide known)
+// A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again:
+// bytes have a price instead of a limit (Lagrangian relaxation). With equal shards, a plan whose
+// layers keep in several ways costs and holds as much as a mean of plans whose layers all keep in
+// one of them, so the least bound of these is one of all. 0: there are too many of them, or it is
+// no larger than `known`.
+static Wide bound_with_price(Search *s, BytePrice price, Wide known)
 {
-    Wide whole = (Wide)ceil(price * (double)s->along.r->memory);
+    Wide whole = (Wide)ceil(price.picoseconds * (double)s->along.r->memory);
     int *way = arena_array(s->along.a, int, s->along.train->n_classes);
     Wide least = WIDE_MAX;
 
@@ -266,6 +265,22 @@ static Wide bound_with_price(Search *s, double price, Wide known)
         least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
     } while (least - whole > known && next_ways(s->along.path, way));
     return least - whole;
+}
+
+// The largest bound of those with some prices, and of the known one. Where nothing runs again, a
+// byte is cheaper than at the first step of the path, nobody knows by how much.
+static Wide bound_with_prices(Search *s, Wide known)
+{
+    enum { HALVINGS = 4 };
+    int place = s->along.soonest.place, n = place ? 1 : HALVINGS;
+    double price = picoseconds_of_byte(s, place) / (place ? 1 : 2);
+
+    for (int i = 0; i < n; i++, price /= 2)
+        for (PricedItem at = 0; at < N_PRICED_ITEMS; at++) {
+            Wide bound = bound_with_price(s, (BytePrice){price, at}, known);
+            known = bound > known ? bound : known;
+        }
+    return known;
 }
 
 // No plan is faster than the bound of all plans that run nothing again and need not keep to the
@@ -283,10 +298,8 @@ static void set_bounds(Search *s, const Planned *free, PlanResult *to)
     p->n_excluded = free->n_excluded;
     p->n_left_out = free->n_left_out;
     x->bound = free->answer.bound;
-    if (s->is_scarce && s->along.path->n_steps) {
-        Wide bound = bound_with_price(s, byte_price(s, s->along.soonest.place), x->bound);
-        x->bound = bound > x->bound ? bound : x->bound;
-    }
+    if (s->is_scarce && s->along.path->n_steps)
+        x->bound = bound_with_prices(s, x->bound);
     x->bound = x->bound < x->cost ? x->bound : x->cost;
     x->outcome =
         answer_gap(x->cost, x->bound) <= to->options.solve.gap ? OUTCOME_PROVED : OUTCOME_FOUND;

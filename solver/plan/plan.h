@@ -46,14 +46,23 @@ typedef enum Copies {
     COPIES_ALL,   // all: rather too much
 } Copies;
 
+// A price of each byte that a rank holds at an item between the loops of the forward part and those
+// of the backward part, whatever runs again: that of the forward node that touches the most bytes,
+// or the first backward one. There a class holds what all its layers keep: if they keep in several
+// ways, a mean of what these ways keep.
+typedef enum PricedItem { AT_LARGEST_FORWARD, AT_FIRST_BACKWARD, N_PRICED_ITEMS } PricedItem;
+
+typedef struct BytePrice {
+    double picoseconds;  // 0: bytes have no price
+    PricedItem at;
+} BytePrice;
+
 typedef struct PlanOptions {
     const Target *target;
-    int accumulate;  // micro-batches
-    int64_t memory;  // bytes of a rank
-    Copies copies;   // copies that count in `memory`
-    // Picoseconds for each byte that a rank holds when the backward part begins. They are a part of
-    // the cost, and of nothing else.
-    double byte_price;
+    int accumulate;        // micro-batches
+    int64_t memory;        // bytes of a rank
+    Copies copies;         // copies that count in `memory`
+    BytePrice byte_price;  // a part of the cost, and of nothing else
     const Pin *pin;
     int n_pins;
     const Preset *preset;  // the plan must follow it; NULL: none
