@@ -202,9 +202,10 @@ static void look_behind(AlongPath *s, const Plan *plan, TriedPlace p, TriedPlace
 
 void along_path_consider(AlongPath *s, const Plan *plan, int place)
 {
-    bool is_inner = place < s->path->n_places;
+    // A plan that doesn't fit where it was proposed seldom fits before.
+    int first = place < s->path->n_places ? place : 0;
     TriedPlaces all = {0};
-    TriedPlace low = try_place(s, plan, is_inner ? place : 0, &all), high = low;
+    TriedPlace low = try_place(s, plan, first, &all), high = low;
 
     if (fits(s, &low) && low.at) {
         low = try_place(s, plan, 0, &all);
