@@ -234,14 +234,11 @@ static bool is_better_last(const Lowering *l, NodeId i, const bool *is_read)
     return bytes < value_bytes(value_of(l->g, n->out[0]));
 }
 
-// A stage of a chain has all that it reads in slots, so its nodes don't wait.
 static void put_last(const Lowering *l, int64_t *priority)
 {
     const Graph *g = l->g;
     bool *is_read = arena_array(l->p->arena, bool, g->n_values);
 
-    if (l->o->chain)
-        return;
     for (NodeId i = 1; i < g->n_nodes; i++)
         for (int k = 0; k < g->nodes[i].n_in && l->timing[i] == TIMING_MICRO; k++)
             is_read[g->nodes[i].in[k]] = true;
@@ -277,7 +274,8 @@ static int64_t *find_priorities(const Lowering *l)
                 reader[from] = priority[i];
         }
     }
-    put_last(l, priority);
+    if (!l->o->chain)  // a stage of a chain has all that it reads in slots
+        put_last(l, priority);
     for (NodeId i = 1; i < g->n_nodes; i++)
         priority[i] = priority[i] * g->n_nodes + i;
     return priority;

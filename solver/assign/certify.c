@@ -69,8 +69,7 @@ static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
         *dual = better;
         bound = dual_bound(q, dual);
     }
-    if (c->engine)
-        engine_clear(c->engine);
+    engine_clear(c->engine);
     arena_free(own);
     return bound;
 }

@@ -100,6 +100,8 @@ void engine_clear(Engine *e)
 {
     Text t = {0};
 
+    if (!e)
+        return;
     ask(e, WIRE_CLEAR, &t);
     e->n_columns = e->n_rows = 0;
 }

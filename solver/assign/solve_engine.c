@@ -18,8 +18,7 @@ static Model *model_start(SolveState *c, Arena *a)
 static void model_end(SolveState *c, MipStatus status)
 {
     c->has_engine &= status != MIP_FAILED;
-    if (c->engine)
-        engine_clear(c->engine);
+    engine_clear(c->engine);
 }
 
 void bound_by_relaxing(SolveState *c)
