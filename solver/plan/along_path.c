@@ -6,21 +6,28 @@
 #include <math.h>
 
 #include "solver/plan/follow_plan.h"
+#include "solver/plan/run_chain.h"
 
 // ---- one plan at one place ----
+
+static const Program *make(const AlongPath *s, const Plan *plan, const RecomputePolicy *policy,
+                           Arena *a)
+{
+    LowerOptions o = {.target = s->r->target, .fuse = s->r->fuse, .accumulate = s->r->accumulate};
+
+    if (!plan)
+        return lower_kept(a, s->r, &o, s->train, s->predict, policy, s->d);
+    o.cluster = s->c;
+    o.memory = s->r->memory;
+    o.is_trial = true;
+    return lower_followed(a, s->train, plan, policy, s->c, &o, s->d);
+}
 
 Tried along_path_try(const AlongPath *s, const Plan *plan, int place)
 {
     Arena *a = arena_new();
     RecomputePolicy policy = keep_path_at(s->path, place, a);
-    LowerOptions o = {.target = s->r->target,
-                      .fuse = s->r->fuse,
-                      .accumulate = s->r->accumulate,
-                      .cluster = s->c,
-                      .memory = s->r->memory,
-                      .is_trial = true};
-    const Program *p =
-        s->d->errors ? NULL : lower_followed(a, s->train, plan, &policy, s->c, &o, s->d);
+    const Program *p = s->d->errors ? NULL : make(s, plan, &policy, a);
     Tried t = {INT64_MAX, INFINITY, false};
 
     if (p)
@@ -82,7 +89,7 @@ static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *hi
 static bool is_hopeless(const AlongPath *s, const TriedPlace *low, const TriedPlace *high,
                         const TriedPlace *last)
 {
-    if (!s->best.plan || high->at == last->at)
+    if (!s->best.is_found || high->at == last->at)
         return false;
     double slope = (last->tried.seconds - high->tried.seconds) / (last->at - high->at);
     return high->tried.seconds - slope * (high->at - low->at - 1) > s->best.seconds;
@@ -99,8 +106,8 @@ static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
 
 static void keep_shorter(Candidate *x, const Plan *plan, const TriedPlace *p)
 {
-    if (!x->plan || p->tried.seconds < x->seconds)
-        *x = (Candidate){plan, p->at, p->tried.seconds, p->tried.is_cut};
+    if (!x->is_found || p->tried.seconds < x->seconds)
+        *x = (Candidate){true, plan, p->at, p->tried.seconds, p->tried.is_cut};
 }
 
 static TriedPlace try_place(AlongPath *s, const Plan *plan, int at, TriedPlaces *all)
@@ -159,17 +166,18 @@ static bool is_tried(const TriedPlaces *all, int at)
 
 bool along_path_gains(const AlongPath *s, double seconds)
 {
-    return !s->best.plan || seconds < s->best.seconds * 0.99;
+    return !s->best.is_found || seconds < s->best.seconds * 0.99;
 }
 
 // Could the program at a place that wasn't tried fit, and its step be shorter than the best one by
-// a hundredth? Both are guessed, but for a dip.
+// a hundredth? Both are guessed. Where some layers of a step keep less than others, each of them
+// can make bytes and seconds fall.
 static bool may_gain(const AlongPath *s, const TriedPlaces *all, int at)
 {
     Guess x = between(all, at);
+    double left = 1 - dip(keep_path_step(s->path, at));
 
-    return x.bytes * (1 - dip(keep_path_step(s->path, at))) <= (double)s->r->memory &&
-           along_path_gains(s, x.seconds);
+    return x.bytes * left <= (double)s->r->memory && along_path_gains(s, x.seconds * left);
 }
 
 // Looks for a place before *high at which the plan fits: bytes don't go down evenly.
@@ -213,7 +221,7 @@ void along_path_consider(AlongPath *s, const Plan *plan, int place)
     }
     if (!fits(s, &high) && s->path->n_places)
         high = try_place(s, plan, s->path->n_places, &all);
-    if (!fits(s, &low) && !fits(s, &high) && !s->best.plan)
+    if (!fits(s, &low) && !fits(s, &high) && !s->best.is_found)
         look_along(s, plan, &low, &high, &all);
     TriedPlace last = high;
     for (int turn = 0; high.at - low.at > 1 && fits(s, &high) && !s->d->errors; turn++) {

@@ -7,7 +7,7 @@
 #include "solver/plan/keep_path.h"
 
 typedef struct Tried {
-    int64_t bytes;  // of the arena, without predictions
+    int64_t bytes;  // of the arena; with ranks without predictions
     double seconds;
     bool is_cut;  // it fits only with less overlap
 } Tried;
@@ -26,6 +26,7 @@ typedef struct TriedPlaces {
 
 // A plan that fits at a place.
 typedef struct Candidate {
+    bool is_found;
     const Plan *plan;
     int place;
     double seconds;
@@ -36,15 +37,15 @@ typedef struct AlongPath {
     Arena *a;
     const PlanRequest *r;
     const Cluster *c;
-    const Graph *train;
+    const Graph *train, *predict;
     const KeepPath *path;
-    Candidate best;      // the shortest step; its plan is NULL if none fits
+    Candidate best;      // the shortest step, if any fits
     Candidate soonest;   // of the steps at the first places at which plans fit
     TriedPlaces before;  // of the plan that was considered last
     Diag *d;
 } AlongPath;
 
-// The program of a plan at one place.
+// The program of a plan at one place. Here and below the plan is NULL for one rank.
 Tried along_path_try(const AlongPath *s, const Plan *plan, int place);
 
 // Would a step of so many seconds be shorter than the best one by a hundredth?

@@ -1,7 +1,6 @@
-// Finds the first place on the path of ways at which the arena fits. Arenas are lowered, not
-// estimated, so what fits is exact.
-#include "solver/plan/fit_memory.h"
-#include "solver/plan/keep_path.h"
+// Finds the place on the path of ways at which the arena fits and the step is the shortest. Arenas
+// are lowered, not estimated, so what fits is exact.
+#include "solver/plan/along_path.h"
 #include "solver/plan/memory_parts.h"
 #include "solver/plan/run_chain.h"
 
@@ -10,7 +9,6 @@ typedef struct Job {
     const PlanRequest *r;
     const Graph *train, *predict;
     const KeepPath *path;
-    int64_t *bytes;  // by place on the path: of the arena; 0: not known yet
     Diag *d;
 } Job;
 
@@ -32,69 +30,19 @@ static Program *make(const Job *j, const RecomputePolicy *p, Arena *a)
     return lower_kept(a, j->r, &o, j->train, j->predict, p, j->d);
 }
 
-static int64_t bytes_at(Job *j, int place)
+// The place of the shortest step that fits or, if none does, of the fewest bytes.
+static int find_place(const Job *j, const Cluster *c)
 {
-    if (j->bytes[place] || j->d->errors)
-        return j->bytes[place];
-    Arena *a = arena_new();
-    RecomputePolicy p = keep_path_at(j->path, place, a);
-    const Program *program = make(j, &p, a);
-    j->bytes[place] = program ? program->arena_bytes : 0;
-    arena_free(a);
-    return j->bytes[place];
-}
+    AlongPath s = {.a = j->a,
+                   .r = j->r,
+                   .c = c ? c : &cluster_assumed,
+                   .train = j->train,
+                   .predict = j->predict,
+                   .path = j->path,
+                   .d = j->d};
 
-static bool fits(Job *j, int place) { return bytes_at(j, place) <= j->r->memory; }
-
-// The first place between `low`, which doesn't fit, and `high`, which does, if later places never
-// need more than earlier ones.
-static int bisect(Job *j, int low, int high)
-{
-    while (high - low > 1 && !j->d->errors) {
-        int middle = low + (high - low) / 2;
-        if (fits(j, middle))
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
-// Walks from a place to smaller ones near it, down to one that fits or that is the least. Layers
-// whose backward part comes first run it while all else is kept, so the least is often one where a
-// few layers keep more.
-static int descend(Job *j, int place)
-{
-    int least = place, before;
-
-    do {
-        before = least;
-        for (int step = 1; step <= j->path->n_places / 2 && !fits(j, least); step *= 2)
-            for (int to = before - step; to <= before + step; to += 2 * step)
-                if (to >= 0 && to <= j->path->n_places && bytes_at(j, to) < bytes_at(j, least))
-                    least = to;
-    } while (least != before && !fits(j, least) && !j->d->errors);
-    return least;
-}
-
-// The place to take: the first one that fits. If the last one doesn't fit, the path may have gone
-// too far: what runs again needs memory too. Then one at which a step begins may fit, or one near
-// the least of these. If none does, the place is the least.
-static int find_place(Job *j)
-{
-    int least = 0;
-
-    if (fits(j, 0))
-        return 0;
-    if (fits(j, j->path->n_places))
-        return bisect(j, 0, j->path->n_places);
-    for (int i = 1; i <= j->path->n_steps; i++) {
-        int place = keep_path_begin(j->path, i);
-        if (fits(j, place))
-            return bisect(j, keep_path_begin(j->path, i - 1), place);
-        least = bytes_at(j, place) < bytes_at(j, least) ? place : least;
-    }
-    return descend(j, least);
+    along_path_consider(&s, NULL, 0);
+    return s.best.is_found ? s.best.place : along_path_least(&s, NULL);
 }
 
 static void say_infeasible(const Job *j, const Program *p)
@@ -155,8 +103,7 @@ static bool choose(Job *j, const Cluster *c, OneRank *to)
         return false;
     if (j->r->runs_chain)
         return run_stages(j, c, to);
-    j->bytes = arena_array(j->a, int64_t, (size_t)j->path->n_places + 1);
-    to->place = j->r->is_estimate ? j->r->place : find_place(j);
+    to->place = j->r->is_estimate ? j->r->place : find_place(j, c);
     to->place = to->place < j->path->n_places ? to->place : j->path->n_places;
     to->recompute = keep_path_at(j->path, to->place, j->a);
     to->program = j->d->errors ? NULL : make(j, &to->recompute, j->a);

@@ -19,7 +19,6 @@ static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
 
 typedef struct Search {
     AlongPath along;
-    const Graph *predict;
     bool is_scarce;    // the unlimited plan doesn't fit as it is where nothing runs again
     PlanResult least;  // about the smallest plan, once it was asked for
     PlanStatus least_status;
@@ -39,7 +38,7 @@ static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, C
     r.is_quick = memory < ENOUGH_BYTES;
     r.copies = copies;
     r.skips_presets |= !place && memory == s->along.r->memory;  // they were tried without a limit
-    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->predict, to, s->along.d);
+    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
 }
 
 // The bytes by which the program of the plan that was considered last misses the memory at a place
@@ -73,7 +72,7 @@ static PlanStatus propose_with_price(Search *s, const RecomputePolicy *policy, B
     r.is_proposal = r.skips_presets = true;
     r.copies = COPIES_SURE;
     r.byte_price = price;
-    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->predict, to, s->along.d);
+    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
 }
 
 // Considers plans that pay for bytes what these cost at the best place, or at the last one if no
@@ -86,7 +85,7 @@ static void propose_priced(Search *s)
     double before = 0;
 
     for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
-        int place = s->along.best.plan ? s->along.best.place : s->along.path->n_places;
+        int place = s->along.best.is_found ? s->along.best.place : s->along.path->n_places;
         RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
         BytePrice price = {picoseconds_of_byte(s, place), AT_FIRST_BACKWARD};
         PlanResult *x = arena_array(s->along.a, PlanResult, 1);
@@ -106,7 +105,7 @@ static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies, c
 {
     PlanResult *x = arena_array(s->along.a, PlanResult, 1);
 
-    if (propose(s, place, rows, place && s->along.best.plan, copies, x) != PLAN_DONE)
+    if (propose(s, place, rows, place && s->along.best.is_found, copies, x) != PLAN_DONE)
         return 0;
     if (x->planned.answer.outcome == OUTCOME_INFEASIBLE) {
         *least = &x->planned.plan;
@@ -163,7 +162,7 @@ static PlanStatus make_given(const Search *s, const Plan *plan, int place, PlanR
     r.given = plan;
     r.preset = NULL;  // which the plan follows
     r.recompute = keep_path_at(s->along.path, place, s->along.a);
-    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->predict, to, s->along.d);
+    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
 }
 
 // Finds the plan that needs the least memory where as much runs again as can, and takes it to the
@@ -177,7 +176,7 @@ static PlanStatus find_smallest(const Search *s, bool is_estimate, PlanResult *t
     r.is_estimate = is_estimate;
     r.recompute = keep_path_at(s->along.path, s->along.path->n_places, s->along.a);
     PlanStatus status =
-        fit_memory(s->along.a, &r, s->along.c, s->along.train, s->predict, to, s->along.d);
+        fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
     if (status != PLAN_INFEASIBLE)
         return status;
     if (to->program->arena_bytes <= to->options.memory)
@@ -203,7 +202,7 @@ static bool may_fit(Search *s)
 static void propose_smaller(Search *s)
 {
     propose_priced(s);
-    if (!s->along.best.plan && s->along.path->n_places && may_fit(s)) {
+    if (!s->along.best.is_found && s->along.path->n_places && may_fit(s)) {
         propose_at(s, s->along.path->n_places);
         propose_priced(s);
     }
@@ -340,7 +339,7 @@ static void take_cost(const Search *s, PlanResult *to)
 static PlanStatus make_best(Search *s, PlanResult *to)
 {
     const Candidate *x = &s->along.best;
-    PlanStatus status = x->plan ? make_given(s, x->plan, x->place, to) : PLAN_INFEASIBLE;
+    PlanStatus status = x->is_found ? make_given(s, x->plan, x->place, to) : PLAN_INFEASIBLE;
 
     if (status == PLAN_DONE)
         take_cost(s, to);
@@ -357,7 +356,7 @@ static PlanStatus search(Search *s, PlanResult *to)
     if (status != PLAN_DONE)
         return status;
     along_path_consider(&s->along, &free.planned.plan, 0);
-    s->is_scarce = s->along.best.place > 0 || !s->along.best.plan || s->along.best.is_cut;
+    s->is_scarce = s->along.best.place > 0 || !s->along.best.is_found || s->along.best.is_cut;
     if (s->is_scarce)
         propose_smaller(s);
     status = s->along.d->errors ? PLAN_WRONG : make_best(s, to);
@@ -370,8 +369,9 @@ PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const
                          const Graph *predict, PlanResult *to, Diag *d)
 {
     const KeepPath *path = keep_path_find(a, train, r->recompute.rule, r->target, c, d);
-    Search s = {.along = {.a = a, .r = r, .c = c, .train = train, .path = path, .d = d},
-                .predict = predict};
+    Search s = {
+        .along = {
+            .a = a, .r = r, .c = c, .train = train, .predict = predict, .path = path, .d = d}};
 
     if (!path)
         return PLAN_WRONG;
