@@ -67,7 +67,7 @@ static bool write_plan(const Job *j, const PlanFile *f)
     // Reading the text back must succeed: names and texts of any model must survive.
     bool ok = plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
               copy.cluster_hash == f->cluster_hash &&
-              plan_file_read(&copy, j->found.g, &j->cluster, &p, &pins, j->a, j->d) &&
+              plan_file_read(&copy, j->found.made.g, &j->cluster, &p, &pins, j->a, j->d) &&
               out_write(j->path, t.s, t.n, j->d);
     text_free(&t);
     return ok;
@@ -77,10 +77,10 @@ static void mark_pins(const Job *j, PlanFile *f)
 {
     ValueId *value;
     NodeId *node;
-    TiedValues tied = tied_find(j->found.g, j->a);
+    TiedValues tied = tied_find(j->found.made.g, j->a);
 
-    plan_file_values(j->found.g, j->a, &value);
-    plan_file_nodes(j->found.g, j->a, &node);
+    plan_file_values(j->found.made.g, j->a, &value);
+    plan_file_nodes(j->found.made.g, j->a, &node);
     for (int i = 0; i < j->found.options.n_pins; i++) {
         const Pin *p = &j->found.options.pin[i];
         for (int k = 0; k < f->n_values; k++)
@@ -139,7 +139,7 @@ static void report_schedule(const Job *j, const PlanChain *x, int64_t memory, do
 }
 
 // Writes the chain of the program of the plan (NULL: of one rank), whose step takes so long.
-static int write_chain(const Job *j, const PlanRequest *r, const Plan *plan, double step)
+static int write_chain(const Job *j, const PlanRequest *r, const PlanResult *plan, double step)
 {
     int64_t memory = r->memory ? r->memory : plan ? (int64_t)j->cluster.memory : 0;
     PlanChain x;
@@ -184,9 +184,8 @@ static int plan_model(Job *j)
     if (found == PLAN_INFEASIBLE)
         suggest_options(&j->o, &j->graphs, &(Made){.program = j->found.program}, j->d);
     int status = found == PLAN_DONE ? finish(j) : plan_exit_status(found);
-    return status || !j->o.chain
-               ? status
-               : write_chain(j, &request, &j->found.planned.plan, j->found.step.seconds);
+    return status || !j->o.chain ? status
+                                 : write_chain(j, &request, &j->found, j->found.step.seconds);
 }
 
 int plan_command(Arena *a, int argc, char **argv)

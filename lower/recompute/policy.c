@@ -132,17 +132,25 @@ static bool rewrite(const Lowering *l, void *context, Diag *d)
     return recompute_rebuild(&r, d);
 }
 
-Graph *recompute(Arena *a, const Graph *g, const RecomputePolicy *policy, const Target *t, Diag *d)
+Recomputed recompute_traced(Arena *a, const Graph *model, const RecomputePolicy *policy,
+                            const Target *t, Diag *d)
 {
-    Graph *clone = graph_clone(g, a);
+    Graph *clone = graph_clone(model, a);
     Arena *own = arena_new();
-    Rerun rerun = find_rerun(g, policy, own);
+    const Source *tag = tag_nodes(clone, own);
+    Rerun rerun = find_rerun(model, policy, own);
 
     split_runs(clone, policy);
     bool is_same = policy->rule == RECOMPUTE_NONE && !policy->n_runs;
     bool ok = is_same || analyze(clone, t, rewrite, &rerun, d);
+    Recomputed r = ok ? find_origins(a, model, clone, tag) : (Recomputed){0};
     arena_free(own);
-    return ok ? clone : NULL;
+    return r;
+}
+
+Graph *recompute(Arena *a, const Graph *g, const RecomputePolicy *policy, const Target *t, Diag *d)
+{
+    return recompute_traced(a, g, policy, t, d).g;
 }
 
 typedef struct WaysAsked {

@@ -8,6 +8,17 @@
 // Changes no result. NULL after reporting errors. Source: kept.c, ways.c.
 Graph *recompute(Arena *a, const Graph *g, const RecomputePolicy *policy, const Target *t, Diag *d);
 
+// A graph that recomputation made of another one, the model's.
+typedef struct Recomputed {
+    Graph *g;         // NULL after errors
+    ValueId *origin;  // by ValueId: the model's value that it is, or that it makes again
+    bool *is_again;   // by ValueId
+} Recomputed;
+
+// The same as recompute. It also tells where the values are from.
+Recomputed recompute_traced(Arena *a, const Graph *model, const RecomputePolicy *policy,
+                            const Target *t, Diag *d);
+
 enum { MAX_WAYS = 8 };  // of a class
 
 // One way in which the layers of a class can keep what their backward part needs.

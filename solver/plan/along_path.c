@@ -5,12 +5,11 @@
 
 #include <math.h>
 
-#include "solver/plan/follow_plan.h"
 #include "solver/plan/run_chain.h"
 
 // ---- one plan at one place ----
 
-static const Program *make(const AlongPath *s, const Plan *plan, const RecomputePolicy *policy,
+static const Program *make(const AlongPath *s, const ModelPlan *plan, const RecomputePolicy *policy,
                            Arena *a)
 {
     LowerOptions o = {.target = s->r->target, .fuse = s->r->fuse, .accumulate = s->r->accumulate};
@@ -20,10 +19,10 @@ static const Program *make(const AlongPath *s, const Plan *plan, const Recompute
     o.cluster = s->c;
     o.memory = s->r->memory;
     o.is_trial = true;
-    return lower_followed(a, s->train, plan, policy, s->c, &o, s->d);
+    return lower_followed(a, s->train, plan, policy, &o, s->d);
 }
 
-Tried along_path_try(const AlongPath *s, const Plan *plan, int place)
+Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place)
 {
     Arena *a = arena_new();
     RecomputePolicy policy = keep_path_at(s->path, place, a);
@@ -104,13 +103,13 @@ static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
     }
 }
 
-static void keep_shorter(Candidate *x, const Plan *plan, const TriedPlace *p)
+static void keep_shorter(Candidate *x, const ModelPlan *plan, const TriedPlace *p)
 {
     if (!x->is_found || p->tried.seconds < x->seconds)
         *x = (Candidate){true, plan, p->at, p->tried.seconds, p->tried.is_cut};
 }
 
-static TriedPlace try_place(AlongPath *s, const Plan *plan, int at, TriedPlaces *all)
+static TriedPlace try_place(AlongPath *s, const ModelPlan *plan, int at, TriedPlaces *all)
 {
     TriedPlace p = {at, along_path_try(s, plan, at)};
 
@@ -139,7 +138,7 @@ static double dip(const KeepStep *x) { return 0.5 / x->n_layers; }
 
 // Looks for a place at which a plan fits that fits neither at the first nor, but by little, at the
 // last one. *low becomes the last place before *high that was tried.
-static void look_along(AlongPath *s, const Plan *plan, TriedPlace *low, TriedPlace *high,
+static void look_along(AlongPath *s, const ModelPlan *plan, TriedPlace *low, TriedPlace *high,
                        TriedPlaces *all)
 {
     for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
@@ -181,7 +180,7 @@ static bool may_gain(const AlongPath *s, const TriedPlaces *all, int at)
 }
 
 // Looks for a place before *high at which the plan fits: bytes don't go down evenly.
-static void look_before(AlongPath *s, const Plan *plan, TriedPlace *high, TriedPlaces *all)
+static void look_before(AlongPath *s, const ModelPlan *plan, TriedPlace *high, TriedPlaces *all)
 {
     for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
         int at = look_at(s->path, i);
@@ -199,7 +198,7 @@ static void look_before(AlongPath *s, const Plan *plan, TriedPlace *high, TriedP
 
 // Looks for a shorter step behind a place at which the program fits only with less overlap: with
 // less kept there is more room for it.
-static void look_behind(AlongPath *s, const Plan *plan, TriedPlace p, TriedPlaces *all)
+static void look_behind(AlongPath *s, const ModelPlan *plan, TriedPlace p, TriedPlaces *all)
 {
     int at = p.at;
 
@@ -208,7 +207,7 @@ static void look_behind(AlongPath *s, const Plan *plan, TriedPlace p, TriedPlace
             p = try_place(s, plan, at + by, all);
 }
 
-void along_path_consider(AlongPath *s, const Plan *plan, int place)
+void along_path_consider(AlongPath *s, const ModelPlan *plan, int place)
 {
     // A plan that doesn't fit where it was proposed seldom fits before.
     int first = place < s->path->n_places ? place : 0;
@@ -242,7 +241,7 @@ void along_path_consider(AlongPath *s, const Plan *plan, int place)
         keep_shorter(&s->soonest, plan, &high);
 }
 
-static void keep_less(const AlongPath *s, const Plan *plan, int at, int64_t *bytes, int *least)
+static void keep_less(const AlongPath *s, const ModelPlan *plan, int at, int64_t *bytes, int *least)
 {
     int64_t found = along_path_try(s, plan, at).bytes;
 
@@ -254,7 +253,7 @@ static void keep_less(const AlongPath *s, const Plan *plan, int at, int64_t *byt
 
 // Layers whose backward part comes first run again while all else is kept, so the least is often
 // near the last place, where a few keep more, or where a step of few layers dips.
-int along_path_least(const AlongPath *s, const Plan *plan)
+int along_path_least(const AlongPath *s, const ModelPlan *plan)
 {
     static const double LARGE_DIP = 1.0 / 16;
     int last = s->path->n_places, least = last;

@@ -27,7 +27,7 @@ typedef struct TriedPlaces {
 // A plan that fits at a place.
 typedef struct Candidate {
     bool is_found;
-    const Plan *plan;
+    const ModelPlan *plan;
     int place;
     double seconds;
     bool is_cut;  // it fits only with less overlap
@@ -46,7 +46,7 @@ typedef struct AlongPath {
 } AlongPath;
 
 // The program of a plan at one place. Here and below the plan is NULL for one rank.
-Tried along_path_try(const AlongPath *s, const Plan *plan, int place);
+Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place);
 
 // Would a step of so many seconds be shorter than the best one by a hundredth?
 bool along_path_gains(const AlongPath *s, double seconds);
@@ -54,9 +54,9 @@ bool along_path_gains(const AlongPath *s, double seconds);
 // Finds the first place at which the plan, which was proposed for `place`, fits. Keeps plan and
 // place if the step there, or at another place that was tried on the way, is the shortest so far:
 // where a program just fits, it may lack the room to overlap.
-void along_path_consider(AlongPath *s, const Plan *plan, int place);
+void along_path_consider(AlongPath *s, const ModelPlan *plan, int place);
 
 // The place at which the plan takes the fewest bytes, of those near the end and some others.
-int along_path_least(const AlongPath *s, const Plan *plan);
+int along_path_least(const AlongPath *s, const ModelPlan *plan);
 
 #endif

@@ -86,7 +86,7 @@ static PlanStatus make_result(PlanJob *j, const PlanOptions *options, int64_t me
     PlanOptions o = *options;
 
     o.program = j->train ? &program : NULL;
-    *to = (PlanResult){.g = j->g, .options = j->options};
+    *to = (PlanResult){.made = j->made, .options = j->options};
     if (j->follows)
         to->planned.plan = j->given;
     else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
@@ -314,7 +314,7 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     o.byte_price = j->r->byte_price;
     o.stops_early = j->r->is_brief;
     o.solve.is_single_pass |= j->r->is_quick;
-    *to = (PlanResult){.g = j->g, .options = j->options};
+    *to = (PlanResult){.made = j->made, .options = j->options};
     if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
         return PLAN_WRONG;
     to->planned.plan.recompute = j->r->recompute;

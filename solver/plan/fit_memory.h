@@ -2,9 +2,7 @@
 #ifndef SHARDCC_FIT_MEMORY_H
 #define SHARDCC_FIT_MEMORY_H
 
-#include "analyzer/plan_file.h"
-#include "lower/lower.h"
-#include "solver/plan/plan.h"
+#include "solver/plan/follow_plan.h"
 
 typedef enum PlanStatus {
     PLAN_DONE,
@@ -22,7 +20,7 @@ typedef struct PlanRequest {
     const char *preset;  // NULL: none
     const char *plan;    // a plan's file to follow; NULL: search for a plan
     // Specs and strategies that the plan keeps to, whatever the plan given runs again; NULL: none.
-    const Plan *given;
+    const ModelPlan *given;
     const char *const *pin;  // GLOB=SPEC or GLOB=STRATEGY
     int n_pins;
     // By which the program's graph is made of the training graph. If it is chosen, only its rule.
@@ -45,8 +43,8 @@ typedef struct PlanRequest {
 } PlanRequest;
 
 typedef struct PlanResult {
-    const Graph *g;       // the training graph after recomputation, or the predicting one
-    Planned planned;      // of g
+    Recomputed made;      // the graph: of training, or the predicting one if there is none
+    Planned planned;      // of made.g
     PlanOptions options;  // of the first search: pins, preset, the bytes of a rank
     Program *program;     // its arena is the memory that the plan takes of a rank
     Simulated step;       // of training, or of predicting if there is none

@@ -41,6 +41,21 @@ static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, C
     return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
 }
 
+// The plan as any place of the path can take it over.
+static const ModelPlan *plan_to_follow(const Search *s, const PlanResult *x)
+{
+    ModelPlan *m = arena_array(s->along.a, ModelPlan, 1);
+
+    *m = plan_of_model(s->along.a, s->along.train, &x->made, &x->planned.plan);
+    return m;
+}
+
+// Tries the plan that was proposed for a place all along the path.
+static void consider(Search *s, const PlanResult *x, int place)
+{
+    along_path_consider(&s->along, plan_to_follow(s, x), place);
+}
+
 // The bytes by which the program of the plan that was considered last misses the memory at a place
 // where it would be faster than the best plan by a hundredth; 0: there is none.
 static int64_t last_excess(const Search *s, int place)
@@ -88,11 +103,11 @@ static void propose_priced(Search *s)
         int place = s->along.best.is_found ? s->along.best.place : s->along.path->n_places;
         RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
         BytePrice price = {picoseconds_of_byte(s, place), AT_FIRST_BACKWARD};
-        PlanResult *x = arena_array(s->along.a, PlanResult, 1);
+        PlanResult x;
         if (!place || fabs(price.picoseconds - before) <= same * before ||
-            propose_with_price(s, &policy, price, x) != PLAN_DONE)
+            propose_with_price(s, &policy, price, &x) != PLAN_DONE)
             return;
-        along_path_consider(&s->along, &x->planned.plan, place);
+        consider(s, &x, place);
         before = price.picoseconds;
     }
 }
@@ -101,18 +116,19 @@ static void propose_priced(Search *s)
 // take; 0: those of none do. Then *least becomes the plan with the least rows, if there is one.
 // Once a plan fits, searches are brief where kernels run again: these make more of a difference
 // than the plans do.
-static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies, const Plan **least)
+static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies,
+                            const ModelPlan **least)
 {
-    PlanResult *x = arena_array(s->along.a, PlanResult, 1);
+    PlanResult x;
 
-    if (propose(s, place, rows, place && s->along.best.is_found, copies, x) != PLAN_DONE)
+    if (propose(s, place, rows, place && s->along.best.is_found, copies, &x) != PLAN_DONE)
         return 0;
-    if (x->planned.answer.outcome == OUTCOME_INFEASIBLE) {
-        *least = &x->planned.plan;
+    if (x.planned.answer.outcome == OUTCOME_INFEASIBLE) {
+        *least = plan_to_follow(s, &x);
         return 0;
     }
-    along_path_consider(&s->along, &x->planned.plan, place);
-    return x->planned.answer.peak;
+    consider(s, &x, place);
+    return x.planned.answer.peak;
 }
 
 // Rows don't know how buffers pack, nor the transient bytes of communication. So while the program
@@ -123,7 +139,7 @@ static bool propose_fewer(Search *s, int place, Copies copies)
 {
     enum { TRIES = 5, MEMORY_PER_STEP = 32 };
     int64_t memory = s->along.r->memory, step = memory / MEMORY_PER_STEP, least = 1, excess;
-    const Plan *least_plan = NULL;
+    const ModelPlan *least_plan = NULL;
     int64_t peak = propose_rows(s, place, memory, copies, &least_plan);
 
     if (!peak)
@@ -154,7 +170,7 @@ static bool propose_at(Search *s, int place)
 
 // ---- the smallest plan ----
 
-static PlanStatus make_given(const Search *s, const Plan *plan, int place, PlanResult *to)
+static PlanStatus make_given(const Search *s, const ModelPlan *plan, int place, PlanResult *to)
 {
     PlanRequest r = *s->along.r;
 
@@ -181,9 +197,10 @@ static PlanStatus find_smallest(const Search *s, bool is_estimate, PlanResult *t
         return status;
     if (to->program->arena_bytes <= to->options.memory)
         return PLAN_DONE;
-    int place = along_path_least(&s->along, &to->planned.plan);
+    const ModelPlan *plan = plan_to_follow(s, to);
+    int place = along_path_least(&s->along, plan);
     if (place < s->along.path->n_places) {
-        status = make_given(s, &to->planned.plan, place, &x);
+        status = make_given(s, plan, place, &x);
         bool is_made = status == PLAN_DONE || status == PLAN_INFEASIBLE;
         if (is_made && x.program->arena_bytes < to->program->arena_bytes)
             *to = x;
@@ -355,7 +372,7 @@ static PlanStatus search(Search *s, PlanResult *to)
         diag_error(s->along.d, "no plan was found in time");
     if (status != PLAN_DONE)
         return status;
-    along_path_consider(&s->along, &free.planned.plan, 0);
+    consider(s, &free, 0);
     s->is_scarce = s->along.best.place > 0 || !s->along.best.is_found || s->along.best.is_cut;
     if (s->is_scarce)
         propose_smaller(s);

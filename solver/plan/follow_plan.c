@@ -3,75 +3,6 @@
 // translated to the graph of the new policy. The two graphs have the model's values in common, and
 // differ in those that the backward part makes again.
 #include "solver/plan/follow_plan.h"
-#include "lower/recompute/ways.h"
-
-#include <assert.h>
-
-// A graph that recomputation made of the model's graph.
-typedef struct Recomputed {
-    const Graph *g;
-    ValueId *origin;  // by ValueId: the model's value that it is, or that it makes again
-    bool *is_again;   // by ValueId
-} Recomputed;
-
-// ---- two graphs ----
-
-// Recomputation keeps the source of a node, also where the node is run again, and the name of a
-// value that no node makes. So it is done once more on a graph in which these tell where all is
-// from. Ids depend on neither.
-static Graph *tag(Arena *a, const Graph *model, Source *source)
-{
-    const char **name = graph_names(model, a);
-    Graph *tagged = graph_clone(model, a);
-
-    for (NodeId n = 1; n < tagged->n_nodes; n++)
-        tagged->nodes[n].source = &source[n];
-    for (ValueId v = 1; v < tagged->n_values; v++)
-        if (!value_of(tagged, v)->producer)
-            value_of(tagged, v)->name = name[v];
-    return tagged;
-}
-
-static int output_index(const Graph *g, ValueId v)
-{
-    int i = 0;
-
-    while (producer(g, v)->out[i] != v)
-        i++;
-    return i;
-}
-
-// The graph of a policy: `g`, if it was made already. Otherwise it has the tags.
-static Recomputed find_origins(Arena *a, const PlannedStep *step, const Graph *g,
-                               const RecomputePolicy *policy)
-{
-    const Graph *model = step->model;
-    Source *source = arena_array(a, Source, model->n_nodes);
-    Graph *tagged = tag(a, model, source);
-    Map at = {.arena = a};
-    Text said = {0};
-    Diag quiet = {.file = "", .to = &said};
-
-    for (ValueId v = 1; v < model->n_values; v++)
-        if (!value_of(model, v)->producer)
-            map_set(&at, value_of(tagged, v)->name, v);
-    tagged = recompute(a, tagged, policy, step->target, &quiet);
-    text_free(&said);
-    assert(tagged && (!g || tagged->n_values == g->n_values));
-    Recomputed r = {g ? g : tagged, arena_array(a, ValueId, tagged->n_values),
-                    arena_array(a, bool, tagged->n_values)};
-    for (ValueId v = 1; v < tagged->n_values; v++) {
-        const Value *x = value_of(tagged, v);
-        if (!x->producer) {
-            r.origin[v] = map_get(&at, x->name);
-            continue;
-        }
-        const Node *n = producer(tagged, v), *old = &model->nodes[n->source - source];
-        r.origin[v] = old->out[output_index(tagged, v)];
-        r.is_again[v] = n->phase != old->phase;
-    }
-    return r;
-}
 
 // By ValueId of the model: the value of `r` that it is or, if the forward part doesn't make it, the
 // one that makes it again.
@@ -87,27 +18,44 @@ static ValueId *find_values(Arena *a, const Graph *model, const Recomputed *r)
 
 // ---- a plan of the one for the other ----
 
-static void translate_plan(Arena *a, const Graph *model, const Recomputed *from,
-                           const Recomputed *to, Plan *p)
+ModelPlan plan_of_model(Arena *a, const Graph *model, const Recomputed *from, const Plan *p)
+{
+    const ValueId *value = find_values(a, model, from);
+    ModelPlan m = {p->mesh, arena_array(a, Spec, model->n_values),
+                   arena_array(a, Spec, 3 * (size_t)model->n_values),
+                   arena_array(a, Strategy, model->n_nodes)};
+
+    for (ValueId v = 1; v < model->n_values; v++) {
+        m.storage_spec[v] = p->storage_spec[value[v]];
+        for (int k = 0; k < 3; k++)
+            m.compute_spec[3 * v + k] = p->compute_spec[3 * value[v] + k];
+    }
+    for (NodeId n = 1; n < model->n_nodes; n++)
+        m.strategy[n] = p->strategy[value_of(from->g, value[model->nodes[n].out[0]])->producer];
+    return m;
+}
+
+bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const Recomputed *to,
+                    Plan *p, Diag *d)
 {
     const Graph *g = to->g;
-    const ValueId *value = find_values(a, model, from);
-    const Plan old = *p;
     TiedValues tied = tied_find(g, a);
 
-    p->storage_spec = arena_array(a, Spec, g->n_values);
-    p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
-    p->strategy = arena_array(a, Strategy, g->n_nodes);
+    *p = (Plan){.mesh = from->mesh,
+                .storage_spec = arena_array(a, Spec, g->n_values),
+                .compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values),
+                .strategy = arena_array(a, Strategy, g->n_nodes)};
     for (ValueId v = 1; v < g->n_values; v++) {
-        ValueId x = value[to->origin[tied.value[v]]];
-        p->storage_spec[v] = old.storage_spec[x];
+        ValueId x = to->origin[tied.value[v]];
+        p->storage_spec[v] = from->storage_spec[x];
         for (int k = 0; k < 3; k++)
-            p->compute_spec[3 * v + k] = old.compute_spec[3 * x + k];
+            p->compute_spec[3 * v + k] = from->compute_spec[3 * x + k];
     }
     for (NodeId n = 1; n < g->n_nodes; n++) {
-        ValueId x = value[to->origin[g->nodes[tied.node[n]].out[0]]];
-        p->strategy[n] = old.strategy[value_of(from->g, x)->producer];
+        ValueId x = to->origin[g->nodes[tied.node[n]].out[0]];
+        p->strategy[n] = from->strategy[value_of(model, x)->producer];
     }
+    return plan_check(g, p, d);
 }
 
 static bool translate_pins(Arena *a, const Recomputed *from, const Recomputed *to,
@@ -131,26 +79,15 @@ static bool translate_pins(Arena *a, const Recomputed *from, const Recomputed *t
     return d->errors == errors;
 }
 
-bool plan_translate(Arena *a, const PlannedStep *s, Plan *p, Diag *d)
+static bool translate(Arena *a, const PlannedStep *s, const Recomputed *from, FollowedPlan *f,
+                      Diag *d)
 {
-    const Recomputed from = find_origins(a, s, NULL, &p->recompute),
-                     to = find_origins(a, s, s->g, s->recompute);
-
-    translate_plan(a, s->model, &from, &to, p);
-    p->recompute = *s->recompute;
-    return plan_check(s->g, p, d);
-}
-
-static bool translate(Arena *a, const PlannedStep *s, const Graph *g, FollowedPlan *f, Diag *d)
-{
-    const Recomputed from = find_origins(a, s, g, &f->plan.recompute),
-                     to = find_origins(a, s, s->g, s->recompute);
+    const ModelPlan m = plan_of_model(a, s->model, from, &f->plan);
+    bool ok = f->n_pins ? translate_pins(a, from, &s->made, s, f, d)
+                        : plan_translate(a, s->model, &m, &s->made, &f->plan, d);
 
     f->plan.recompute = *s->recompute;
-    if (f->n_pins)
-        return translate_pins(a, &from, &to, s, f, d);
-    translate_plan(a, s->model, &from, &to, &f->plan);
-    return plan_check(s->g, &f->plan, d);
+    return ok;
 }
 
 // ---- the file ----
@@ -190,18 +127,18 @@ static Pin *pins_of(Arena *a, const Plan *p, const PlanPins *pins)
 bool plan_follow(Arena *a, const PlanFile *f, const PlannedStep *step, FollowedPlan *to, Diag *d)
 {
     RecomputePolicy solved;
-    const Graph *g = step->g;
+    Recomputed from = step->made;
     PlanPins pins;
 
     if (!plan_file_check(f, step->model, step->cluster, d) ||
         !read_policies(a, f, step, &solved, d))
         return false;
     if (!recompute_policy_equal(&solved, step->recompute))
-        g = recompute(a, step->model, &solved, step->target, d);
-    if (!g || !plan_file_read(f, g, step->cluster, &to->plan, &pins, a, d))
+        from = recompute_traced(a, step->model, &solved, step->target, d);
+    if (!from.g || !plan_file_read(f, from.g, step->cluster, &to->plan, &pins, a, d))
         return false;
     to->plan.recompute = solved;
     to->pin = pins_of(a, &to->plan, &pins);
     to->n_pins = pins.n_values + pins.n_nodes;
-    return g == step->g || translate(a, step, g, to, d);
+    return from.g == step->made.g || translate(a, step, &from, to, d);
 }

@@ -3,33 +3,44 @@
 #define SHARDCC_FOLLOW_PLAN_H
 
 #include "analyzer/plan_file.h"
+#include "lower/recompute/ways.h"
 #include "solver/plan/plan.h"
 
 // The training step that a plan's file is for.
 typedef struct PlannedStep {
     const Graph *model;                // the training graph before recomputation
-    const Graph *g;                    // the graph that `recompute` makes of it
-    const RecomputePolicy *recompute;  // the policy in force
+    Recomputed made;                   // the graph that the policy in force makes of it
+    const RecomputePolicy *recompute;  // that policy
     const Cluster *cluster;
     const Target *target;
 } PlannedStep;
 
+// The specs and strategies of a plan by the ids of the model's graph. Any recomputed graph can take
+// them over. Tied values needn't be alike, since a policy may split their class.
+typedef struct ModelPlan {
+    Mesh mesh;
+    Spec *storage_spec, *compute_spec;  // as in Plan
+    Strategy *strategy;
+} ModelPlan;
+
 typedef struct FollowedPlan {
-    Plan plan;   // of step->g
+    Plan plan;   // of step->made.g
     Pin *pin;    // specs and strategies that were edited or marked. If there are any, all else of
     int n_pins;  // the plan is void except its mesh
 } FollowedPlan;
 
-// Makes the plan *p of the graph that p->recompute makes into one of step->g, with the same specs
-// and strategies: a node that is run again has those of the node that it repeats. Returns false
-// after an error.
-bool plan_translate(Arena *a, const PlannedStep *step, Plan *p, Diag *d);
+// The specs and strategies of the plan p, which is of the graph from->g, by the model's ids.
+ModelPlan plan_of_model(Arena *a, const Graph *model, const Recomputed *from, const Plan *p);
+
+// Sets *p to the plan of the graph to->g with the same specs and strategies: a node that is run
+// again has those of the node that it repeats. Returns false after an error.
+bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const Recomputed *to,
+                    Plan *p, Diag *d);
 
 // Makes the program of a training graph by the specs and strategies of a plan; the policy says what
 // runs again. `o` gives all else. NULL after reporting errors.
-Program *lower_followed(Arena *a, const Graph *train, const Plan *plan,
-                        const RecomputePolicy *policy, const Cluster *c, const LowerOptions *o,
-                        Diag *d);
+Program *lower_followed(Arena *a, const Graph *train, const ModelPlan *plan,
+                        const RecomputePolicy *policy, const LowerOptions *o, Diag *d);
 
 // Reads the plan of a file. If its recomputation policy was edited, specs and strategies stay
 // those of the file: a node that is run again has those of the node that it repeats. Returns false

@@ -1,14 +1,13 @@
 // Lowers the training graph once for each way of keeping, and puts the stages of these programs
 // together.
 #include "solver/plan/plan_chain.h"
-#include "solver/plan/follow_plan.h"
 
 typedef struct Finding {
     Arena *a;
     const PlanRequest *r;
     const Cluster *c;
     const Graph *train, *predict;
-    const Plan *plan;
+    const ModelPlan *plan;  // NULL: of one rank
     const KeepPath *path;
     Diag *d;
 } Finding;
@@ -33,7 +32,7 @@ static Program *lower_way(const Finding *f, int w, const ChainChoice *chain)
                       .overlap_level = chain ? OVERLAP_NONE : OVERLAP_BEST};
     RecomputePolicy policy = keep_path_way(f->path, w, f->a);
 
-    return f->plan ? lower_followed(f->a, f->train, f->plan, &policy, f->c, &o, f->d)
+    return f->plan ? lower_followed(f->a, f->train, f->plan, &policy, &o, f->d)
                    : lower_kept(f->a, f->r, &o, f->train, f->predict, &policy, f->d);
 }
 
@@ -97,11 +96,17 @@ static void finish_ways(ChainProblem *p)
 }
 
 bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                     const Graph *predict, const Plan *plan, PlanChain *to, Diag *d)
+                     const Graph *predict, const PlanResult *planned, PlanChain *to, Diag *d)
 {
     KeepPath *path = keep_path_find(a, train, r->recompute.rule, r->target, c, d);
-    Finding f = {a, r, c, train, predict, plan, path, d};
+    Finding f = {a, r, c, train, predict, NULL, path, d};
     int n_ways = path ? keep_path_ways(path) : 0;
+    ModelPlan plan;
+
+    if (planned) {
+        plan = plan_of_model(a, train, &planned->made, &planned->planned.plan);
+        f.plan = &plan;
+    }
 
     for (int w = 0; w < n_ways; w++) {
         ProgramChain x;

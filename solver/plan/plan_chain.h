@@ -14,6 +14,6 @@ typedef struct PlanChain {
 // Finds the chain of the training graph, on the ranks of a plan (NULL: one rank). Ways in which the
 // program has other stages are left out. False after reporting errors; one is that it is no chain.
 bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                     const Graph *predict, const Plan *plan, PlanChain *to, Diag *d);
+                     const Graph *predict, const PlanResult *planned, PlanChain *to, Diag *d);
 
 #endif

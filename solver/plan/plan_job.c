@@ -28,10 +28,14 @@ PlanOptions plan_job_options(const PlanJob *j)
 // Makes the graph to be planned. `train` may be NULL.
 static bool make_graph(PlanJob *j, const Graph *train)
 {
-    j->model = j->g = j->predict;
+    const RecomputePolicy none = {RECOMPUTE_NONE};
+
+    j->model = train ? train : j->predict;
+    j->made =
+        recompute_traced(j->a, j->model, train ? &j->r->recompute : &none, j->r->target, j->d);
+    j->g = j->made.g;
     if (train) {
-        j->model = train;
-        j->g = j->train = recompute(j->a, train, &j->r->recompute, j->r->target, j->d);
+        j->train = j->made.g;
         Graph *predict = graph_clone(j->predict, j->a);
         if (j->train)
             classes_align(predict, j->train);
@@ -43,7 +47,6 @@ static bool make_graph(PlanJob *j, const Graph *train)
 // Pins all specs and strategies of the plan that is given. The user's pins come first.
 static bool take_given(PlanJob *j)
 {
-    const PlannedStep step = {j->model, j->g, &j->r->recompute, j->c, j->r->target};
     Plan *p = arena_array(j->a, Plan, 1);
     ValueId *value;
     NodeId *node;
@@ -51,8 +54,7 @@ static bool take_given(PlanJob *j)
         n_nodes = plan_file_nodes(j->g, j->a, &node), n = j->n_user_pins;
     Pin *pin = arena_array(j->a, Pin, (size_t)n + n_values + n_nodes);
 
-    *p = *j->r->given;
-    if (!plan_translate(j->a, &step, p, j->d))
+    if (!plan_translate(j->a, j->model, j->r->given, &j->made, p, j->d))
         return false;
     if (n)
         memcpy(pin, j->options.pin, (size_t)n * sizeof *pin);
@@ -96,7 +98,7 @@ static bool read_request(PlanJob *j)
 // Takes the plan of the request's file, or the pins that it has.
 static bool read_plan(PlanJob *j)
 {
-    const PlannedStep step = {j->model, j->g, &j->r->recompute, j->c, j->r->target};
+    const PlannedStep step = {j->model, j->made, &j->r->recompute, j->c, j->r->target};
     FollowedPlan *followed = arena_array(j->a, FollowedPlan, 1);
     PlanFile f;
 

@@ -11,6 +11,7 @@ typedef struct PlanJob {
     const Graph *train, *predict;  // train: after recomputation; may be NULL
     const Graph *g;                // the graph to be planned: train, or predict if there is none
     const Graph *model;            // that graph before recomputation
+    Recomputed made;               // of it: g, and where its values are from
     PlanOptions options;           // of a search
     const Mesh *mesh;
     int n_meshes;

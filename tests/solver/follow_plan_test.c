@@ -15,6 +15,7 @@ typedef struct Trial {
     Arena *a;
     Cluster cluster;
     const Graph *model, *graph[N_RECOMPUTE_RULES];  // by rule
+    Recomputed made[N_RECOMPUTE_RULES];
     Text said;
     Diag d;
 } Trial;
@@ -25,10 +26,11 @@ static void trial_begin(Trial *t, const char *name, const char *optimizer, int a
     t->d = (Diag){.file = "p", .to = &t->said};
     t->model = training_graph(t->a, name, optimizer, accumulate);
     assert_true(cluster_open(t->a, "h100x8", 8, &t->cluster, NULL));
-    for (int i = 0; i < N_RECOMPUTE_RULES; i++)
-        assert_non_null(t->graph[i] =
-                            recompute(t->a, t->model, &(RecomputePolicy){(RecomputeRule)i},
-                                      &target_cpu, &t->d));
+    for (int i = 0; i < N_RECOMPUTE_RULES; i++) {
+        t->made[i] = recompute_traced(t->a, t->model, &(RecomputePolicy){(RecomputeRule)i},
+                                      &target_cpu, &t->d);
+        assert_non_null(t->graph[i] = t->made[i].g);
+    }
 }
 
 static void trial_end(Trial *t)
@@ -50,7 +52,7 @@ static PlanFile edited(Trial *t, const Plan *p, RecomputeRule rule)
 
 static bool follow(Trial *t, const PlanFile *f, RecomputeRule rule, FollowedPlan *to)
 {
-    const PlannedStep step = {t->model, t->graph[rule], &(RecomputePolicy){rule}, &t->cluster,
+    const PlannedStep step = {t->model, t->made[rule], &(RecomputePolicy){rule}, &t->cluster,
                               &target_cpu};
 
     return plan_follow(t->a, f, &step, to, &t->d);
