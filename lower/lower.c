@@ -126,25 +126,67 @@ static bool pays_off(const Program *fissioned, const Program *whole, const Clust
            (1 - worth) * program_simulate(whole, SET_TRAIN, c).seconds;
 }
 
+// ---- levels of overlap ----
+
+typedef struct Levels {
+    Arena *a;
+    Graph *g[N_SETS];
+    int n_values[N_SETS];  // before lowering, which adds some
+    const LowerOptions *o;
+    Diag *d;
+} Levels;
+
+static Program *lower_at(const Levels *x, OverlapLevel level)
+{
+    LowerOptions o = *x->o;
+
+    o.overlap_level = level;
+    for (int i = 0; i < N_SETS; i++)
+        if (x->g[i])
+            x->g[i]->n_values = x->n_values[i];
+    return lower_sets(x->a, x->g[SET_TRAIN], x->g[SET_PREDICT], &o, x->d);
+}
+
+static bool fits(const Levels *x, const Program *p)
+{
+    return !x->o->memory || p->arena_bytes <= x->o->memory;
+}
+
+// The program with the most overlap that fits, at a level after the first one. If none fits, the
+// one without overlap: it is tried first, since it tells whether others need be.
+static Program *lower_less(const Levels *x)
+{
+    OverlapLevel level = x->o->overlap_level == OVERLAP_BEST ? OVERLAP_PART : x->o->overlap_level;
+    Program *none = lower_at(x, OVERLAP_NONE), *p = NULL;
+
+    if (!none || !fits(x, none))
+        return none;
+    while (++level < OVERLAP_NONE && (p = lower_at(x, level)))
+        if (fits(x, p))
+            return p;
+    return none;
+}
+
 Program *lower(Arena *a, Graph *train, Graph *predict, const LowerOptions *o, Diag *d)
 {
-    int n_train = train ? train->n_values : 0, n_predict = predict ? predict->n_values : 0;
-    Program *p = lower_sets(a, train, predict, o, d);
+    const Levels x = {.a = a,
+                      .g = {[SET_TRAIN] = train, [SET_PREDICT] = predict},
+                      .n_values = {[SET_TRAIN] = train ? train->n_values : 0,
+                                   [SET_PREDICT] = predict ? predict->n_values : 0},
+                      .o = o,
+                      .d = d};
+    Program *p = lower_at(&x, o->overlap_level);
 
     if (!p || !p->n_slots)
         return p;
-    bool fits = !o->memory || p->arena_bytes <= o->memory;
-    if (fits && (o->overlap_level != OVERLAP_BEST || !has_fission(p)))
+    if (!fits(&x, p)) {
+        Program *less = lower_less(&x);
+        if (less)
+            less->full_overlap_bytes = p->arena_bytes;
+        return less;
+    }
+    if (o->overlap_level != OVERLAP_BEST || !has_fission(p))
         return p;
-    LowerOptions less = *o;
-    less.overlap_level = o->overlap_level == OVERLAP_BEST ? OVERLAP_LOOP : o->overlap_level + 1;
-    if (train)
-        train->n_values = n_train;
-    if (predict)
-        predict->n_values = n_predict;
-    Program *smaller = lower(a, train, predict, &less, d);
-    if (!smaller || (fits && pays_off(p, smaller, o->cluster)))
-        return fits ? p : NULL;
-    smaller->full_overlap_bytes = fits ? 0 : p->arena_bytes;
-    return smaller;
+    Program *whole = lower_at(&x, OVERLAP_LOOP);
+    return whole && fits(&x, whole) && !pays_off(p, whole, o->cluster) ? whole : p;
 }
