@@ -22,6 +22,7 @@ typedef struct Search {
     bool is_scarce;    // the unlimited plan doesn't fit as it is where nothing runs again
     PlanResult least;  // about the smallest plan, once it was asked for
     PlanStatus least_status;
+    double paid;  // picoseconds of a byte that the last plan with a price paid
 } Search;
 
 // ---- proposals ----
@@ -97,18 +98,17 @@ static void propose_priced(Search *s)
 {
     enum { TRIES = 3 };
     static const double same = 0.01;  // part by which prices differ that count as one
-    double before = 0;
 
     for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
         int place = s->along.best.is_found ? s->along.best.place : s->along.path->n_places;
         RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
         BytePrice price = {picoseconds_of_byte(s, place), AT_FIRST_BACKWARD};
         PlanResult x;
-        if (!place || fabs(price.picoseconds - before) <= same * before ||
+        if (!place || fabs(price.picoseconds - s->paid) <= same * s->paid ||
             propose_with_price(s, &policy, price, &x) != PLAN_DONE)
             return;
         consider(s, &x, place);
-        before = price.picoseconds;
+        s->paid = price.picoseconds;
     }
 }
 
@@ -218,12 +218,15 @@ static bool may_fit(Search *s)
 // Proposes plans that shard more than the unlimited one.
 static void propose_smaller(Search *s)
 {
+    int last = s->along.path->n_places;
+
     propose_priced(s);
-    if (!s->along.best.is_found && s->along.path->n_places && may_fit(s)) {
-        propose_at(s, s->along.path->n_places);
+    bool is_last_proposed = !s->along.best.is_found && last && may_fit(s);
+    if (is_last_proposed) {
+        propose_at(s, last);
         propose_priced(s);
     }
-    if (s->along.best.place)
+    if (s->along.best.place && !(is_last_proposed && s->along.best.place == last))
         propose_at(s, s->along.best.place);
     if (s->along.best.place > 1)
         propose_at(s, s->along.best.place / 2);
