@@ -3,10 +3,10 @@
 
   recompute_test.py --shardcc build/shardcc [--all] [NAME ...]
 
-Each model trains as it is, with all layers that keep the least, and with half of them: on one rank, and on two by one
+Each model trains as it is, with all layers that keep the least, and with half of them: on one rank, and on several by one
 plan. There, random sets of kernels and runs of layers are written into the plan's file, too. Clipping and micro-batches
-change what is live at once. With --all every model does all of this, else each does a part. Wrong options and wrong files are
-refused.
+change what is live at once. With --all every model does all of this, on two ranks and on four, else each does a part.
+Wrong options and wrong files are refused.
 """
 import json
 import random
@@ -88,9 +88,9 @@ class Case:
             if text:
                 self.compare(what, self.train(self.compile(what, "--recompute", text), 1), expected)
 
-    def plan(self, tag, *more):
-        path = self.model.work / f"{self.tag}_{tag}.plan.json"
-        run(self.model.shardcc, "plan", *self.arguments(), "--ranks", 2, "--cluster", SLOW_LINK, "-o", path, *more)
+    def plan(self, tag, ranks, *more):
+        path = self.model.work / f"{self.tag}_{ranks}_{tag}.plan.json"
+        run(self.model.shardcc, "plan", *self.arguments(), "--ranks", ranks, "--cluster", SLOW_LINK, "-o", path, *more)
         return json.loads(path.read_text())
 
     def kernels(self):
@@ -116,21 +116,21 @@ class Case:
                 keep.append({"class": name, "first": first, "layers": end - first, "again": again})
         return keep
 
-    def two_ranks(self, seed, n_sets):
-        plan = self.plan("none")
+    def several_ranks(self, ranks, seed, n_sets):
+        plan = self.plan("none", ranks)
 
         def follow(tag, keep):
-            path = self.model.work / f"{self.tag}_{tag}.kept.json"
+            path = self.model.work / f"{self.tag}_{ranks}_{tag}.kept.json"
             path.write_text(json.dumps({**plan, "memory": 2 * plan["memory"], "keep": keep}))
-            return self.train(self.compile(f"two_{tag}", "--cluster", SLOW_LINK, "--plan", path), 2)
+            return self.train(self.compile(f"{ranks}_{tag}", "--cluster", SLOW_LINK, "--plan", path), ranks)
 
-        full, dice = self.plan("full", "--recompute", "full").get("keep", []), random.Random(seed)
+        full, dice = self.plan("full", ranks, "--recompute", "full").get("keep", []), random.Random(seed)
         expected = follow("none", [])
         half = [{**k, "layers": k["layers"] // 2} for k in full if k.get("layers", 0) > 1]
         sets = {"full": full, "half": half, **{f"set {i}": self.random_keep(dice) for i in range(n_sets)}}
         for what, keep in sets.items():
             if keep:
-                self.compare(f"two ranks, {what}", follow(what.replace(" ", "_"), keep), expected)
+                self.compare(f"{ranks} ranks, {what}", follow(what.replace(" ", "_"), keep), expected)
 
 
 def refused(case):
@@ -144,7 +144,7 @@ def refused(case):
     for text, message in REFUSED:
         found = said("--recompute", text)
         case.checks.check(f"--recompute '{text}' is refused", found == (2, f"shardcc: error: --recompute: {message}\n"), str(found))
-    plan, path = case.plan("none"), case.model.work / "wrong.json"
+    plan, path = case.plan("none", 2), case.model.work / "wrong.json"
     # The first kernel stands twice, and a node that is no kernel.
     name = case.kernels()[1][0]
     twice = [({"class": "blocks", "layers": 1, "again": [name, name]}, f"keep[0].again: '{name}' stands there twice")]
@@ -177,7 +177,9 @@ def main():
             if options.all or (at % 2 and is_chosen):
                 case.one_rank()
             if options.all or (not at % 2 and is_chosen):
-                case.two_ranks(at, SETS if options.all else 1)
+                case.several_ranks(2, at, SETS if options.all else 1)
+            if options.all:
+                case.several_ranks(4, at, SETS)
 
     for_models(options, one)
 
