@@ -84,14 +84,18 @@ static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *hi
 }
 
 // Would the step at the place after `low` still be longer than the best one, if steps went on to
-// get shorter as they do between the last place and `high`?
+// get shorter with what runs again, as they do between the last place and `high`?
 static bool is_hopeless(const AlongPath *s, const TriedPlace *low, const TriedPlace *high,
                         const TriedPlace *last)
 {
-    if (!s->best.is_found || high->at == last->at)
+    double again = keep_path_seconds(s->path, high->at);
+    double more = keep_path_seconds(s->path, last->at) - again;
+
+    if (!s->best.is_found || more <= 0)
         return false;
-    double slope = (last->tried.seconds - high->tried.seconds) / (last->at - high->at);
-    return high->tried.seconds - slope * (high->at - low->at - 1) > s->best.seconds;
+    double rate = (last->tried.seconds - high->tried.seconds) / more;
+    double less = again - keep_path_seconds(s->path, low->at + 1);
+    return high->tried.seconds - rate * less > s->best.seconds;
 }
 
 static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)

@@ -52,6 +52,20 @@ int keep_path_begin(const KeepPath *x, int i)
     return place;
 }
 
+double keep_path_seconds(const KeepPath *x, int place)
+{
+    double seconds = 0;
+
+    for (int i = 0; i < x->n_steps && place > 0; i++) {
+        const KeepStep *s = &x->step[i];
+        const Way *to = &x->ways[s->cls].way[s->way];
+        int n = place < s->n_layers ? place : s->n_layers;
+        seconds += (to->seconds - to[-1].seconds) * n / s->n_layers;
+        place -= n;
+    }
+    return seconds;
+}
+
 static void add_run(const KeepPath *x, int32_t cls, int way, int first, int n, RecomputePolicy *p,
                     KeepRun *run)
 {

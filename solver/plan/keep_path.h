@@ -42,6 +42,9 @@ const KeepStep *keep_path_step(const KeepPath *x, int place);
 // The policy at a place.
 RecomputePolicy keep_path_at(const KeepPath *x, int place, Arena *a);
 
+// The seconds of kernels that run again at a place, in a step on one rank.
+double keep_path_seconds(const KeepPath *x, int place);
+
 // The place at which step i begins; that of i = n_steps is n_places.
 int keep_path_begin(const KeepPath *x, int i);
 
