@@ -14,6 +14,10 @@
 // How many vectors of ways the bound may be of: each takes a search.
 enum { MOST_VECTORS = 8 };
 
+// Where nothing runs again, a byte is cheaper than at the first step of the path, nobody knows by
+// how much. So often its price is halved.
+enum { HALVINGS = 4 };
+
 // More than any plan takes.
 static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
 
@@ -109,6 +113,23 @@ static void propose_priced(Search *s)
             return;
         consider(s, &x, place);
         s->paid = price.picoseconds;
+    }
+}
+
+// Considers plans that pay for bytes where nothing runs again, as long as they fit there: the less
+// bytes cost, the larger the plans.
+static void propose_cheaper(Search *s)
+{
+    RecomputePolicy policy = keep_path_at(s->along.path, 0, s->along.a);
+    double price = picoseconds_of_byte(s, 0);
+    bool fits = true;
+
+    for (int i = 0; i < HALVINGS && fits && !s->along.d->errors; i++, price /= 2) {
+        PlanResult x;
+        if (propose_with_price(s, &policy, (BytePrice){price, AT_FIRST_BACKWARD}, &x) != PLAN_DONE)
+            return;
+        consider(s, &x, 0);
+        fits = s->along.before.place[0].tried.bytes <= s->along.r->memory;
     }
 }
 
@@ -231,6 +252,8 @@ static void propose_smaller(Search *s)
     if (s->along.best.place > 1)
         propose_at(s, s->along.best.place / 2);
     propose_at(s, 0);
+    if (s->along.best.is_found && !s->along.best.place && s->along.path->n_steps)
+        propose_cheaper(s);
 }
 
 // ---- the whole ----
@@ -286,11 +309,9 @@ static Wide bound_with_price(Search *s, BytePrice price, Wide known)
     return least - whole;
 }
 
-// The largest bound of those with some prices, and of the known one. Where nothing runs again, a
-// byte is cheaper than at the first step of the path, nobody knows by how much.
+// The largest bound of those with some prices, and of the known one.
 static Wide bound_with_prices(Search *s, Wide known)
 {
-    enum { HALVINGS = 4 };
     int place = s->along.soonest.place, n = place ? 1 : HALVINGS;
     double price = picoseconds_of_byte(s, place) / (place ? 1 : 2);
 
