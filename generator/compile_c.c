@@ -90,15 +90,16 @@ static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_pat
 {
     const char **argv = NULL;
     int n = 0, cap = 0;
-    const char *library = arena_string(a, "%s/libshardrt.a", o->runtime);
     const char *last[] = {
         arena_string(a, "-march=%s", o->march),
         arena_string(a, "-I%s", o->runtime),
         "-o",
         path,
         c_path,
-        o->has_ranks ? arena_string(a, "%s/libshardrt_mpi.a", o->runtime) : library,
-        library,
+        arena_string(a, "-L%s", o->runtime),
+        o->has_ranks ? "-lshardrt_mpi" : "-lshardrt",
+        arena_string(a, "-lshardrt_%s", o->target->folder),
+        "-lshardrt",
         o->target->library.flag,
         "-lpthread",
         "-lm",
@@ -117,7 +118,7 @@ static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_pat
 bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d)
 {
     Arena *a = s->arena;
-    char *library = arena_string(a, "%s/libshardrt.a", o->runtime);
+    char *library = arena_string(a, "%s/libshardrt_%s.a", o->runtime, o->target->folder);
     const char *c_path = staging_file(s, arena_string(a, "%s.c", o->name));
     const char *path = staging_file(s, o->name);
 

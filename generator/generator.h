@@ -43,7 +43,7 @@ bool staging_close(Staging *s, bool ok, Diag *d);
 typedef struct BuildOptions {
     const TargetText *target;
     const char *name;     // of the trainer; base name
-    const char *runtime;  // folder with rt.h, the runtime's sources and libshardrt.a
+    const char *runtime;  // folder with rt.h, the runtime's sources and libraries
     const char *cc;       // C compiler, "cc"
     const char *march;    // "native", "x86-64-v3" …
     bool has_ranks;       // the program runs on several ranks: it needs MPI

@@ -158,6 +158,7 @@ static void print_model(const Gen *g, Text *t)
         text_printf(t, ",\n");
     }
     print_mesh(g, t);
+    text_printf(t, "    .device = &%s,\n", g->o->target->device);
     text_printf(t, "    .redzone = %d,\n    .live_ranges = live_ranges,\n", REDZONE);
     if (g->n_persistent)
         text_printf(t, "    .tensors = tensors,\n"

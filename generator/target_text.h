@@ -13,6 +13,7 @@ struct TargetText {
     // Print the item's statement. The preparation of a kernel goes to g->init.
     void (*print_group)(Gen *g, const Item *it, Text *t, int indent);
     void (*print_kernel)(Gen *g, const Item *it, Text *t, int indent);
+    const char *device;  // the runtime's table for it
     // The types of groups' functions, of those that also sum columns second.
     const char *group_type[2];
     const char *main_begin;    // the first statement of main

@@ -20,6 +20,7 @@ struct RtDevice {
     RtShare (*share)(struct RtComm *c);
     // Allocates RtModel.arena_bytes of zeros, Rt.arena. Returns false after a message.
     bool (*open)(Rt *rt, const RtModel *m);
+    // Frees the prepared kernels and the arena, as far as there are any.
     void (*close)(Rt *rt, const RtModel *m);
     // Starts `threads` threads, Rt.threads; 0: as many as the share has, up to RtModel.threads. It
     // refuses more than those. Binds each to a processor, if `pins`. Returns false after a message.

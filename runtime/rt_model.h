@@ -71,7 +71,7 @@ typedef struct RtCut {
 typedef struct RtTransport RtTransport;
 extern const RtTransport rt_mpi;
 
-// The device that a program runs on: device.h.
+// The device that a program runs on: device.h. libshardrt_cpu.a has rt_cpu.
 typedef struct RtDevice RtDevice;
 extern const RtDevice rt_cpu;
 
@@ -117,7 +117,7 @@ typedef struct RtModel {
     const char *labels;  // name of the input that only the loss reads; NULL: there is none
     RtMesh mesh;
     const RtTransport *transport;  // &rt_mpi; NULL: there is one rank
-    const RtDevice *device;        // NULL: &rt_cpu
+    const RtDevice *device;
     const RtCut *cuts;
     int n_cuts;
     const RtTensor *tensors;  // parameters, buffers, states, zeros, hypers, constants: both sets

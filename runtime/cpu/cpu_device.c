@@ -29,6 +29,8 @@ static bool cpu_open(Rt *rt, const RtModel *m)
 
 static void cpu_close(Rt *rt, const RtModel *m)
 {
+    if (rt->kernel)
+        rt_kernels_free(rt, m->n_kernels);
     if (rt->arena)
         munmap(rt->arena, arena_bytes(m));
     rt->arena = NULL;

@@ -127,7 +127,7 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
 
 int rt_main(const RtModel *model, int argc, char **argv)
 {
-    RtRun run = {.model = model, .rt.device = model->device ? model->device : &rt_cpu};
+    RtRun run = {.model = model, .rt.device = model->device};
     RtInputs inputs = {0};
 
     rt_open_streams();
@@ -146,15 +146,13 @@ int rt_main(const RtModel *model, int argc, char **argv)
         rt_error(model, "cannot write to stdout");
         status = 1;
     }
-    if (run.rt.kernel)
-        rt_kernels_free(&run.rt, model->n_kernels);
-    free(run.rt.kernel);
     rt_data_close(&inputs.train);
     rt_data_close(&inputs.eval);
     rt_data_close(&inputs.predict);
     rt_watch_close(run.rt.watch);
     rt_collectives_close(&run.rt);
     run.rt.device->close(&run.rt, model);
+    free(run.rt.kernel);
     rt_comm_close(run.rt.comm);
     free(run.rt.shard);
     rt_options_free(&run.o);

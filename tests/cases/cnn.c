@@ -1099,6 +1099,7 @@ static const RtModel model = {
     .flops = 13020672,
     .vocabulary = 0,
     .labels = "labels",
+    .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

@@ -338,6 +338,7 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 3474432,
     .vocabulary = 50,
+    .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

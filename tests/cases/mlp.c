@@ -672,6 +672,7 @@ static const RtModel model = {
     .flops = 585728,
     .vocabulary = 0,
     .labels = "labels",
+    .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

@@ -1329,6 +1329,7 @@ static const RtModel model = {
     .flops = 34504704,
     .vocabulary = 96,
     .labels = "labels",
+    .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

@@ -1424,6 +1424,7 @@ static const RtModel model = {
     .flops = 48955392,
     .vocabulary = 96,
     .labels = "labels",
+    .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

@@ -1536,6 +1536,7 @@ static const RtModel model = {
     .transport = &rt_mpi,
     .cuts = cuts,
     .n_cuts = sizeof cuts / sizeof *cuts,
+    .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

@@ -50,7 +50,7 @@ class Changed:
         text.write_text(source.replace('#include "rt.h"\n', '#include "rt.h"\n' + CHANGED_RANGES))
         runtime = model.shardcc.parent / "rt"
         self.program = folder / "changed"
-        libraries = [runtime / "libshardrt.a", "-ldnnl", "-lpthread", "-lm"]
+        libraries = [runtime / "libshardrt_cpu.a", runtime / "libshardrt.a", "-ldnnl", "-lpthread", "-lm"]
         run("cc", "-std=c11", "-O1", "-fopenmp", "-I", runtime, "-o", self.program, text, *libraries)
         model.compile("whole")
         weights = ["--load", model.work / f"{model.name}_whole.safetensors", "--quiet", "--threads", "1"]

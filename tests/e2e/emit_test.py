@@ -195,7 +195,7 @@ class Emit:
             loss = f"{info['loss']}({info['output']}, labels)"
             self.compile(model, "--loss", loss, "--optimizer", "sgd", "--no-weights", "--emit", "source", "-o", folder)
             sources = [f.stem for f in (folder / "runtime").rglob("*.c")]
-            called = set(map(str.lower, re.findall(r"\b(?:rt|RT)_\w+(?=\()", self.text(folder / f"{folder.name}.c"))))
+            called = set(map(str.lower, re.findall(r"\b(?:rt|RT)_\w+(?=\()|(?<=&)rt_\w+", self.text(folder / f"{folder.name}.c"))))
             has = set().union(*(objects[f][0] for f in sources))
             needs = called.union(*(objects[f][1] for f in sources)) & set().union(*(o[0] for o in objects.values()))
             self.checks.check(f"{name}: nothing is missing", needs <= has, str(needs - has))

@@ -132,6 +132,7 @@ static inline void linear_update(Rt *rt, char *m)
 }
 
 static const RtModel linear = {
+    .device = &rt_cpu,
     .name = "linear",
     .options = "linear.onnx --loss mse(y, labels)",
     .plan = "one rank",
@@ -281,6 +282,7 @@ static inline void bigram_update(Rt *rt, char *m)
 }
 
 static const RtModel bigram = {
+    .device = &rt_cpu,
     .name = "bigram",
     .arena_bytes = B_BYTES,
     .accumulate = 1,

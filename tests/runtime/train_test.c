@@ -121,6 +121,7 @@ static void generates_numbers(void **state)
         {"-1", "", "counting: error: --prompt: token -1 is not below the vocabulary's 300\n"},
     };
     static const RtModel counting = {
+        .device = &rt_cpu,
         .name = "counting",
         .arena_bytes = C_BYTES,
         .init_std = 1,  // weights are drawn, there is no file of them

@@ -101,6 +101,7 @@ static void live_ranges(Rt *rt)
 static void nothing(Rt *rt, char *m) {}
 
 static const RtModel model = {
+    .device = &rt_cpu,
     .name = "shared",
     .arena_bytes = BYTES,
     .accumulate = 1,
