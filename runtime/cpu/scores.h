@@ -61,13 +61,13 @@ static inline RtRange rt_seeing(const RtAttention *p, int64_t key, int64_t keys)
     return q;
 }
 
-// The part of a range inside the block of `size` that begins at `start`, relative to the block.
+// The part of a range inside the block of `size` that begins at `start`, relative to the block. An
+// empty part is at its begin: its tiles must be in the block, too.
 static inline RtRange rt_within(RtRange r, int64_t start, int64_t size)
 {
     RtRange w = {rt_most(r.first - start, 0), rt_least(r.last - start, size)};
 
-    w.last = rt_most(w.last, w.first);
-    return w;
+    return w.first < w.last ? w : (RtRange){0, 0};
 }
 
 // Keys per block: the smallest number of blocks, of about equal size, in whole tiles.

@@ -1,5 +1,5 @@
-// Tests that attention stays within its planned workspace, whichever thread takes a part of it.
-// tests/generator/attention_test.c tests its results.
+// Tests that attention stays within its planned workspace, whichever thread takes a part of it, and
+// its blocks of keys. tests/generator/attention_test.c tests its results on small operands.
 #include "tests/runtime/kernels.h"
 
 // Runs attention over that many rows, which are one part, or several that threads share.
@@ -36,9 +36,72 @@ static void test_workspace(void **state)
     keeps_to_workspace(500);
 }
 
+enum { S = 50, T_LONG = 700, WIDTH = 8, OFFSET = T_LONG - S };
+
+// One query against the keys that it sees.
+static void attend(float *y, const float *q, const float *k, const float *v, const float *bias,
+                   int64_t first, int64_t last)
+{
+    double sum = 0, weighted[WIDTH] = {0};
+
+    for (int64_t t = first; t < last; t++) {
+        double score = (double)bias[t];
+        for (int c = 0; c < WIDTH; c++)
+            score += (double)q[c] * (double)k[t * WIDTH + c];
+        sum += exp(score);
+        for (int c = 0; c < WIDTH; c++)
+            weighted[c] += exp(score) * (double)v[t * WIDTH + c];
+    }
+    for (int c = 0; c < WIDTH; c++)
+        y[c] = (float)(weighted[c] / sum);
+}
+
+// Queries whose windows begin behind a block of keys that others of their part still see.
+static void window_with_bias(int64_t window)
+{
+    RtAttention p = {.s = S,
+                     .t = T_LONG,
+                     .e = WIDTH,
+                     .f = WIDTH,
+                     .scale = 1,
+                     .has_bias = true,
+                     .causal = true,
+                     .offset = OFFSET,
+                     .window = window};
+    char *workspace = malloc((size_t)rt_attention_workspace(&p, 1));
+    Rt rt = {.threads = 1, .workspace = workspace};
+    Random r = {2};
+    float y[S * WIDTH], want[WIDTH], lse[S];
+
+    p.q.row = p.k.row = p.v.row = p.y.row = WIDTH;
+    p.q.col = p.k.col = p.v.col = p.y.col = p.lse.row = p.bias.col = 1;
+    p.bias.row = T_LONG;
+    float *q = draw_floats(&r, S * WIDTH), *k = draw_floats(&r, T_LONG * WIDTH),
+          *v = draw_floats(&r, T_LONG * WIDTH), *bias = draw_floats(&r, S * T_LONG);
+    rt_attention(&rt, &p, y, lse, q, k, v, bias, NULL, NULL, NULL);
+    for (int64_t i = 0; i < S; i++) {
+        int64_t first = i + OFFSET - window + 1;
+        attend(want, q + i * WIDTH, k, v, bias + i * T_LONG, first > 0 ? first : 0, i + OFFSET + 1);
+        for (int c = 0; c < WIDTH; c++)
+            assert_float_equal(y[i * WIDTH + c], want[c], 1e-5f);
+    }
+    free(workspace);
+    free(q);
+    free(k);
+    free(v);
+    free(bias);
+}
+
+static void test_window(void **state)
+{
+    for (int64_t window = 100; window < T_LONG; window += 7)
+        window_with_bias(window);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_workspace)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_workspace),
+                                       cmocka_unit_test(test_window)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
