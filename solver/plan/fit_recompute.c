@@ -21,12 +21,20 @@ enum { HALVINGS = 4 };
 // More than any plan takes.
 static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
 
+// A plan that was proposed with a price.
+typedef struct Priced {
+    RecomputePolicy policy;
+    BytePrice price;
+    PlanResult result;
+} Priced;
+
 typedef struct Search {
     AlongPath along;
     bool is_scarce;    // the unlimited plan doesn't fit as it is where nothing runs again
     PlanResult least;  // about the smallest plan, once it was asked for
     PlanStatus least_status;
-    double paid;  // picoseconds of a byte that the last plan with a price paid
+    Priced *priced;  // in the order of their proposals
+    int n_priced, cap_priced;
 } Search;
 
 // ---- proposals ----
@@ -81,18 +89,41 @@ static double picoseconds_of_byte(const Search *s, int place)
     return 1e12 * keep_path_step(s->along.path, place)->slope * s->along.r->accumulate;
 }
 
-// Proposes a plan that pays for bytes instead of keeping to the memory.
+static const PlanResult *find_priced(const Search *s, const RecomputePolicy *policy,
+                                     BytePrice price)
+{
+    for (int i = 0; i < s->n_priced; i++) {
+        const Priced *x = &s->priced[i];
+        if (x->price.picoseconds == price.picoseconds && x->price.at == price.at &&
+            recompute_policy_equal(&x->policy, policy))
+            return &x->result;
+    }
+    return NULL;
+}
+
+// Proposes a plan that pays for bytes instead of keeping to the memory. One that was proposed
+// before is taken again: bounds have some prices of plans.
 static PlanStatus propose_with_price(Search *s, const RecomputePolicy *policy, BytePrice price,
                                      PlanResult *to)
 {
     PlanRequest r = *s->along.r;
+    const PlanResult *known = find_priced(s, policy, price);
 
+    if (known) {
+        *to = *known;
+        return PLAN_DONE;
+    }
     r.recompute = *policy;
     r.memory = ENOUGH_BYTES;
     r.is_proposal = r.skips_presets = true;
     r.copies = COPIES_SURE;
     r.byte_price = price;
-    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
+    PlanStatus status =
+        fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
+    if (status == PLAN_DONE)
+        *arena_push(s->along.a, s->priced, s->n_priced, s->cap_priced) =
+            (Priced){*policy, price, *to};
+    return status;
 }
 
 // Considers plans that pay for bytes what these cost at the best place, or at the last one if no
@@ -107,12 +138,12 @@ static void propose_priced(Search *s)
         int place = s->along.best.is_found ? s->along.best.place : s->along.path->n_places;
         RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
         BytePrice price = {picoseconds_of_byte(s, place), AT_FIRST_BACKWARD};
+        double paid = s->n_priced ? s->priced[s->n_priced - 1].price.picoseconds : 0;
         PlanResult x;
-        if (!place || fabs(price.picoseconds - s->paid) <= same * s->paid ||
+        if (!place || fabs(price.picoseconds - paid) <= same * paid ||
             propose_with_price(s, &policy, price, &x) != PLAN_DONE)
             return;
         consider(s, &x, place);
-        s->paid = price.picoseconds;
     }
 }
 
