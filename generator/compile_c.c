@@ -97,21 +97,22 @@ static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_pat
         path,
         c_path,
         arena_string(a, "-L%s", o->runtime),
-        o->has_ranks ? "-lshardrt_mpi" : "-lshardrt",
+        o->has_ranks ? "-lshardrt_mpi" : NULL,
         arena_string(a, "-lshardrt_%s", o->target->folder),
         "-lshardrt",
         o->target->library.flag,
         "-lpthread",
         "-lm",
         o->has_ranks ? "-lmpi" : NULL,
-        NULL,
     };
 
     *arena_push(a, argv, n, cap) = o->cc;
     for (const char *const *flag = o->target->flags; *flag; flag++)
         *arena_push(a, argv, n, cap) = *flag;
     for (int i = 0; i < COUNT(last); i++)
-        *arena_push(a, argv, n, cap) = last[i];
+        if (last[i])
+            *arena_push(a, argv, n, cap) = last[i];
+    *arena_push(a, argv, n, cap) = NULL;
     return (char *const *)argv;
 }
 
