@@ -38,22 +38,26 @@ static void test_workspace(void **state)
 
 enum { S = 50, T_LONG = 700, WIDTH = 8, OFFSET = T_LONG - S };
 
-// One query against the keys that it sees.
+// One query against the keys that it sees. Adds to the gradient of v.
 static void attend(float *y, const float *q, const float *k, const float *v, const float *bias,
-                   int64_t first, int64_t last)
+                   int64_t first, int64_t last, const float *dy, double *dv)
 {
+    double score[T_LONG];
     double sum = 0, weighted[WIDTH] = {0};
 
     for (int64_t t = first; t < last; t++) {
-        double score = (double)bias[t];
+        score[t] = (double)bias[t];
         for (int c = 0; c < WIDTH; c++)
-            score += (double)q[c] * (double)k[t * WIDTH + c];
-        sum += exp(score);
+            score[t] += (double)q[c] * (double)k[t * WIDTH + c];
+        sum += exp(score[t]);
         for (int c = 0; c < WIDTH; c++)
-            weighted[c] += exp(score) * (double)v[t * WIDTH + c];
+            weighted[c] += exp(score[t]) * (double)v[t * WIDTH + c];
     }
     for (int c = 0; c < WIDTH; c++)
         y[c] = (float)(weighted[c] / sum);
+    for (int64_t t = first; t < last; t++)
+        for (int c = 0; c < WIDTH; c++)
+            dv[t * WIDTH + c] += exp(score[t]) / sum * (double)dy[c];
 }
 
 // Queries whose windows begin behind a block of keys that others of their part still see.
@@ -71,25 +75,34 @@ static void window_with_bias(int64_t window)
     char *workspace = malloc((size_t)rt_attention_workspace(&p, 1));
     Rt rt = {.threads = 1, .workspace = workspace};
     Random r = {2};
-    float y[S * WIDTH], want[WIDTH], lse[S];
+    float y[S * WIDTH], want[WIDTH], lse[S], dq[S * WIDTH], dk[T_LONG * WIDTH], dv[T_LONG * WIDTH];
+    double want_dv[T_LONG * WIDTH] = {0};
 
     p.q.row = p.k.row = p.v.row = p.y.row = WIDTH;
     p.q.col = p.k.col = p.v.col = p.y.col = p.lse.row = p.bias.col = 1;
     p.bias.row = T_LONG;
+    p.dy = p.dq = p.q;
+    p.dk = p.dv = p.k;
     float *q = draw_floats(&r, S * WIDTH), *k = draw_floats(&r, T_LONG * WIDTH),
-          *v = draw_floats(&r, T_LONG * WIDTH), *bias = draw_floats(&r, S * T_LONG);
+          *v = draw_floats(&r, T_LONG * WIDTH), *bias = draw_floats(&r, S * T_LONG),
+          *dy = draw_floats(&r, S * WIDTH);
     rt_attention(&rt, &p, y, lse, q, k, v, bias, NULL, NULL, NULL);
     for (int64_t i = 0; i < S; i++) {
         int64_t first = i + OFFSET - window + 1;
-        attend(want, q + i * WIDTH, k, v, bias + i * T_LONG, first > 0 ? first : 0, i + OFFSET + 1);
+        attend(want, q + i * WIDTH, k, v, bias + i * T_LONG, first > 0 ? first : 0, i + OFFSET + 1,
+               dy + i * WIDTH, want_dv);
         for (int c = 0; c < WIDTH; c++)
             assert_float_equal(y[i * WIDTH + c], want[c], 1e-5f);
     }
+    rt_attention_grad(&rt, &p, dq, dk, dv, q, k, v, bias, NULL, NULL, NULL, y, lse, dy);
+    for (int i = 0; i < T_LONG * WIDTH; i++)
+        assert_float_equal(dv[i], (float)want_dv[i], 1e-5f);
     free(workspace);
     free(q);
     free(k);
     free(v);
     free(bias);
+    free(dy);
 }
 
 static void test_window(void **state)
