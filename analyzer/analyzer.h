@@ -323,6 +323,10 @@ static inline bool sources_are_equal(InputSources f)
 // iterations read, so that all iterations stay alike.
 ValueId tied_input_value(const Graph *g, const TiedValues *k, NodeId n, int i);
 
+// By 3 · first tied value + phase: how many inputs of nodes read the value's compute spec. Tied
+// nodes count once.
+int *tied_readers(const Graph *g, const TiedValues *k, Arena *a);
+
 // By ValueId: may small reshard steps of the value join buckets? True if no reader is in the phase
 // that makes the value, as of gradients, or if no node makes it. The same for all tied values.
 bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a);

@@ -133,3 +133,14 @@ ValueId tied_input_value(const Graph *g, const TiedValues *k, NodeId n, int i)
     // One of the first two iterations reads a value that the class itself made: take that one.
     return value_block(g, f.first).cls != g->nodes[n].block.cls ? f.second : f.first;
 }
+
+int *tied_readers(const Graph *g, const TiedValues *k, Arena *a)
+{
+    int *readers = arena_array(a, int, 3 * (size_t)g->n_values);
+
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        for (int i = 0; i < g->nodes[n].n_in && k->node[n] == n; i++)
+            if (g->nodes[n].in[i])
+                readers[3 * k->value[tied_input_value(g, k, n, i)] + (int)g->nodes[n].phase]++;
+    return readers;
+}

@@ -133,7 +133,7 @@ static void compute_variables(Builder *b)
     const Graph *g = b->g;
     const TiedValues *k = &b->q->tied;
     Specs *of = arena_array(b->scratch, Specs, 3 * (size_t)g->n_values);
-    int *readers = arena_array(b->scratch, int, 3 * (size_t)g->n_values);
+    int *readers = tied_readers(g, k, b->scratch);
 
     b->q->of_compute_spec = arena_array(b->arena, int, 3 * (size_t)g->n_values);
     for (NodeId n = 1; n < g->n_nodes; n++)
@@ -142,11 +142,16 @@ static void compute_variables(Builder *b)
                 continue;
             int at = compute_spec_of_input(b->q, g, n, i);
             join_specs(b, &of[at], operand_specs(b, n, i), STORAGE_ANY);
-            readers[at]++;
         }
-    for (int i = 0; i < b->o->n_pins; i++)
-        if (b->o->pin[i].kind == PIN_COMPUTE)
-            readers[3 * k->value[b->o->pin[i].id] + (int)b->o->pin[i].phase]++;
+    for (int i = 0; i < b->o->n_pins; i++) {
+        const Pin *pin = &b->o->pin[i];
+        if (pin->kind != PIN_COMPUTE)
+            continue;
+        int at = 3 * k->value[pin->id] + (int)pin->phase;
+        readers[at]++;
+        if (pin->is_given)
+            specs_add(b->scratch, &of[at], pin->spec);
+    }
     for (int at = 0; at < 3 * g->n_values; at++) {
         b->q->of_compute_spec[at] = -1;
         if (readers[at] < 2 || !of[at].n)

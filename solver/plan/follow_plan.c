@@ -35,6 +35,26 @@ ModelPlan plan_of_model(Arena *a, const Graph *model, const Recomputed *from, co
     return m;
 }
 
+// Gives a value that a single node reads in a phase the compute spec which that node needs.
+static void set_single_readers(const Graph *g, const TiedValues *tied, Plan *p, Arena *a)
+{
+    const int *readers = tied_readers(g, tied, a);
+
+    for (NodeId n = 1; n < g->n_nodes; n++) {
+        Rule r;
+        if (tied->node[n] != n)
+            continue;
+        node_rule(g, &g->nodes[n], a, &r);
+        for (int i = 0; i < g->nodes[n].n_in; i++) {
+            int at = 3 * tied->value[tied_input_value(g, tied, n, i)] + (int)g->nodes[n].phase;
+            if (readers[at] == 1)
+                p->compute_spec[at] = strategy_spec(&r, &p->strategy[n], i);
+        }
+    }
+    for (int at = 3; at < 3 * g->n_values; at++)
+        p->compute_spec[at] = p->compute_spec[3 * tied->value[at / 3] + at % 3];
+}
+
 bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const Recomputed *to,
                     Plan *p, Diag *d)
 {
@@ -55,6 +75,7 @@ bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const R
         ValueId x = to->origin[g->nodes[tied.node[n]].out[0]];
         p->strategy[n] = from->strategy[value_of(model, x)->producer];
     }
+    set_single_readers(g, &tied, p, a);
     return plan_check(g, p, d);
 }
 

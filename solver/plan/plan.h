@@ -18,7 +18,7 @@ typedef struct Pin {
     int32_t id;     // ValueId or NodeId
     Phase phase;    // of PIN_COMPUTE
     Spec spec;      // or Strategy
-    bool is_given;  // PIN_STORAGE: allowed even if no strategy makes or reads it
+    bool is_given;  // of a spec: allowed even if no strategy makes or reads it
 } Pin;
 
 // One or several known ways to shard a step. Each covers the ranks that its size says (a single one

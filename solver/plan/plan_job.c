@@ -44,6 +44,22 @@ static bool make_graph(PlanJob *j, const Graph *train)
     return j->g && graph_verify(j->g, j->d);
 }
 
+// Pins the compute specs that several readers share. Returns how many pins there are then.
+static int pin_compute_specs(const PlanJob *j, const Plan *p, Pin *pin, int n)
+{
+    const TiedValues tied = tied_find(j->g, j->a);
+    const int *readers = tied_readers(j->g, &tied, j->a);
+
+    for (int at = 3; at < 3 * j->g->n_values; at++)
+        if (readers[at] > 1)
+            pin[n++] = (Pin){.kind = PIN_COMPUTE,
+                             .id = at / 3,
+                             .phase = (Phase)(at % 3),
+                             .spec = p->compute_spec[at],
+                             .is_given = true};
+    return n;
+}
+
 // Pins all specs and strategies of the plan that is given. The user's pins come first.
 static bool take_given(PlanJob *j)
 {
@@ -52,7 +68,7 @@ static bool take_given(PlanJob *j)
     NodeId *node;
     int n_values = plan_file_values(j->g, j->a, &value),
         n_nodes = plan_file_nodes(j->g, j->a, &node), n = j->n_user_pins;
-    Pin *pin = arena_array(j->a, Pin, (size_t)n + n_values + n_nodes);
+    Pin *pin = arena_array(j->a, Pin, (size_t)n + n_values + n_nodes + 3 * j->g->n_values);
 
     if (!plan_translate(j->a, j->model, j->r->given, &j->made, p, j->d))
         return false;
@@ -66,7 +82,7 @@ static bool take_given(PlanJob *j)
     for (int i = 0; i < n_nodes; i++)
         pin[n++] = (Pin){.kind = PIN_STRATEGY, .id = node[i], .spec = p->strategy[node[i]]};
     j->options.pin = pin;
-    j->options.n_pins = n;
+    j->options.n_pins = pin_compute_specs(j, p, pin, n);
     j->mesh = &p->mesh;
     j->n_meshes = 1;
     return true;
