@@ -17,7 +17,7 @@ static const Program *make(const AlongPath *s, const ModelPlan *plan, const Reco
     if (!plan)
         return lower_kept(a, s->r, &o, s->train, s->predict, policy, s->d);
     o.cluster = s->c;
-    o.memory = s->r->memory;
+    o.memory = s->memory;
     o.is_trial = true;
     return lower_followed(a, s->train, plan, policy, &o, s->d);
 }
@@ -38,7 +38,7 @@ Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place)
 
 // ---- one plan at all places ----
 
-static bool fits(const AlongPath *s, const TriedPlace *p) { return p->tried.bytes <= s->r->memory; }
+static bool fits(const AlongPath *s, const TriedPlace *p) { return p->tried.bytes <= s->memory; }
 
 // A program as it is guessed to be at a place where it wasn't tried.
 typedef struct Guess {
@@ -71,7 +71,7 @@ static double bytes_before(const AlongPath *s, int at)
 // of the plan before. After some turns every other place is the middle, as they don't.
 static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *high, int turn)
 {
-    double part = (double)(low->tried.bytes - s->r->memory) /
+    double part = (double)(low->tried.bytes - s->memory) /
                   (double)(low->tried.bytes - high->tried.bytes),
            most = bytes_before(s, low->at), least = bytes_before(s, high->at);
     int at = low->at + 1, first_middle = s->before.n < 2 ? 1 : 3;
@@ -95,7 +95,7 @@ static bool is_hopeless(const AlongPath *s, const TriedPlace *low, const TriedPl
         return false;
     double rate = (last->tried.seconds - high->tried.seconds) / more;
     double less = again - keep_path_seconds(s->path, low->at + 1);
-    return high->tried.seconds - rate * less > s->best.seconds;
+    return high->tried.seconds - rate * less > s->best.tried.seconds;
 }
 
 static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
@@ -109,8 +109,8 @@ static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
 
 static void keep_shorter(Candidate *x, const ModelPlan *plan, const TriedPlace *p)
 {
-    if (!x->is_found || p->tried.seconds < x->seconds)
-        *x = (Candidate){true, plan, p->at, p->tried.seconds, p->tried.is_cut};
+    if (!x->is_found || p->tried.seconds < x->tried.seconds)
+        *x = (Candidate){true, plan, p->at, p->tried};
 }
 
 static TriedPlace try_place(AlongPath *s, const ModelPlan *plan, int at, TriedPlaces *all)
@@ -148,7 +148,7 @@ static void look_along(AlongPath *s, const ModelPlan *plan, TriedPlace *low, Tri
     for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
         int at = look_at(s->path, i);
         double least = (double)high->tried.bytes * (1 - dip(&s->path->step[i / LOOKS]));
-        if (at <= low->at || at >= s->path->n_places || least > (double)s->r->memory)
+        if (at <= low->at || at >= s->path->n_places || least > (double)s->memory)
             continue;
         TriedPlace p = try_place(s, plan, at, all);
         if (fits(s, &p)) {
@@ -169,7 +169,7 @@ static bool is_tried(const TriedPlaces *all, int at)
 
 bool along_path_gains(const AlongPath *s, double seconds)
 {
-    return !s->best.is_found || seconds < s->best.seconds * 0.99;
+    return !s->best.is_found || seconds < s->best.tried.seconds * 0.99;
 }
 
 // Could the program at a place that wasn't tried fit, and its step be shorter than the best one by
@@ -180,7 +180,7 @@ static bool may_gain(const AlongPath *s, const TriedPlaces *all, int at)
     Guess x = between(all, at);
     double left = 1 - dip(keep_path_step(s->path, at));
 
-    return x.bytes * left <= (double)s->r->memory && along_path_gains(s, x.seconds * left);
+    return x.bytes * left <= (double)s->memory && along_path_gains(s, x.seconds * left);
 }
 
 // Looks for a place before *high at which the plan fits: bytes don't go down evenly.
@@ -241,8 +241,26 @@ void along_path_consider(AlongPath *s, const ModelPlan *plan, int place)
     if (fits(s, &high))
         look_behind(s, plan, high, &all);
     s->before = all;
+    *arena_push(s->a, s->considered, s->n_considered, s->cap_considered) = (Considered){plan, all};
     if (fits(s, &high) && !s->d->errors)
         keep_shorter(&s->soonest, plan, &high);
+}
+
+void along_path_limit(AlongPath *s, int64_t memory)
+{
+    s->memory = memory;
+    s->best = s->soonest = (Candidate){0};
+    for (int k = 0; k < s->n_considered; k++) {
+        const Considered *x = &s->considered[k];
+        for (int i = x->tried.n - 1; i >= 0; i--)
+            if (fits(s, &x->tried.place[i]))
+                keep_shorter(&s->best, x->plan, &x->tried.place[i]);
+        for (int i = 0; i < x->tried.n; i++)
+            if (fits(s, &x->tried.place[i])) {
+                keep_shorter(&s->soonest, x->plan, &x->tried.place[i]);
+                break;
+            }
+    }
 }
 
 static void keep_less(const AlongPath *s, const ModelPlan *plan, int at, int64_t *bytes, int *least)

@@ -6,6 +6,9 @@
 #include "solver/plan/fit_memory.h"
 #include "solver/plan/keep_path.h"
 
+// More than any plan takes.
+static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
+
 typedef struct Tried {
     int64_t bytes;  // of the arena; with ranks without predictions
     double seconds;
@@ -29,9 +32,14 @@ typedef struct Candidate {
     bool is_found;
     const ModelPlan *plan;
     int place;
-    double seconds;
-    bool is_cut;  // it fits only with less overlap
+    Tried tried;
 } Candidate;
+
+// A plan that was considered, and where it was tried.
+typedef struct Considered {
+    const ModelPlan *plan;
+    TriedPlaces tried;
+} Considered;
 
 typedef struct AlongPath {
     Arena *a;
@@ -39,9 +47,12 @@ typedef struct AlongPath {
     const Cluster *c;
     const Graph *train, *predict;
     const KeepPath *path;
-    Candidate best;      // the shortest step, if any fits
-    Candidate soonest;   // of the steps at the first places at which plans fit
-    TriedPlaces before;  // of the plan that was considered last
+    int64_t memory;          // that programs have to fit
+    Candidate best;          // the shortest step, if any fits
+    Candidate soonest;       // of the steps at the first places at which plans fit
+    TriedPlaces before;      // of the plan that was considered last
+    Considered *considered;  // all plans that were
+    int n_considered, cap_considered;
     Diag *d;
 } AlongPath;
 
@@ -55,6 +66,9 @@ bool along_path_gains(const AlongPath *s, double seconds);
 // place if the step there, or at another place that was tried on the way, is the shortest so far:
 // where a program just fits, it may lack the room to overlap.
 void along_path_consider(AlongPath *s, const ModelPlan *plan, int place);
+
+// Goes over to less memory: of the plans that were considered, those that fit it still count.
+void along_path_limit(AlongPath *s, int64_t memory);
 
 // The place at which the plan takes the fewest bytes, of those near the end and some others.
 int along_path_least(const AlongPath *s, const ModelPlan *plan);

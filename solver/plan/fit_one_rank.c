@@ -39,6 +39,7 @@ static int find_place(const Job *j, const Cluster *c)
                    .train = j->train,
                    .predict = j->predict,
                    .path = j->path,
+                   .memory = j->r->memory,
                    .d = j->d};
 
     along_path_consider(&s, NULL, 0);

@@ -18,9 +18,6 @@ enum { MOST_VECTORS = 8 };
 // how much. So often its price is halved.
 enum { HALVINGS = 4 };
 
-// More than any plan takes.
-static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;
-
 // A plan that was proposed with a price.
 typedef struct Priced {
     RecomputePolicy policy;
@@ -75,9 +72,9 @@ static int64_t last_excess(const Search *s, int place)
 {
     for (int i = 0; i < s->along.before.n; i++) {
         const TriedPlace *x = &s->along.before.place[i];
-        if (x->at == place && x->tried.bytes > s->along.r->memory &&
+        if (x->at == place && x->tried.bytes > s->along.memory &&
             along_path_gains(&s->along, x->tried.seconds))
-            return x->tried.bytes - s->along.r->memory;
+            return x->tried.bytes - s->along.memory;
     }
     return 0;
 }
@@ -160,7 +157,7 @@ static void propose_cheaper(Search *s)
         if (propose_with_price(s, &policy, (BytePrice){price, AT_FIRST_BACKWARD}, &x) != PLAN_DONE)
             return;
         consider(s, &x, 0);
-        fits = s->along.before.place[0].tried.bytes <= s->along.r->memory;
+        fits = s->along.before.place[0].tried.bytes <= s->along.memory;
     }
 }
 
@@ -407,12 +404,31 @@ static void take_cost(const Search *s, PlanResult *to)
         answer->cost = other.planned.answer.cost;
 }
 
+// The program of the best plan doesn't fit with predictions, which have constants of their own.
+// Goes on with as much less memory, and less than the program took without them.
+static void leave_room(Search *s, const Program *p)
+{
+    int64_t memory = s->along.r->memory, less = s->along.best.tried.bytes - 1;
+
+    for (int i = 1; i < p->n_buffers; i++)
+        if (p->buffers[i].kind == BUFFER_PERSISTENT && p->buffers[i].set == SET_PREDICT)
+            memory -= p->buffers[i].bytes;
+    along_path_limit(&s->along, memory < less ? memory : less);
+}
+
 // Makes the program of the best plan, or of the one that needs the least memory.
 static PlanStatus make_best(Search *s, PlanResult *to)
 {
+    enum { TRIES = 3 };
     const Candidate *x = &s->along.best;
-    PlanStatus status = x->is_found ? make_given(s, x->plan, x->place, to) : PLAN_INFEASIBLE;
+    PlanStatus status = PLAN_INFEASIBLE;
 
+    for (int i = 0; i < TRIES && x->is_found; i++) {
+        status = make_given(s, x->plan, x->place, to);
+        if (status != PLAN_INFEASIBLE)
+            break;
+        leave_room(s, to->program);
+    }
     if (status == PLAN_DONE)
         take_cost(s, to);
     return status == PLAN_INFEASIBLE ? find_least(s, to) : status;
@@ -428,7 +444,7 @@ static PlanStatus search(Search *s, PlanResult *to)
     if (status != PLAN_DONE)
         return status;
     consider(s, &free, 0);
-    s->is_scarce = s->along.best.place > 0 || !s->along.best.is_found || s->along.best.is_cut;
+    s->is_scarce = s->along.best.place > 0 || !s->along.best.is_found || s->along.best.tried.is_cut;
     if (s->is_scarce)
         propose_smaller(s);
     status = s->along.d->errors ? PLAN_WRONG : make_best(s, to);
@@ -441,9 +457,14 @@ PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const
                          const Graph *predict, PlanResult *to, Diag *d)
 {
     const KeepPath *path = keep_path_find(a, train, r->recompute.rule, r->target, c, d);
-    Search s = {
-        .along = {
-            .a = a, .r = r, .c = c, .train = train, .predict = predict, .path = path, .d = d}};
+    Search s = {.along = {.a = a,
+                          .r = r,
+                          .c = c,
+                          .train = train,
+                          .predict = predict,
+                          .path = path,
+                          .memory = r->memory,
+                          .d = d}};
 
     if (!path)
         return PLAN_WRONG;
