@@ -51,8 +51,9 @@ typedef struct LowerOptions {
     // Gives the times by which communication is overlapped with computation. NULL: every collective
     // blocks.
     const Cluster *cluster;
-    int64_t memory;  // bytes for the arena: overlap is reduced until it fits; 0: no limit
-    bool is_trial;   // the arena need only fit the memory: no smaller one is looked for
+    int64_t memory;      // bytes for the arena: overlap is reduced until it fits; 0: no limit
+    bool is_trial;       // the arena need only fit the memory: no smaller one is looked for
+    bool packs_briefly;  // the packer does a small part of its work
     OverlapLevel overlap_level;
     const ChainChoice *chain;  // NULL: the training program runs no stage again
 } LowerOptions;

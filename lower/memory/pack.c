@@ -163,7 +163,7 @@ void lower_in_place(Program *p, Set *s, Chain *chain)
 // ---- packing ----
 
 // How much work the packer may do for a set's buffers: 0.2 s at most.
-enum { PACKING_EFFORT = 3 << 24 };
+enum { PACKING_EFFORT = 3 << 24, BRIEF_PACKING_EFFORT = PACKING_EFFORT / 64 };
 
 static bool is_packed(const Buffer *b, int set)
 {
@@ -172,7 +172,7 @@ static bool is_packed(const Buffer *b, int set)
 
 // Places the buffers of a set above `base`, those with slots first. A packing of `enough` bytes is
 // as good as any. Returns the bytes above `base`.
-static int64_t pack_set(Program *p, int set, int64_t base, int64_t enough)
+static int64_t pack_set(Program *p, int set, int64_t base, const PackOptions *o)
 {
     LiveBuffer *live, *pinned;
     int n = place_slots(p, set, base, &pinned, p->arena), n_pinned = n;
@@ -186,8 +186,7 @@ static int64_t pack_set(Program *p, int set, int64_t base, int64_t enough)
         if (is_packed(b, set) && !b->slots.bytes)
             live[n++] = (LiveBuffer){.lower = b->first, .upper = b->last + 1, .bytes = b->bytes};
     }
-    const PackOptions o = {.enough = enough, .effort = PACKING_EFFORT};
-    const Packing x = pack(live, n, &o, p->arena);
+    const Packing x = pack(live, n, o, p->arena);
     const int64_t *offset = x.offset + n_pinned;
     for (int i = 1; i < p->n_buffers; i++)
         if (is_packed(&p->buffers[i], set) && !p->buffers[i].slots.bytes)
@@ -196,12 +195,12 @@ static int64_t pack_set(Program *p, int set, int64_t base, int64_t enough)
 }
 
 // The same, but with whole stacks as in `whole` where those with slots were packed worse.
-static void pack_better(Program *p, int set, int64_t base, int64_t enough, SetPlaces *whole)
+static void pack_better(Program *p, int set, int64_t base, const PackOptions *o, SetPlaces *whole)
 {
-    int64_t bytes = pack_set(p, set, base, enough);
+    int64_t bytes = pack_set(p, set, base, o);
 
     set_places_swap(p, set, whole);
-    if (bytes > program_peak_bytes(p, set) && pack_set(p, set, base, enough) < bytes)
+    if (bytes > program_peak_bytes(p, set) && pack_set(p, set, base, o) < bytes)
         return;
     set_places_swap(p, set, whole);
 }
@@ -293,18 +292,19 @@ enum { CHAIN_ROUNDS = 8 };
 // Packs a training set whose stages run again, and the other set beside it.
 static bool pack_chain(Program *p, Chain *chain, int64_t base, const LowerOptions *o)
 {
+    const PackOptions pack = {.effort = PACKING_EFFORT};
     int64_t more = 0, before = 0;
 
-    pack_set(p, SET_TRAIN, base, 0);
+    pack_set(p, SET_TRAIN, base, &pack);
     if (p->set[SET_PREDICT].g)
-        pack_set(p, SET_PREDICT, base, 0);
+        pack_set(p, SET_PREDICT, base, &pack);
     measure_arena(p);
     chain_set_rest(chain, p->set[SET_TRAIN].end);
     for (int round = 0; round < CHAIN_ROUNDS; round++) {
         bool is_last = round == CHAIN_ROUNDS - 1;
         if (!chain_choose_runs(chain, o->chain, is_last ? o->memory : more))
             return false;
-        pack_set(p, SET_TRAIN, base, 0);
+        pack_set(p, SET_TRAIN, base, &pack);
         measure_arena(p);
         more = p->set[SET_TRAIN].end - o->memory;
         if (!o->memory || more <= 0)
@@ -330,7 +330,8 @@ bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
             if (own && !chain_enter_slots(own, o->chain->cluster))
                 return false;
         }
-    int64_t base = place_persistent(p), enough = 0;
+    PackOptions pack = {.effort = o->packs_briefly ? BRIEF_PACKING_EFFORT : PACKING_EFFORT};
+    int64_t base = place_persistent(p);
     if (chain)
         return pack_chain(p, chain, base, o);
     SetPlaces whole[N_SETS];
@@ -340,15 +341,15 @@ bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
             whole[i] = set_places_copy(p, i, p->arena);
             has_slots[i] = lower_interleave(p, i);
             int64_t live = program_peak_bytes(p, i);
-            enough = live > enough ? live : enough;
+            pack.enough = live > pack.enough ? live : pack.enough;
         }
-    if (o->is_trial && o->memory - base > enough)
-        enough = o->memory - base;
+    if (o->is_trial && o->memory - base > pack.enough)
+        pack.enough = o->memory - base;
     for (int i = 0; i < N_SETS; i++)
         if (has_slots[i])
-            pack_better(p, i, base, enough, &whole[i]);
+            pack_better(p, i, base, &pack, &whole[i]);
         else if (p->set[i].g)
-            pack_set(p, i, base, enough);
+            pack_set(p, i, base, &pack);
     measure_arena(p);
     if (p->arena_bytes < MAX_ARENA_BYTES)
         return true;

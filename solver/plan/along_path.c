@@ -19,6 +19,7 @@ static const Program *make(const AlongPath *s, const ModelPlan *plan, const Reco
     o.cluster = s->c;
     o.memory = s->memory;
     o.is_trial = true;
+    o.packs_briefly = s->is_brief;
     return lower_followed(a, s->train, plan, policy, &o, s->d);
 }
 

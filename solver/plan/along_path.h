@@ -53,6 +53,7 @@ typedef struct AlongPath {
     TriedPlaces before;      // of the plan that was considered last
     Considered *considered;  // all plans that were
     int n_considered, cap_considered;
+    bool is_brief;  // programs are packed with little work: some seem larger than they are
     Diag *d;
 } AlongPath;
 

@@ -168,7 +168,15 @@ int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const Lower
 // Picoseconds of computation, the nodes' costs, and of communication, the edges' costs.
 void choice_price(const PlanProblem *q, const int *choice, int64_t *compute,
                   int64_t *communication);
+// By alternative: the cost of a step with it, all else fixed, less the cost of the choice, in
+// q->unit.
+int64_t *choice_changes(const Problem *p, const int *choice, Arena *a);
 // Fills in the price of the plan that was found and the best alternative to each of its decisions.
 void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a);
+
+// ---- plan_moves.c ----
+// Lists the moves of the plan that was found.
+void plan_moves(const PlanProblem *q, const Graph *g, const PlanOptions *o, Planned *to, Arena *a,
+                Diag *d);
 
 #endif

@@ -342,6 +342,8 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
     if (ok && to->answer.choice) {
         plan_of_choice(&f.q, g, to->answer.choice, &to->plan, a);
         plan_report(&f.q, g, to, a);
+        if (o->lists_moves)
+            plan_moves(&f.q, g, o, to, a, d);
         to->step = to->step ? to->step : to->compute + to->communication;
     }
     arena_free(f.thread_arena);

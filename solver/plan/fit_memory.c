@@ -309,7 +309,9 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     LowerOptions program = program_options(j, j->options.memory);
     PlanOptions o = j->options;
 
-    o.program = j->r->byte_price.picoseconds > 0 ? NULL : &program;
+    o.program = j->r->byte_price.picoseconds > 0 || j->r->given ? NULL : &program;
+    o.lists_moves = j->r->given;
+    o.n_user_pins = j->n_user_pins;
     o.copies = j->r->copies;
     o.byte_price = j->r->byte_price;
     o.stops_early = j->r->is_brief;

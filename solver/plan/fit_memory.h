@@ -20,6 +20,7 @@ typedef struct PlanRequest {
     const char *preset;  // NULL: none
     const char *plan;    // a plan's file to follow; NULL: search for a plan
     // Specs and strategies that the plan keeps to, whatever the plan given runs again; NULL: none.
+    // A proposal of a given plan lists its moves.
     const ModelPlan *given;
     const char *const *pin;  // GLOB=SPEC or GLOB=STRATEGY
     int n_pins;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/plan/along_path.h"
+#include "solver/plan/local_search.h"
 #include "solver/plan/plan_job.h"
 
 // How many vectors of ways the bound may be of: each takes a search.
@@ -30,7 +30,8 @@ typedef struct Search {
     bool is_scarce;    // the unlimited plan doesn't fit as it is where nothing runs again
     PlanResult least;  // about the smallest plan, once it was asked for
     PlanStatus least_status;
-    Priced *priced;  // in the order of their proposals
+    const ModelPlan *smallest;  // the last plan that had to be small
+    Priced *priced;             // in the order of their proposals
     int n_priced, cap_priced;
 } Search;
 
@@ -232,7 +233,7 @@ static PlanStatus make_given(const Search *s, const ModelPlan *plan, int place, 
 
 // Finds the plan that needs the least memory where as much runs again as can, and takes it to the
 // place at which it needs the least. An estimate is of few searches.
-static PlanStatus find_smallest(const Search *s, bool is_estimate, PlanResult *to)
+static PlanStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
 {
     PlanRequest r = *s->along.r;
     PlanResult x;
@@ -244,9 +245,9 @@ static PlanStatus find_smallest(const Search *s, bool is_estimate, PlanResult *t
         fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
     if (status != PLAN_INFEASIBLE)
         return status;
+    const ModelPlan *plan = s->smallest = plan_to_follow(s, to);
     if (to->program->arena_bytes <= to->options.memory)
         return PLAN_DONE;
-    const ModelPlan *plan = plan_to_follow(s, to);
     int place = along_path_least(&s->along, plan);
     if (place < s->along.path->n_places) {
         status = make_given(s, plan, place, &x);
@@ -262,6 +263,19 @@ static bool may_fit(Search *s)
 {
     s->least_status = find_smallest(s, true, &s->least);
     return s->least_status == PLAN_DONE;
+}
+
+// Changes single decisions of the plans that were considered. If none of them fits, the smallest
+// plan is considered too.
+static void change_decisions(Search *s)
+{
+    if (!local_search_takes_part(&s->along))
+        return;
+    if (!s->along.best.is_found && !s->least.program)
+        may_fit(s);
+    if (!s->along.best.is_found && s->smallest)
+        along_path_consider(&s->along, s->smallest, s->along.path->n_places);
+    local_search(&s->along);
 }
 
 // Proposes plans that shard more than the unlimited one.
@@ -282,6 +296,7 @@ static void propose_smaller(Search *s)
     propose_at(s, 0);
     if (s->along.best.is_found && !s->along.best.place && s->along.path->n_steps)
         propose_cheaper(s);
+    change_decisions(s);
 }
 
 // ---- the whole ----
@@ -414,6 +429,7 @@ static void leave_room(Search *s, const Program *p)
         if (p->buffers[i].kind == BUFFER_PERSISTENT && p->buffers[i].set == SET_PREDICT)
             memory -= p->buffers[i].bytes;
     along_path_limit(&s->along, memory < less ? memory : less);
+    change_decisions(s);
 }
 
 // Makes the program of the best plan, or of the one that needs the least memory.

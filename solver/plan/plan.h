@@ -65,6 +65,8 @@ typedef struct PlanOptions {
     BytePrice byte_price;  // a part of the cost, and of nothing else
     const Pin *pin;
     int n_pins;
+    int n_user_pins;       // moves keep to the first so many
+    bool lists_moves;      // of the plan that is found
     const Preset *preset;  // the plan must follow it; NULL: none
     bool skips_presets;    // doesn't make a plan for every preset
     bool stops_early;      // takes the first plan that is found
@@ -91,6 +93,13 @@ typedef struct PresetPlan {
     int64_t peak;  // bytes; if no plan fits, the lowest peak found
 } PresetPlan;
 
+// A decision that becomes another, all others being fixed. It holds for all tied values or nodes.
+typedef struct PlanMove {
+    Pin to;
+    int rank;      // how many moves of the same decision cost less
+    int64_t cost;  // picoseconds a step that the plan then costs more
+} PlanMove;
+
 enum { MAX_PRESETS = 64 };  // presets reported at most
 
 typedef struct Planned {
@@ -105,6 +114,10 @@ typedef struct Planned {
     BestAlternative *next_storage_spec;  // by ValueId
     BestAlternative *next_compute_spec;  // by 3 · ValueId + phase, as Plan.compute_spec
     BestAlternative *strategy;           // by NodeId
+    // All moves to which pins leave a choice, the best alternatives of decisions first, and of
+    // these those that cost the least for the bytes that they change. If the options list them.
+    PlanMove *move;
+    int n_moves;
     // Plans of the presets that fit the mesh, single presets first. None if the options give a
     // preset.
     PresetPlan preset[MAX_PRESETS];

@@ -69,8 +69,7 @@ static bool fits(const Problem *p, const Profile *f, int k, int chosen)
 
 // ---- costs ----
 
-// By alternative: the cost of a step with it, all else fixed, minus the cost of the choice.
-static int64_t *find_changes(const Problem *p, const int *choice, Arena *a)
+int64_t *choice_changes(const Problem *p, const int *choice, Arena *a)
 {
     int64_t *more = arena_array(a, int64_t, p->first[p->n_nodes]);
 
@@ -109,7 +108,7 @@ static void find_best_alternatives(const PlanProblem *q, const Graph *g, Planned
 {
     const int *choice = to->answer.choice;
     Profile f = profile_of(&q->problem, choice, scratch);
-    int64_t *more = find_changes(&q->problem, choice, scratch);
+    int64_t *more = choice_changes(&q->problem, choice, scratch);
     BestAlternative *next = arena_array(scratch, BestAlternative, q->n_variables);
 
     for (int i = 0; i < q->n_variables; i++)

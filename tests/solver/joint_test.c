@@ -25,7 +25,7 @@ static const double MOST_MEAN_GAP = 0.005, MOST_GAP = 0.05;
 static struct {
     int count;
     uint64_t seed;
-} asked = {3, 1};
+} asked = {3, 946};  // of which the first and the last step need local search
 
 typedef struct Sums {
     int steps, plans, found, not_found, above_gap, high_bounds, high_step_bounds;

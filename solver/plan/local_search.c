@@ -1,0 +1,233 @@
+// The rows of a plan's problem don't know how buffers pack, how long a copy lives that several
+// nodes read, nor the transient bytes of communication. So a plan whose program fits may never be
+// proposed, though it often differs in a single decision from one that was. This search moves from
+// plan to plan by the bytes and the steps of their programs.
+#include "solver/plan/local_search.h"
+
+#include <string.h>
+
+enum {
+    // The work of a search, in nodes of the programs that it makes: some hundred programs of a
+    // small step, in 0.3 to 0.6 s. Half of it doesn't suffice for all memories of joint_test.
+    WORK = 40000,
+    // A graph takes part only if so many of its programs may be made: to list the moves of a plan
+    // takes as long as a few of them.
+    LEAST_PROGRAMS = 64,
+    // How many alternatives to a decision are tried once a plan fits. With a single one some plans
+    // of joint_test take a step 10 % longer than the best one.
+    FEW_ALTERNATIVES = 2,
+};
+
+typedef struct LocalSearch {
+    AlongPath *along;
+    AlongPath trial;    // the same for moves: programs are packed briefly, and mistakes aren't told
+    int64_t work;       // what is left
+    TriedPlaces begun;  // programs whose moves were tried
+    // The plan that is changed now, its program, and the graph of its place:
+    ModelPlan *plan;
+    int place;
+    Tried tried;
+    PlanResult x;  // its moves
+    TiedValues tied;
+} LocalSearch;
+
+// ---- a changed plan ----
+
+static ModelPlan *copy_plan(const Graph *g, const ModelPlan *p, Arena *a)
+{
+    ModelPlan *to = arena_array(a, ModelPlan, 1);
+
+    *to = (ModelPlan){.mesh = p->mesh,
+                      .storage_spec = arena_array(a, Spec, g->n_values),
+                      .compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values),
+                      .strategy = arena_array(a, Strategy, g->n_nodes)};
+    memcpy(to->storage_spec, p->storage_spec, (size_t)g->n_values * sizeof *to->storage_spec);
+    memcpy(to->compute_spec, p->compute_spec, 3 * (size_t)g->n_values * sizeof *to->compute_spec);
+    memcpy(to->strategy, p->strategy, (size_t)g->n_nodes * sizeof *to->strategy);
+    return to;
+}
+
+// The value that a decision is about. A node's is its first output.
+static ValueId value_of_decision(const LocalSearch *s, PinKind kind, int32_t id)
+{
+    return kind == PIN_STRATEGY ? s->x.made.g->nodes[id].out[0] : id;
+}
+
+// The plan's decision about a value or node of its place's graph.
+static Spec *decision(const LocalSearch *s, PinKind kind, int32_t id, Phase phase)
+{
+    ValueId v = s->x.made.origin[value_of_decision(s, kind, id)];
+
+    if (kind == PIN_STRATEGY)
+        return &s->plan->strategy[value_of(s->along->train, v)->producer];
+    return kind == PIN_STORAGE ? &s->plan->storage_spec[v]
+                               : &s->plan->compute_spec[3 * v + (int)phase];
+}
+
+// Decides anew about all values or nodes that are tied to that of the move.
+static void decide(LocalSearch *s, const Pin *move, Spec spec)
+{
+    bool is_node = move->kind == PIN_STRATEGY;
+    const int32_t *first = is_node ? s->tied.node : s->tied.value;
+    int32_t n = is_node ? s->x.made.g->n_nodes : s->x.made.g->n_values;
+
+    for (int32_t i = 1; i < n; i++)
+        if (first[i] == move->id)
+            *decision(s, move->kind, i, move->phase) = spec;
+}
+
+// ---- moves at a place ----
+
+static bool fits(const LocalSearch *s, const Tried *x) { return x->bytes <= s->along->memory; }
+
+// A program that doesn't fit becomes better with fewer bytes, as long as its step would be shorter
+// than the best one. Then it becomes better with a shorter step.
+static bool is_better(const LocalSearch *s, const Tried *x)
+{
+    if (fits(s, &s->tried))
+        return fits(s, x) && x->seconds < s->tried.seconds;
+    return x->bytes < s->tried.bytes && along_path_gains(s->along, x->seconds);
+}
+
+// Could the move make the program better? A node that runs again has the decisions of the one that
+// it repeats, except compute specs. Once a plan fits, only the best alternatives of each decision
+// count, and as long as this one doesn't, only those that don't cost more than there is to win.
+static bool is_worth(const LocalSearch *s, const PlanMove *m)
+{
+    const Candidate *best = &s->along->best;
+    const Pin *to = &m->to;
+    bool is_repeated =
+        to->kind != PIN_COMPUTE && s->x.made.is_again[value_of_decision(s, to->kind, to->id)];
+    bool is_lost = best->is_found && !fits(s, &s->tried) &&
+                   1e-12 * (double)m->cost > best->tried.seconds - s->tried.seconds;
+
+    return !is_repeated && !is_lost && (!best->is_found || m->rank < FEW_ALTERNATIVES) &&
+           !spec_equal(decision(s, to->kind, to->id, to->phase), &to->spec);
+}
+
+// Makes a move if the program becomes better.
+static bool try_move(LocalSearch *s, const PlanMove *m)
+{
+    Spec before = *decision(s, m->to.kind, m->to.id, m->to.phase);
+
+    decide(s, &m->to, m->to.spec);
+    Tried x = along_path_try(&s->trial, s->plan, s->place);
+    s->work -= s->along->train->n_nodes;
+    s->trial.d->errors = 0;
+    if (!is_better(s, &x)) {
+        decide(s, &m->to, before);
+        return false;
+    }
+    s->tried = x;
+    return true;
+}
+
+// Lists the moves of a plan in the graph of a place.
+static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
+{
+    Arena *a = s->along->a;
+    PlanRequest r = *s->along->r;
+
+    *arena_push(a, s->begun.place, s->begun.n, s->begun.cap) = *p;
+    r.recompute = keep_path_at(s->along->path, p->at, a);
+    r.given = plan;
+    r.is_proposal = r.skips_presets = true;
+    r.memory = ENOUGH_BYTES;
+    PlanStatus status =
+        fit_memory(a, &r, s->along->c, s->along->train, s->along->predict, &s->x, s->trial.d);
+    s->trial.d->errors = 0;
+    if (status != PLAN_DONE)
+        return false;
+    s->plan = copy_plan(s->along->train, plan, a);
+    s->place = p->at;
+    s->tried = p->tried;
+    s->tied = tied_find(s->x.made.g, a);
+    return true;
+}
+
+// Makes moves as long as they make the program better, until it fits. Then considers the plan all
+// along the path.
+static void improve(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
+{
+    bool had_room = fits(s, &p->tried), is_changed = false;
+
+    if (!list_moves(s, plan, p))
+        return;
+    for (int i = 0, since = 0; since < s->x.planned.n_moves && s->work > 0; i++, since++) {
+        const PlanMove *m = &s->x.planned.move[i % s->x.planned.n_moves];
+        if (!is_worth(s, m) || !try_move(s, m))
+            continue;
+        is_changed = true;
+        since = -1;
+        if (!had_room && fits(s, &s->tried))
+            break;
+    }
+    if (!is_changed)
+        return;
+    along_path_consider(s->along, s->plan, s->place);
+    s->work -= (int64_t)s->along->before.n * s->along->train->n_nodes;
+}
+
+// ---- the whole ----
+
+// Equal bytes and seconds mean equal programs: plans are often proposed several times.
+static bool is_begun(const LocalSearch *s, const TriedPlace *p)
+{
+    for (int i = 0; i < s->begun.n; i++) {
+        const TriedPlace *x = &s->begun.place[i];
+        if (x->at == p->at && x->tried.bytes == p->tried.bytes &&
+            x->tried.seconds == p->tried.seconds)
+            return true;
+    }
+    return false;
+}
+
+// Sets *to to the smallest program that doesn't fit, would be faster than the best one, and has
+// moves that weren't tried. Sets *plan to its plan. False: there is none.
+static bool pick_smallest(const LocalSearch *s, const ModelPlan **plan, TriedPlace *to)
+{
+    to->tried.bytes = INT64_MAX;
+    for (int k = 0; k < s->along->n_considered; k++)
+        for (int i = 0; i < s->along->considered[k].tried.n; i++) {
+            const TriedPlace *p = &s->along->considered[k].tried.place[i];
+            if (fits(s, &p->tried) || p->tried.bytes >= to->tried.bytes ||
+                !along_path_gains(s->along, p->tried.seconds) || is_begun(s, p))
+                continue;
+            *plan = s->along->considered[k].plan;
+            *to = *p;
+        }
+    return to->tried.bytes < INT64_MAX;
+}
+
+// Sets *to to the best program and *plan to its plan. False: its moves were tried.
+static bool pick_best(const LocalSearch *s, const ModelPlan **plan, TriedPlace *to)
+{
+    const Candidate *best = &s->along->best;
+
+    if (!best->is_found)
+        return false;
+    *plan = best->plan;
+    *to = (TriedPlace){best->place, best->tried};
+    return !is_begun(s, to);
+}
+
+bool local_search_takes_part(const AlongPath *s)
+{
+    return WORK / s->train->n_nodes >= LEAST_PROGRAMS && !s->r->preset;
+}
+
+void local_search(AlongPath *along)
+{
+    Text said = {0};
+    Diag quiet = {.file = along->d->file, .to = &said};
+    LocalSearch s = {.along = along, .trial = *along, .work = WORK};
+    const ModelPlan *plan;
+    TriedPlace p;
+
+    s.trial.is_brief = true;
+    s.trial.d = &quiet;
+    while (s.work > 0 && !along->d->errors &&
+           (pick_smallest(&s, &plan, &p) || pick_best(&s, &plan, &p)))
+        improve(&s, plan, &p);
+    text_free(&said);
+}
