@@ -234,11 +234,10 @@ requires(!std::is_array_v<T>) class Shared<T[N]>
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
-#define threadIdx (gpu::now.thread)
-#define blockIdx (gpu::now.block)
-#define blockDim (gpu::now.block_size)
-#define gridDim (gpu::now.grid)
 #define RT_ENTRY(name) static gpu::Entry gpu_entry_##name(#name, name)
+
+inline constexpr const gpu::Dim &threadIdx = gpu::now.thread, &blockIdx = gpu::now.block,
+                                &blockDim = gpu::now.block_size, &gridDim = gpu::now.grid;
 
 #define GPU_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 inline void __syncthreads(GPU_SITE) { gpu::barrier({file, line}); }

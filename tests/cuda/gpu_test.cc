@@ -301,7 +301,7 @@ static const struct {
     {MISALIGNED_SHARED, "misaligned: a load of 16 bytes from shared memory"},
 };
 
-// What a process that runs `f` says before it fails.
+// Runs `f` in a process of its own; returns its message if it fails.
 template <class F> static std::string message_of(F f)
 {
     int pipes[2], status;

@@ -1,0 +1,96 @@
+// Shared by the kernels of GPUs: offsets under strides, sums over a warp and a block in fixed
+// trees.
+//
+// Kernels are written in CUDA's own words, and the tests compile them for the CPU too
+// (tests/cuda/gpu.h). So they use only what that header has: Shared<float[32]> for arrays in shared
+// memory, rt_load and rt_store for vectors, and RT_ENTRY after each kernel.
+#ifndef SHARDCC_RT_CUDA_CUH
+#define SHARDCC_RT_CUDA_CUH
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define RT_ENTRY(name) static_assert(sizeof(&name) > 0, "a kernel")
+template <class T> using Shared = T;
+
+// A vector of V, of the elements of `p` from `i` on.
+template <class V, class T> __device__ __forceinline__ V rt_load(const T *p, int64_t i = 0)
+{
+    return *reinterpret_cast<const V *>(p + i);
+}
+template <class V, class T> __device__ __forceinline__ void rt_store(T *p, int64_t i, V v)
+{
+    *reinterpret_cast<V *>(p + i) = v;
+}
+// Elements i to i + 3 of a row in shared memory.
+template <int N> __device__ __forceinline__ float4 rt_load4(float (&row)[N], int i)
+{
+    return *reinterpret_cast<const float4 *>(row + i);
+}
+#endif
+
+#include "runtime/cuda/params.h"
+
+enum { RT_WARP = 32, RT_ALL_LANES = -1 };
+
+// The quotient and remainder, by 32-bit division where that is enough.
+struct RtDivided {
+    int64_t quotient, rest;
+};
+__device__ __forceinline__ RtDivided rt_divide(int64_t a, int64_t b)
+{
+    if (((a | b) >> 32) == 0) {
+        uint32_t q = (uint32_t)a / (uint32_t)b;
+        return {q, (uint32_t)a - q * (uint32_t)b};
+    }
+    return {a / b, a % b};
+}
+
+// Offsets of entry `i` of some dims in two operands.
+struct RtOffsets {
+    int64_t x, y;
+};
+__device__ __forceinline__ RtOffsets rt_offsets(const RtCudaDims &d, int64_t i)
+{
+    RtOffsets at = {0, 0};
+
+    for (int k = d.n - 1; k > 0; k--) {
+        RtDivided part = rt_divide(i, d.dim[k]);
+        at.x += part.rest * d.x[k];
+        at.y += part.rest * d.y[k];
+        i = part.quotient;
+    }
+    if (d.n > 0) {
+        at.x += i * d.x[0];
+        at.y += i * d.y[0];
+    }
+    return at;
+}
+
+// Combines a warp's values in a fixed tree; all lanes get the result. `join` must be commutative.
+template <class T, class Join> __device__ __forceinline__ T rt_warp_join(T x, Join join)
+{
+    for (int k = RT_WARP / 2; k; k /= 2)
+        x = join(x, __shfl_xor_sync((unsigned)RT_ALL_LANES, x, k));
+    return x;
+}
+
+// The same for all threads of a block of whole warps; `none` is the identity.
+template <class T, class Join>
+__device__ __forceinline__ T rt_block_join(T x, T none, Join join, Shared<T[RT_WARP]> &room)
+{
+    const int lane = (int)threadIdx.x % RT_WARP, warps = (int)blockDim.x / RT_WARP;
+
+    x = rt_warp_join(x, join);
+    __syncthreads();  // the results of the call before have been read
+    if (lane == 0)
+        room[threadIdx.x / RT_WARP] = x;
+    __syncthreads();
+    x = lane < warps ? (T)room[lane] : none;
+    return rt_warp_join(x, join);
+}
+
+#endif

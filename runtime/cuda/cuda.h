@@ -1,0 +1,55 @@
+// Host code of GPU kernels: how they are launched, and what their files share.
+#ifndef SHARDCC_RT_CUDA_H
+#define SHARDCC_RT_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "runtime/cuda/params.h"
+#include "runtime/rt_cuda_workspace.h"
+#include "runtime/rt_workspace.h"
+
+// ---- the GPU's library and stream: library.c ----
+
+// A program's fat binary, loaded, and the stream that its calls go to.
+typedef struct RtCuda {
+    cudaStream_t stream;
+    cudaLibrary_t library;
+    struct RtCudaKernel *kernel;  // those that have been launched, by a hash of their names
+    int n, room;
+} RtCuda;
+
+// Loads the fat binary. Returns CUDA's error.
+cudaError_t rt_cuda_load(RtCuda *c, const void *image);
+void rt_cuda_unload(RtCuda *c);
+
+typedef struct RtCudaGrid {
+    int64_t x, y, z;  // blocks
+} RtCudaGrid;
+
+// Launches a kernel of the library on Rt.cuda's stream; nothing if the grid has no blocks. `args`
+// point to its arguments. Prints what is wrong and exits if that fails.
+void rt_cuda_launch(Rt *rt, const char *kernel, RtCudaGrid grid, int threads, void **args);
+#define RT_CUDA_ARGS(...) ((void *[]){__VA_ARGS__})
+
+// The same for the variant of `kernel` for a type: its name and the type's suffix.
+void rt_cuda_launch_typed(Rt *rt, const char *kernel, RtType t, RtCudaGrid grid, int threads,
+                          void **args);
+
+// ---- dims ----
+
+static inline int64_t rt_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t rt_most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t rt_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Adds a dim behind those that there are; one of size 1 is left out.
+void rt_cuda_dims_add(RtCudaDims *d, int64_t dim, int64_t x, int64_t y);
+// Sorts by falling strides of y, or of x, and merges neighbours where both strides allow it.
+void rt_cuda_dims_sort_y(RtCudaDims *d);
+void rt_cuda_dims_sort_x(RtCudaDims *d);
+
+// The bits of an element, repeated.
+RtCudaPattern rt_cuda_pattern(RtType t, double value);
+// Writes the element to all of y's strided elements; `c` has y's dims.
+void rt_cuda_put(Rt *rt, const RtCopy *c, void *y, RtCudaPattern value);
+
+#endif

@@ -1,0 +1,43 @@
+// Parameters that kernels of GPUs take by value, and the types that they have a variant for. Host
+// code and kernels include it.
+#ifndef SHARDCC_RT_CUDA_PARAMS_H
+#define SHARDCC_RT_CUDA_PARAMS_H
+
+#include "runtime/rt_kernels.h"
+
+// X(C type, suffix of the kernels' names). u64 is handled as i64 and bool as u8.
+#define RT_CUDA_EACH_INT(X)                                                                        \
+    X(int8_t, i8)                                                                                  \
+    X(int16_t, i16)                                                                                \
+    X(int32_t, i32)                                                                                \
+    X(int64_t, i64)                                                                                \
+    X(uint8_t, u8)                                                                                 \
+    X(uint16_t, u16)                                                                               \
+    X(uint32_t, u32)
+#define RT_CUDA_EACH_NUMBER(X) X(float, f32) X(double, f64) RT_CUDA_EACH_INT(X)
+
+// Dims with the strides of two operands, the outermost first.
+typedef struct RtCudaDims {
+    int n;
+    int64_t dim[RT_MAX_DIMS], x[RT_MAX_DIMS], y[RT_MAX_DIMS];
+} RtCudaDims;
+
+// A strided copy of `count` units: elements, or vectors of them.
+typedef struct RtCudaCopy {
+    RtCudaDims dims;
+    int64_t count;
+} RtCudaCopy;
+
+// A transposing copy: x is contiguous along the rows, y along the columns. `outer` are the others.
+typedef struct RtCudaTranspose {
+    RtCudaDims outer;
+    int64_t rows, columns, x_column, y_row;
+    int64_t down, across;  // tiles
+} RtCudaTranspose;
+
+// An element's bits, repeated to 16 bytes.
+typedef struct RtCudaPattern {
+    uint64_t word[2];
+} RtCudaPattern;
+
+#endif

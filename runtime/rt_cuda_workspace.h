@@ -1,0 +1,14 @@
+// Formulas for the bytes of Rt.workspace that kernels of GPUs use. The compiler calls them to plan
+// memory, and kernels to divide it. They depend on shapes only.
+#ifndef SHARDCC_RT_CUDA_WORKSPACE_H
+#define SHARDCC_RT_CUDA_WORKSPACE_H
+
+#include "runtime/rt_kernels.h"
+
+int64_t rt_cuda_reduce_workspace(const RtReduce *p);
+int64_t rt_cuda_scatter_workspace(const RtGather *p);
+int64_t rt_cuda_dot_workspace(const RtDot *p);
+int64_t rt_cuda_conv_workspace(const RtConv *p);            // the largest of the three directions
+int64_t rt_cuda_attention_workspace(const RtAttention *p);  // forward and gradient
+
+#endif

@@ -1,0 +1,41 @@
+// Runs a kernel's function on both targets: the CPU's on memory of the host, the GPU's on the
+// double of CUDA's runtime, there in three orders of blocks, threads and streams. The results of
+// the three must be the same bits, and those of the CPU's function up to a limit.
+#ifndef SHARDCC_TESTS_CUDA_BOTH_H
+#define SHARDCC_TESTS_CUDA_BOTH_H
+
+#include "runtime/cuda/cuda.h"
+#include "tests/cuda/cudart.h"
+#include "tests/runtime/kernels.h"
+
+// A tensor's bytes as they are before the call. A result is compared as floats of its type, or bit
+// by bit if `limit` is 0; elements of a result that the call doesn't write must stay the same.
+typedef struct Operand {
+    const void *data;
+    int64_t bytes;
+    bool is_result;
+    RtType type;
+    double limit;
+} Operand;
+
+// Calls a kernel with parameters `p` and operands `o`.
+typedef void Call(Rt *rt, const void *p, void **o);
+
+// Defines cpu_NAME and gpu_NAME, which call the function NAME of the targets. The arguments may
+// name rt, p and o.
+#define CALL_BOTH(name, ...)                                                                       \
+    extern __typeof__(rt_##name) cuda_##name;                                                      \
+    static void cpu_##name(Rt *rt, const void *p, void **o) { rt_##name(rt, __VA_ARGS__); }        \
+    static void gpu_##name(Rt *rt, const void *p, void **o) { cuda_##name(rt, __VA_ARGS__); }
+
+// `cpu_bytes`, `gpu_bytes`: workspace of each target.
+void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Operand *o, int n,
+                int64_t cpu_bytes, int64_t gpu_bytes);
+#define CHECK_BOTH(name, p, o, n, cpu_bytes, gpu_bytes)                                            \
+    check_both(#name, cpu_##name, gpu_##name, p, o, n, cpu_bytes, gpu_bytes)
+
+// Random elements of a type; floats in [-1, 1), integers near 0, a NaN or infinity now and then if
+// `has_odd`. The caller frees them.
+void *draw_elements(Random *r, RtType t, int64_t n, bool has_odd);
+
+#endif

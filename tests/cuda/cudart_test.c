@@ -1,0 +1,281 @@
+// Tests of the double of CUDA's runtime: work is carried out in the order that streams, events and
+// graphs ask for, as soon or as late as they allow, and misuse ends with its message.
+#include "tests/cuda/both.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 100 };
+
+typedef struct Machine {
+    cudaStream_t a, b;
+    cudaEvent_t event;
+    char *x, *y, *host;  // device, device, pinned
+} Machine;
+
+static Machine machine_new(bool is_lazy)
+{
+    Machine m;
+
+    cudart_order(0, is_lazy);
+    assert_int_equal(cudaStreamCreateWithFlags(&m.a, cudaStreamNonBlocking), 0);
+    assert_int_equal(cudaStreamCreateWithFlags(&m.b, cudaStreamNonBlocking), 0);
+    assert_int_equal(cudaEventCreate(&m.event), 0);
+    assert_int_equal(cudaMalloc((void **)&m.x, N), 0);
+    assert_int_equal(cudaMalloc((void **)&m.y, N), 0);
+    assert_int_equal(cudaMallocHost((void **)&m.host, N), 0);
+    memset(m.host, 0, N);
+    return m;
+}
+
+static void machine_end(Machine *m)
+{
+    cudaStreamDestroy(m->a);
+    cudaStreamDestroy(m->b);
+    cudaEventDestroy(m->event);
+    cudaFree(m->x);
+    cudaFree(m->y);
+    cudaFreeHost(m->host);
+    assert_int_equal(cudart_objects(), 0);
+}
+
+// Stream a fills x, and b copies it out after the event, if it waits.
+static char copied_byte(bool is_lazy, bool waits)
+{
+    Machine m = machine_new(is_lazy);
+
+    cudaMemsetAsync(m.x, 7, N, m.a);
+    cudaEventRecord(m.event, m.a);
+    if (waits)
+        cudaStreamWaitEvent(m.b, m.event, 0);
+    cudaMemcpyAsync(m.host, m.x, N, cudaMemcpyDeviceToHost, m.b);
+    if (is_lazy)
+        assert_int_equal(m.host[0], 0);
+    assert_int_equal(cudaStreamSynchronize(m.b), 0);
+    char byte = m.host[N - 1];
+    machine_end(&m);
+    return byte;
+}
+
+static void test_order(void **state)
+{
+    assert_int_equal(copied_byte(false, true), 7);
+    assert_int_equal(copied_byte(true, true), 7);
+    assert_int_not_equal(copied_byte(true, false), 7);
+}
+
+// A captured fork: b copies x to y beside a. Without the join the capture fails; without the fork's
+// wait a lazy device copies too soon.
+static void test_graph(void **state)
+{
+    for (int lazy = 0; lazy < 2; lazy++) {
+        Machine m = machine_new(lazy);
+        cudaGraph_t graph;
+        cudaGraphExec_t exec;
+
+        assert_int_equal(cudaStreamBeginCapture(m.a, cudaStreamCaptureModeGlobal), 0);
+        cudaMemsetAsync(m.x, 3, N, m.a);
+        assert_int_equal(cudaStreamSynchronize(m.a), cudaErrorStreamCaptureUnsupported);
+        cudaEventRecord(m.event, m.a);
+        cudaStreamWaitEvent(m.b, m.event, 0);
+        cudaMemcpyAsync(m.y, m.x, N, cudaMemcpyDeviceToDevice, m.b);
+        cudaEventRecord(m.event, m.b);
+        cudaStreamWaitEvent(m.a, m.event, 0);
+        cudaMemcpyAsync(m.host, m.y, N, cudaMemcpyDeviceToHost, m.a);
+        assert_int_equal(cudaStreamEndCapture(m.a, &graph), 0);
+        assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), 0);
+        cudaGraphDestroy(graph);
+        assert_int_equal(m.host[0], 0);
+        for (int again = 0; again < 2; again++) {
+            memset(m.host, 0, N);
+            assert_int_equal(cudaGraphLaunch(exec, m.a), 0);
+            cudaStreamSynchronize(m.a);
+            assert_int_equal(m.host[N - 1], 3);
+        }
+        cudaGraphExecDestroy(exec);
+        machine_end(&m);
+    }
+}
+
+static void test_unjoined(void **state)
+{
+    Machine m = machine_new(true);
+    cudaGraph_t graph;
+
+    cudaStreamBeginCapture(m.a, cudaStreamCaptureModeGlobal);
+    cudaEventRecord(m.event, m.a);
+    cudaStreamWaitEvent(m.b, m.event, 0);
+    cudaMemsetAsync(m.x, 1, N, m.b);
+    assert_int_equal(cudaStreamEndCapture(m.a, &graph), cudaErrorStreamCaptureUnjoined);
+    assert_int_equal(cudaStreamEndCapture(m.a, &graph), cudaErrorStreamCaptureUnmatched);
+    machine_end(&m);
+}
+
+static void test_errors(void **state)
+{
+    RtCuda c = {0};
+    cudaKernel_t kernel;
+    cudaEvent_t untimed;
+    float ms;
+    void *p;
+    int n;
+
+    cudart_machine(0, 0);
+    assert_int_equal(cudaGetDeviceCount(&n), cudaErrorNoDevice);
+    cudart_machine(2, 1000);
+    assert_int_equal(cudaSetDevice(1), 0);
+    assert_int_equal(cudaSetDevice(2), cudaErrorInvalidDevice);
+    assert_int_equal(cudaMalloc(&p, 1001), cudaErrorMemoryAllocation);
+    assert_int_equal(cudaMalloc(&p, 1000), 0);
+    assert_int_equal(cudaFree((char *)p + 1), cudaErrorInvalidValue);
+    assert_int_equal(cudaFree(p), 0);
+    assert_int_equal(cudaFree(p), cudaErrorInvalidValue);
+    cudart_machine(1, (size_t)1 << 30);
+    assert_int_equal(rt_cuda_load(&c, NULL), cudaErrorInvalidValue);
+    assert_int_equal(rt_cuda_load(&c, "image"), 0);
+    assert_int_equal(cudaLibraryGetKernel(&kernel, c.library, "none"), cudaErrorSymbolNotFound);
+    assert_int_equal(cudaGetLastError(), cudaErrorSymbolNotFound);
+    assert_int_equal(cudaGetLastError(), 0);
+    rt_cuda_unload(&c);
+    Machine m = machine_new(true);
+    assert_int_equal(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming), 0);
+    cudaEventRecord(untimed, m.a);
+    cudaEventRecord(m.event, m.a);
+    assert_int_equal(cudaEventQuery(m.event), cudaErrorNotReady);
+    assert_int_equal(cudaEventElapsedTime(&ms, m.event, m.event), cudaErrorNotReady);
+    cudaEventSynchronize(m.event);
+    assert_int_equal(cudaEventElapsedTime(&ms, m.event, m.event), 0);
+    assert_int_equal(cudaEventElapsedTime(&ms, untimed, m.event), cudaErrorInvalidResourceHandle);
+    cudaEventDestroy(untimed);
+    machine_end(&m);
+}
+
+// ---- misuse ----
+
+static void touch_device(Machine *m) { m->x[3] = 1; }
+static void read_device(Machine *m) { m->host[0] = m->x[0]; }
+static void touch_freed(Machine *m)
+{
+    cudaFree(m->x);
+    m->x[0] = 1;
+}
+static void copy_freed(Machine *m)
+{
+    cudaMemcpyAsync(m->x, m->y, N, cudaMemcpyDeviceToDevice, m->a);
+    cudaFree(m->x);
+    cudaStreamSynchronize(m->a);
+}
+static void copy_too_much(Machine *m)
+{
+    cudaMemcpyAsync(m->x, m->y + 1, N, cudaMemcpyDeviceToDevice, m->a);
+}
+static void fill_too_much(Machine *m) { cudaMemsetAsync(m->x, 0, N + 1, m->a); }
+static void copy_onto_itself(Machine *m)
+{
+    cudaMemcpyAsync(m->x, m->x + 10, 20, cudaMemcpyDeviceToDevice, m->a);
+}
+static void copy_unpinned(Machine *m)
+{
+    char host[N];
+
+    cudaMemcpyAsync(host, m->x, N, cudaMemcpyDeviceToHost, m->a);
+}
+static void copy_wrong_way(Machine *m)
+{
+    cudaMemcpyAsync(m->host, m->x, N, cudaMemcpyHostToDevice, m->a);
+}
+static void use_default_stream(Machine *m) { cudaMemsetAsync(m->x, 0, N, NULL); }
+static void use_destroyed(Machine *m)
+{
+    cudaStreamDestroy(m->b);
+    cudaMemsetAsync(m->x, 0, N, m->b);
+}
+static void launch_nothing(Machine *m)
+{
+    RtCuda c = {.stream = m->a};
+    Rt rt = {.cuda = &c};
+
+    rt_cuda_load(&c, "image");
+    rt_cuda_launch(&rt, "rt_cuda_nothing", (RtCudaGrid){1, 1, 1}, 32, NULL);
+}
+// A copy of more bytes than y has, by a kernel: behind y, and behind its pages.
+static void launch_copy(Machine *m, int64_t count)
+{
+    RtCuda c = {.stream = m->a};
+    Rt rt = {.cuda = &c};
+    RtCudaCopy p = {.dims = {.n = 1, .dim = {count}, .x = {0}, .y = {1}}, .count = count};
+
+    cudaMemsetAsync(m->x, 0, N, m->a);
+    rt_cuda_load(&c, "image");
+    rt_cuda_launch(&rt, "rt_cuda_copy_1", (RtCudaGrid){1 + count / 1024, 1, 1}, 256,
+                   RT_CUDA_ARGS(&p, &m->y, &m->x));
+    cudaStreamSynchronize(m->a);
+}
+static void write_behind(Machine *m) { launch_copy(m, N + 1); }
+static void write_far_behind(Machine *m) { launch_copy(m, 9000); }
+
+static const struct {
+    void (*f)(Machine *m);
+    const char *says;
+} misuses[] = {
+    {touch_device, "host code touches device memory"},
+    {read_device, "host code touches device memory"},
+    {touch_freed, "memory is used after its free"},
+    {copy_freed, "memory is used after its free"},
+    {copy_too_much, "a copy's source: bytes 1 to 101 of an allocation of 100 bytes"},
+    {fill_too_much, "a fill: bytes 0 to 101 of an allocation of 100 bytes"},
+    {copy_onto_itself, "a copy's source and destination overlap"},
+    {copy_unpinned, "the destination of an asynchronous copy isn't pinned"},
+    {copy_wrong_way, "the destination is no device memory"},
+    {use_default_stream, "cudaMemsetAsync: the default stream"},
+    {use_destroyed, "cudaMemsetAsync: the object has been destroyed"},
+    {launch_nothing, "error: rt_cuda_nothing: named symbol not found"},
+    {write_behind, "byte 100 of an allocation of 100 bytes was written"},
+    {write_far_behind, "rt_cuda_copy_1, block ("},
+};
+
+// Runs the misuse in a process of its own, and reads what it says.
+static void read_message(void (*f)(Machine *m), char *text, size_t room)
+{
+    int pipes[2], status;
+    size_t n = 0;
+
+    assert_return_code(pipe(pipes), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(pipes[1], 2);
+        Machine m = machine_new(true);
+        f(&m);
+        _exit(0);
+    }
+    close(pipes[1]);
+    for (ssize_t k; n + 1 < room && (k = read(pipes[0], text + n, room - n - 1)) > 0;)
+        n += (size_t)k;
+    text[n] = 0;
+    close(pipes[0]);
+    waitpid(pid, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1)
+        fail_msg("status %d: '%s'", status, text);
+}
+
+static void test_misuse(void **state)
+{
+    for (size_t i = 0; i < sizeof misuses / sizeof *misuses; i++) {
+        char text[1024];
+        read_message(misuses[i].f, text, sizeof text);
+        if (!strstr(text, misuses[i].says))
+            fail_msg("'%s' isn't in '%s'", misuses[i].says, text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_unjoined), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_misuse),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
