@@ -5,6 +5,14 @@
 
 #include "runtime/rt_kernels.h"
 
+// Blocks that keep a GPU busy: four for each multiprocessor of an H100. Work is split until there
+// are as many; it is a constant, so that results don't depend on the GPU.
+enum { RT_CUDA_BLOCKS = 528 };
+
+// Parts of at least `least_length` elements into which a long sum is split, if there are `units`
+// such sums.
+int64_t rt_cuda_reduce_chunks(int64_t units, int64_t length, int64_t least_length);
+
 int64_t rt_cuda_reduce_workspace(const RtReduce *p);
 int64_t rt_cuda_scatter_workspace(const RtGather *p);
 int64_t rt_cuda_dot_workspace(const RtDot *p);

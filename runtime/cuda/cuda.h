@@ -47,6 +47,9 @@ void rt_cuda_dims_add(RtCudaDims *d, int64_t dim, int64_t x, int64_t y);
 void rt_cuda_dims_sort_y(RtCudaDims *d);
 void rt_cuda_dims_sort_x(RtCudaDims *d);
 
+// The identity of `op`: 0 for a sum, the smallest value of the type for a maximum, the largest for
+// a minimum.
+double rt_cuda_identity(RtType t, RtReduceOp op);
 // The bits of an element, repeated.
 RtCudaPattern rt_cuda_pattern(RtType t, double value);
 // Writes the element to all of y's strided elements; `c` has y's dims.

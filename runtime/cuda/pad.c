@@ -3,8 +3,7 @@
 
 #include "runtime/cuda/cuda.h"
 
-// 0 for a sum, the smallest value of the type for a maximum, the largest for a minimum.
-static double identity(RtType t, RtReduceOp op)
+double rt_cuda_identity(RtType t, RtReduceOp op)
 {
     bool is_float = t == RT_F32 || t == RT_F64 || t == RT_F16 || t == RT_BF16;
     bool is_unsigned = t == RT_BOOL || t == RT_U8 || t == RT_U16 || t == RT_U32;
@@ -33,5 +32,5 @@ void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)
     if (c.dim[p->dim] <= 0)
         return;
     rt_cuda_put(rt, &c, (char *)x + shard->extent * p->stride[p->dim] * bytes,
-                rt_cuda_pattern(t == RT_BOOL ? RT_U8 : t, identity(p->type, p->op)));
+                rt_cuda_pattern(t == RT_BOOL ? RT_U8 : t, rt_cuda_identity(p->type, p->op)));
 }

@@ -35,6 +35,14 @@ typedef struct RtCudaTranspose {
     int64_t down, across;  // tiles
 } RtCudaTranspose;
 
+// A reduction: `kept` walks the results (y is dense), `reduced` the elements of one (x alone). Its
+// elements are split into chunks, whose results are joined.
+typedef struct RtCudaReduce {
+    RtReduceOp op;
+    RtCudaDims kept, reduced;
+    int64_t results, length, chunks;
+} RtCudaReduce;
+
 // An element's bits, repeated to 16 bytes.
 typedef struct RtCudaPattern {
     uint64_t word[2];

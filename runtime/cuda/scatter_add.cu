@@ -1,0 +1,94 @@
+// Adds rows to a table by index. The index is sorted by rank: an element's place is the number of
+// those with a smaller row, or with the same row and before it. So rows are added in the order of
+// the index, and nothing is counted with atomics. The ranks of n elements take n² comparisons: 3 µs
+// for 8192 at the rate of an H100, 0.8 ms for 131072.
+#include "runtime/cuda/cuda.cuh"
+
+enum { RT_SORT_BLOCK = 256, RT_ADD_COLUMNS = 32, RT_ADD_LINES = 8 };
+
+// The row of the table's shard; p.n, behind all rows, if it is outside.
+__device__ __forceinline__ int32_t rt_sort_key(const RtGather &p, const void *index, int64_t i)
+{
+    int64_t x = p.index_type == RT_I32 ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
+
+    return (int32_t)(x >= p.offset && x - p.offset < p.n ? x - p.offset : p.n);
+}
+
+// A block for RT_SORT_BLOCK elements of one batch entry's index. Writes the sorted rows and the
+// elements in their order, both [batch, index].
+extern "C" __global__ void rt_cuda_scatter_sort(RtGather p, int32_t *row, int32_t *order,
+                                                const void *index)
+{
+    __shared__ Shared<int32_t[RT_SORT_BLOCK]> key;
+    int64_t blocks = (p.index + RT_SORT_BLOCK - 1) / RT_SORT_BLOCK;
+    int64_t first = blockIdx.x / blocks * p.index;
+    int32_t i = (int32_t)(blockIdx.x % blocks) * RT_SORT_BLOCK + (int32_t)threadIdx.x;
+    int32_t n = (int32_t)p.index, mine = i < n ? rt_sort_key(p, index, first + i) : 0, place = 0;
+
+    for (int32_t base = 0; base < n; base += RT_SORT_BLOCK) {
+        int32_t count = n - base < RT_SORT_BLOCK ? n - base : RT_SORT_BLOCK;
+        __syncthreads();
+        if ((int32_t)threadIdx.x < count)
+            key[threadIdx.x] = rt_sort_key(p, index, first + base + threadIdx.x);
+        __syncthreads();
+        for (int32_t j = 0; j < count; j++) {
+            int32_t other = key[j];
+            place += other < mine || (other == mine && base + j < i);
+        }
+    }
+    if (i < n) {
+        row[first + place] = mine;
+        order[first + place] = i;
+    }
+}
+RT_ENTRY(rt_cuda_scatter_sort);
+
+__device__ __forceinline__ float rt_add(float a, float b) { return a + b; }
+__device__ __forceinline__ double rt_add(double a, double b) { return a + b; }
+template <class T> __device__ __forceinline__ T rt_add(T a, T b)
+{
+    return (T)((uint64_t)a + (uint64_t)b);
+}
+
+// A block adds a segment, the sorted elements of one row, to a tile of columns of the table. There
+// is one for each sorted element; those that begin no segment have nothing to do. RT_ADD_LINES
+// threads share a column's rows, and their sums are added in order.
+template <class T>
+__device__ __forceinline__ void rt_add_segment(const RtGather &p, T *table, const T *rows,
+                                               const int32_t *row, const int32_t *order)
+{
+    __shared__ Shared<T[RT_ADD_LINES][RT_ADD_COLUMNS]> room;
+    int lane = (int)threadIdx.x % RT_ADD_COLUMNS, line = (int)threadIdx.x / RT_ADD_COLUMNS;
+    RtDivided a = rt_divide(blockIdx.x, (p.inner + RT_ADD_COLUMNS - 1) / RT_ADD_COLUMNS);
+    RtDivided b = rt_divide(a.quotient, p.index);
+    int64_t slice = b.quotient, column = a.rest * RT_ADD_COLUMNS + lane;
+    const int32_t *sorted = row + slice / p.outer * p.index;
+    const int32_t *from = order + slice / p.outer * p.index;
+    int32_t first = (int32_t)b.rest, n = (int32_t)p.index, mine = sorted[first];
+    T s = 0;
+
+    if (mine == p.n || (first > 0 && sorted[first - 1] == mine))
+        return;
+    if (column < p.inner) {
+#pragma unroll 4
+        for (int32_t i = first + line; i < n && sorted[i] == mine; i += RT_ADD_LINES)
+            s = rt_add(s, rows[(slice * p.index + from[i]) * p.inner + column]);
+    }
+    room[line][lane] = s;
+    __syncthreads();
+    if (line > 0 || column >= p.inner)
+        return;
+    for (int i = 1; i < RT_ADD_LINES; i++)
+        s = rt_add(s, (T)room[i][lane]);
+    T *to = table + (slice * p.n + mine) * p.inner + column;
+    *to = rt_add(*to, s);
+}
+
+#define RT_SCATTER(T, name)                                                                        \
+    extern "C" __global__ void rt_cuda_scatter_add_##name(                                         \
+        RtGather p, T *table, const T *rows, const int32_t *row, const int32_t *order)             \
+    {                                                                                              \
+        rt_add_segment(p, table, rows, row, order);                                                \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_scatter_add_##name);
+RT_CUDA_EACH_NUMBER(RT_SCATTER)

@@ -1,0 +1,30 @@
+// Formulas for the bytes of Rt.workspace that kernels of GPUs use.
+#include "runtime/rt_cuda_workspace.h"
+
+#include "runtime/rt_workspace.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t rt_cuda_reduce_chunks(int64_t units, int64_t length, int64_t least_length)
+{
+    int64_t chunks = least(ceil_div(RT_CUDA_BLOCKS, units), length / least_length);
+
+    return chunks > 1 ? chunks : 1;
+}
+
+// Chunks of neighbouring results are the most: 32 results are a unit there, and chunks are short.
+int64_t rt_cuda_reduce_workspace(const RtReduce *p)
+{
+    int64_t results = 1, length = 1;
+
+    for (int i = 0; i < p->rank; i++)
+        *(p->reduced[i] ? &length : &results) *= p->dim[i];
+    if (results == 0)
+        return 0;
+    int64_t chunks = rt_cuda_reduce_chunks(ceil_div(results, 32), length, 128);
+    return chunks > 1 ? 8 * results * chunks : 0;
+}
+
+// The sorted index: each element's row and its place in the index, of 4 bytes.
+int64_t rt_cuda_scatter_workspace(const RtGather *p) { return 8 * p->batch * p->index; }
