@@ -70,11 +70,20 @@ __device__ __forceinline__ RtOffsets rt_offsets(const RtCudaDims &d, int64_t i)
     return at;
 }
 
+// The value of the lane whose number differs in the bits of `lanes`; elements of any size.
+template <class T> __device__ __forceinline__ T rt_swap_lanes(T x, int lanes)
+{
+    if constexpr (sizeof(T) < 4)
+        return (T)__shfl_xor_sync((unsigned)RT_ALL_LANES, (int)x, lanes);
+    else
+        return __shfl_xor_sync((unsigned)RT_ALL_LANES, x, lanes);
+}
+
 // Combines a warp's values in a fixed tree; all lanes get the result. `join` must be commutative.
 template <class T, class Join> __device__ __forceinline__ T rt_warp_join(T x, Join join)
 {
     for (int k = RT_WARP / 2; k; k /= 2)
-        x = join(x, __shfl_xor_sync((unsigned)RT_ALL_LANES, x, k));
+        x = join(x, rt_swap_lanes(x, k));
     return x;
 }
 

@@ -47,6 +47,13 @@ void rt_cuda_dims_add(RtCudaDims *d, int64_t dim, int64_t x, int64_t y);
 void rt_cuda_dims_sort_y(RtCudaDims *d);
 void rt_cuda_dims_sort_x(RtCudaDims *d);
 
+// Does a block work on each line along a dim? Else a thread does, which takes many lines, and
+// neighbouring ones that are contiguous.
+static inline bool rt_cuda_has_rows(const RtAlong *p) { return p->inner < 32 && p->n > 32; }
+
+// Threads of a block that searches a line of n elements.
+static inline int rt_cuda_line_threads(int64_t n) { return n <= 256 ? 32 : 256; }
+
 // The identity of `op`: 0 for a sum, the smallest value of the type for a maximum, the largest for
 // a minimum.
 double rt_cuda_identity(RtType t, RtReduceOp op);

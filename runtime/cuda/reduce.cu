@@ -3,7 +3,7 @@
 
 enum { RT_REDUCE_BLOCK = 256, RT_LINES = RT_REDUCE_BLOCK / RT_WARP };
 
-// What a type is reduced in: integers wrap when they are stored.
+// The type that elements of T are reduced in; integers wrap when they are stored.
 template <class T> struct RtTotal {
     typedef int64_t type;
     static __device__ int64_t least() { return INT64_MIN; }

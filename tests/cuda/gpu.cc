@@ -188,13 +188,18 @@ void begin(Thread *t)
     switch_to(f);
 }
 
+bool is_same(const Site &x, const Site &y)
+{
+    return x.line == y.line && (x.file == y.file || strcmp(x.file, y.file) == 0);
+}
+
 // Waits until all have come to the gate. `orders`: accesses to shared memory before and after it
 // are ordered.
 void meet(Gate &g, bool orders, Site site)
 {
     Thread *t = b.self;
 
-    if (g.arrived && (g.site.line != site.line || strcmp(g.site.file, site.file)))
+    if (g.arrived && !is_same(g.site, site))
         fail(site, "%s meet at different places: others at %s:%d", g.mask ? "lanes" : "threads",
              g.site.file, g.site.line);
     g.site = site;

@@ -108,7 +108,8 @@ void sync_warp(unsigned mask, Site site);
 
 template <class T> T shuffle(unsigned mask, T x, int source, Site site)
 {
-    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
+    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && std::is_arithmetic_v<T>,
+                  "CUDA exchanges words of 4 and 8 bytes");
     uint64_t word = 0;
 
     std::memcpy(&word, &x, sizeof x);

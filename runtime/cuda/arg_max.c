@@ -1,0 +1,19 @@
+// The index of the largest element along a dim.
+#include "runtime/cuda/cuda.h"
+
+enum { BLOCK = 256 };
+
+void rt_arg_max(Rt *rt, const RtAlong *p, void *y, const void *x)
+{
+    int64_t lines = p->outer * p->inner;
+    void **args = RT_CUDA_ARGS((void *)p, &y, &x);
+
+    if (p->n == 0)
+        rt_fill(rt, RT_I64, y, lines, 0);
+    else if (rt_cuda_has_rows(p))
+        rt_cuda_launch_typed(rt, "rt_cuda_arg_max_row", p->type, (RtCudaGrid){lines, 1, 1},
+                             rt_cuda_line_threads(p->n), args);
+    else
+        rt_cuda_launch_typed(rt, "rt_cuda_arg_max_column", p->type,
+                             (RtCudaGrid){rt_ceil_div(lines, BLOCK), 1, 1}, BLOCK, args);
+}
