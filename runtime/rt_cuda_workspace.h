@@ -8,6 +8,8 @@
 // Blocks that keep a GPU busy: four for each multiprocessor of an H100. Work is split until there
 // are as many; it is a constant, so that results don't depend on the GPU.
 enum { RT_CUDA_BLOCKS = 528 };
+// Products: the edge of a tile, and the least terms of a part of a long sum.
+enum { RT_CUDA_EDGE = 64, RT_CUDA_TERMS = 256 };
 
 // Parts of at least `least_length` elements into which a long sum is split, if there are `units`
 // such sums.

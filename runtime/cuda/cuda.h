@@ -35,6 +35,13 @@ void rt_cuda_launch(Rt *rt, const char *kernel, RtCudaGrid grid, int threads, vo
 void rt_cuda_launch_typed(Rt *rt, const char *kernel, RtType t, RtCudaGrid grid, int threads,
                           void **args);
 
+// ---- prepared kernels ----
+
+// Allocates a zeroed struct and stores it as kernel number `kernel`; rt_kernels_free frees it.
+void *rt_cuda_kernel_new(Rt *rt, int kernel, size_t size);
+// A product by our own kernel, for any strides. It may use rt_cuda_dot_workspace.
+void rt_cuda_product(Rt *rt, const RtDot *p, void *y, const void *a, const void *b);
+
 // ---- dims ----
 
 static inline int64_t rt_least(int64_t a, int64_t b) { return a < b ? a : b; }

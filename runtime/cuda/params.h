@@ -43,6 +43,12 @@ typedef struct RtCudaReduce {
     int64_t results, length, chunks;
 } RtCudaReduce;
 
+// A product in tiles, whose sums are split into parts.
+typedef struct RtCudaDot {
+    RtDot p;
+    int64_t batches, tiles_m, tiles_n, parts;
+} RtCudaDot;
+
 // An element's bits, repeated to 16 bytes.
 typedef struct RtCudaPattern {
     uint64_t word[2];

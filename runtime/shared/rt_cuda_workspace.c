@@ -28,3 +28,17 @@ int64_t rt_cuda_reduce_workspace(const RtReduce *p)
 
 // The sorted index: each element's row and its place in the index, of 4 bytes.
 int64_t rt_cuda_scatter_workspace(const RtGather *p) { return 8 * p->batch * p->index; }
+
+// The parts' sums, if k is split: [part, batch, m, n].
+int64_t rt_cuda_dot_workspace(const RtDot *p)
+{
+    bool is_transposed;
+    RtDot d = rt_dot_fold(p, &is_transposed);
+    int64_t batches = rt_product(d.batch, d.n_batch), results = batches * d.m * d.n;
+
+    if (results == 0)
+        return 0;
+    int64_t parts = rt_cuda_reduce_chunks(
+        batches * ceil_div(d.m, RT_CUDA_EDGE) * ceil_div(d.n, RT_CUDA_EDGE), d.k, RT_CUDA_TERMS);
+    return parts > 1 ? parts * results * rt_type_bytes(d.type) : 0;
+}

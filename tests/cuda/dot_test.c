@@ -1,0 +1,92 @@
+// Products on GPUs against the CPU's: random shapes, strides and batches, long sums of few results.
+#include "tests/cuda/both.h"
+
+extern __typeof__(rt_dot_init) cuda_dot_init;
+extern __typeof__(rt_dot) cuda_dot;
+static void cpu_dot(Rt *rt, const void *p, void **o)
+{
+    rt_dot_init(rt, 1, p);
+    rt_dot(rt, 1, o[0], o[1], o[2]);
+}
+static void gpu_dot(Rt *rt, const void *p, void **o)
+{
+    cuda_dot_init(rt, 1, p);
+    cuda_dot(rt, 1, o[0], o[1], o[2]);
+}
+
+// Draws strides for one operand. A batch dim that it lacks has stride 0.
+static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0, int64_t *s1,
+                       int64_t *batch, bool may_lack)
+{
+    int64_t dim[RT_MAX_BATCH + 2], *stride[RT_MAX_BATCH + 2];
+    int n = 0;
+
+    for (int i = 0; i < p->n_batch; i++) {
+        batch[i] = 0;
+        if (may_lack && draw(r, 3) == 0)
+            continue;
+        dim[n] = p->batch[i];
+        stride[n++] = &batch[i];
+    }
+    dim[n] = d0;
+    stride[n++] = s0;
+    dim[n] = d1;
+    stride[n++] = s1;
+    return draw_strides(r, n, dim, stride);
+}
+
+static void check(Random *r, RtDot *p)
+{
+    int64_t na = operand(r, p, p->m, p->k, &p->a_m, &p->a_k, p->a_batch, true);
+    int64_t nb = operand(r, p, p->k, p->n, &p->b_k, &p->b_n, p->b_batch, true);
+    int64_t ny = operand(r, p, p->m, p->n, &p->y_m, &p->y_n, p->y_batch, false);
+    int64_t width = rt_type_bytes(p->type);
+    void *a = draw_elements(r, p->type, na, false), *b = draw_elements(r, p->type, nb, false);
+    void *y = draw_elements(r, p->type, ny, false);
+    double limit = (p->type == RT_F32 ? 1e-6 : 1e-15) * sqrt((double)p->k + 1);
+    Operand o[] = {{y, ny * width, true, p->type, limit}, {a, na * width}, {b, nb * width}};
+
+    CHECK_BOTH(dot, p, o, 3, rt_dot_workspace(p, 1), rt_cuda_dot_workspace(p));
+    free(a);
+    free(b);
+    free(y);
+}
+
+static void test_random_shapes(void **state)
+{
+    Random r = {1};
+
+    for (int i = 0; i < 60; i++) {
+        RtDot p = {.m = draw_size(&r, 70),
+                   .n = draw_size(&r, 70),
+                   .k = draw_size(&r, 60),
+                   .n_batch = (int)draw(&r, 4),
+                   .type = draw(&r, 4) ? RT_F32 : RT_F64};
+        for (int j = 0; j < p.n_batch; j++)
+            p.batch[j] = draw_size(&r, 3);
+        check(&r, &p);
+    }
+}
+
+static void test_long_sums(void **state)
+{
+    Random r = {2};
+
+    for (int i = 0; i < 12; i++) {
+        RtDot p = {.m = 1 + draw(&r, 20),
+                   .n = 1 + draw(&r, 20),
+                   .k = 500 + draw(&r, 1200),
+                   .n_batch = (int)draw(&r, 2),
+                   .batch = {2},
+                   .type = draw(&r, 3) ? RT_F32 : RT_F64};
+        check(&r, &p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_shapes),
+                                       cmocka_unit_test(test_long_sums)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
