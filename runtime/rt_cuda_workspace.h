@@ -18,6 +18,8 @@ int64_t rt_cuda_reduce_chunks(int64_t units, int64_t length, int64_t least_lengt
 int64_t rt_cuda_reduce_workspace(const RtReduce *p);
 int64_t rt_cuda_scatter_workspace(const RtGather *p);
 int64_t rt_cuda_dot_workspace(const RtDot *p);
+// Parts of the sums of the weights' gradient.
+int64_t rt_cuda_conv_parts(const RtConv *p);
 int64_t rt_cuda_conv_workspace(const RtConv *p);            // the largest of the three directions
 int64_t rt_cuda_attention_workspace(const RtAttention *p);  // forward and gradient
 

@@ -63,7 +63,9 @@ static inline float rt_copy_signf(float x, float s)
 
 // a b + c, rounded once if the machine has the instruction. The compiler is told not to fuse by
 // itself, so that a function gives the same bits wherever it is inlined.
-#if defined(__FMA__) || defined(__FP_FAST_FMAF)
+#if defined(__CUDACC__)
+#define RT_FMA(a, b, c) fmaf(a, b, c)
+#elif defined(__FMA__) || defined(__FP_FAST_FMAF)
 #define RT_FMA(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define RT_FMA(a, b, c) ((a) * (b) + (c))

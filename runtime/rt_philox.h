@@ -13,7 +13,11 @@ static inline void rt_philox(uint32_t c[4], uint32_t k0, uint32_t k1)
     const uint64_t low = UINT32_MAX;
     uint64_t x0 = c[0], x1 = c[1], x2 = c[2], x3 = c[3];
 
+#ifdef __CUDACC__
+#pragma unroll
+#else
 #pragma GCC unroll 10
+#endif
     for (int round = 0; round < 10; round++) {
         uint64_t a = 0xD2511F53 * x0, b = 0xCD9E8D57 * x2;
 

@@ -42,6 +42,13 @@ void *rt_cuda_kernel_new(Rt *rt, int kernel, size_t size);
 // A product by our own kernel, for any strides. It may use rt_cuda_dot_workspace.
 void rt_cuda_product(Rt *rt, const RtDot *p, void *y, const void *a, const void *b);
 
+// ---- attention ----
+
+// Tiles of 64 columns that a block has, for results of so many columns.
+static inline int rt_cuda_column_tiles(int64_t columns) { return columns <= RT_CUDA_EDGE ? 1 : 2; }
+// Tiles of `rows` rows (queries or keys) and blocks of columns.
+RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64_t columns);
+
 // ---- dims ----
 
 static inline int64_t rt_least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -30,7 +30,7 @@ void rt_cuda_product(Rt *rt, const RtDot *p, void *y, const void *a, const void 
     rt_cuda_launch_typed(rt, "rt_cuda_dot", p->type, (RtCudaGrid){tiles * d.parts, 1, 1}, BLOCK,
                          RT_CUDA_ARGS(&d, &y, &partial, &a, &b));
     if (d.parts > 1)
-        rt_cuda_launch_typed(rt, "rt_cuda_dot_parts", p->type,
+        rt_cuda_launch_typed(rt, "rt_cuda_dot_join", p->type,
                              (RtCudaGrid){rt_ceil_div(results, BLOCK), 1, 1}, BLOCK,
                              RT_CUDA_ARGS(&d, &y, &partial));
 }

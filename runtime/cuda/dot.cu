@@ -82,10 +82,10 @@ __device__ __forceinline__ void rt_dot_parts(const RtCudaDot &d, T *y, const T *
         rt_dot_tile(d, y, partial, a, b);                                                          \
     }                                                                                              \
     RT_ENTRY(rt_cuda_dot_##name);                                                                  \
-    extern "C" __global__ void rt_cuda_dot_parts_##name(RtCudaDot d, T *y, const T *partial)       \
+    extern "C" __global__ void rt_cuda_dot_join_##name(RtCudaDot d, T *y, const T *partial)        \
     {                                                                                              \
         rt_dot_parts(d, y, partial);                                                               \
     }                                                                                              \
-    RT_ENTRY(rt_cuda_dot_parts_##name);
+    RT_ENTRY(rt_cuda_dot_join_##name);
 RT_DOT(float, f32)
 RT_DOT(double, f64)

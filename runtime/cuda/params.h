@@ -49,6 +49,31 @@ typedef struct RtCudaDot {
     int64_t batches, tiles_m, tiles_n, parts;
 } RtCudaDot;
 
+// Attention in tiles of queries or keys. A block has `tiles` of them for each head, or batch entry,
+// and `columns` blocks of columns of its results for each of these.
+typedef struct RtCudaAttention {
+    RtAttention p;
+    int64_t groups, tiles, columns;
+    uint32_t
+        least;     // dropout keeps a weight if its random number's upper 24 bits are at least this
+    float factor;  // of weights that are kept
+} RtCudaAttention;
+
+// A convolution, or a gradient of it, as a product for each group: rows, columns and terms of one,
+// whose sums are split into parts.
+typedef struct RtCudaConv {
+    int64_t rows, columns, terms, tiles_m, tiles_n, parts;
+} RtCudaConv;
+
+// The operands of attention's gradient; `sums`: Σ dy y of each query.
+typedef struct RtCudaGradOperands {
+    float *dq, *dk, *dv;
+    const float *q, *k, *v;
+    const void *bias;
+    const int64_t *seed, *step, *micro;
+    const float *lse, *dy, *sums;
+} RtCudaGradOperands;
+
 // An element's bits, repeated to 16 bytes.
 typedef struct RtCudaPattern {
     uint64_t word[2];

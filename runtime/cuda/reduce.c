@@ -64,7 +64,7 @@ void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x)
                              BLOCK, args);
     }
     if (q.chunks > 1)
-        rt_cuda_launch_typed(rt, "rt_cuda_reduce_chunks", t,
+        rt_cuda_launch_typed(rt, "rt_cuda_reduce_join", t,
                              (RtCudaGrid){rt_ceil_div(q.results, BLOCK), 1, 1}, BLOCK,
                              RT_CUDA_ARGS(&q, &y, &partial));
 }

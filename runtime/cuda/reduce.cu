@@ -172,10 +172,10 @@ __device__ __forceinline__ void rt_reduce_chunks(const RtCudaReduce &p, T *y,
         rt_reduce_column(p, y, partial, x);                                                        \
     }                                                                                              \
     RT_ENTRY(rt_cuda_reduce_column_##name);                                                        \
-    extern "C" __global__ void rt_cuda_reduce_chunks_##name(RtCudaReduce p, T *y,                  \
-                                                            const RtTotal<T>::type *partial)       \
+    extern "C" __global__ void rt_cuda_reduce_join_##name(RtCudaReduce p, T *y,                    \
+                                                          const RtTotal<T>::type *partial)         \
     {                                                                                              \
         rt_reduce_chunks(p, y, partial);                                                           \
     }                                                                                              \
-    RT_ENTRY(rt_cuda_reduce_chunks_##name);
+    RT_ENTRY(rt_cuda_reduce_join_##name);
 RT_CUDA_EACH_NUMBER(RT_REDUCE)

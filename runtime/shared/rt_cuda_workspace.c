@@ -42,3 +42,31 @@ int64_t rt_cuda_dot_workspace(const RtDot *p)
         batches * ceil_div(d.m, RT_CUDA_EDGE) * ceil_div(d.n, RT_CUDA_EDGE), d.k, RT_CUDA_TERMS);
     return parts > 1 ? parts * results * rt_type_bytes(d.type) : 0;
 }
+
+// Σ dy y of each query, for the gradient.
+int64_t rt_cuda_attention_workspace(const RtAttention *p)
+{
+    return 4 * rt_product(p->batch, p->n_batch) * rt_product(p->group, p->n_group) * p->s;
+}
+
+int64_t rt_cuda_conv_parts(const RtConv *p)
+{
+    int64_t groups = p->groups > 0 ? p->groups : 1;
+    int64_t columns = p->c / groups * rt_product(p->window.size, p->window.n);
+    int64_t tiles =
+        groups * ceil_div(p->o / groups, RT_CUDA_EDGE) * ceil_div(columns, RT_CUDA_EDGE);
+
+    if (tiles == 0)
+        return 1;
+    return rt_cuda_reduce_chunks(tiles, p->n * rt_product(p->y_dim, p->window.n), RT_CUDA_TERMS);
+}
+
+// The parts of the weights' gradient.
+int64_t rt_cuda_conv_workspace(const RtConv *p)
+{
+    int64_t parts = rt_cuda_conv_parts(p), groups = p->groups > 0 ? p->groups : 1;
+
+    if (parts == 1)
+        return 0;
+    return 4 * parts * p->o * (p->c / groups) * rt_product(p->window.size, p->window.n);
+}

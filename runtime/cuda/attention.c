@@ -1,0 +1,31 @@
+// Attention: a block for 64 queries of a head, and up to 128 columns of its result.
+#include <math.h>
+
+#include "runtime/cuda/cuda.h"
+
+enum { BLOCK = 256 };
+
+RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64_t columns)
+{
+    int64_t tiles = rt_cuda_column_tiles(columns);
+
+    return (RtCudaAttention){.p = *p,
+                             .groups = rt_product(p->group, p->n_group),
+                             .tiles = rt_ceil_div(rows, RT_CUDA_EDGE),
+                             .columns = rt_most(1, rt_ceil_div(columns, tiles * RT_CUDA_EDGE)),
+                             .least = (uint32_t)ceil((double)p->rate * 0x1p24),
+                             .factor = 1 / (1 - p->rate)};
+}
+
+void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
+                  const void *v, const void *bias, const void *seed, const void *step,
+                  const void *micro)
+{
+    RtCudaAttention a = rt_cuda_attention_plan(p, p->s, p->f);
+    int64_t heads = rt_product(p->batch, p->n_batch) * a.groups;
+
+    rt_cuda_launch(rt,
+                   rt_cuda_column_tiles(p->f) == 1 ? "rt_cuda_attention_1" : "rt_cuda_attention_2",
+                   (RtCudaGrid){heads * a.tiles * a.columns, 1, 1}, BLOCK,
+                   RT_CUDA_ARGS(&a, &y, &lse, &q, &k, &v, &bias, &seed, &step, &micro));
+}

@@ -1,0 +1,169 @@
+// Shared by attention and its gradient: tiles of 64 x 64 scores, the weights that dropout keeps,
+// and the operands of a head.
+#ifndef SHARDCC_RT_CUDA_SCORES_CUH
+#define SHARDCC_RT_CUDA_SCORES_CUH
+
+#include "runtime/cuda/math.cuh"
+#include "runtime/cuda/product.cuh"
+
+// Scores or weights of a tile, by query and key.
+typedef Shared<float[RT_EDGE][RT_SLICE]> RtScoreTile;
+
+__device__ __forceinline__ int64_t rt_entry(int n, const int64_t *dim, const int64_t *stride,
+                                            int64_t i)
+{
+    int64_t at = 0;
+
+    for (int k = n - 1; k >= 0; k--) {
+        RtDivided d = rt_divide(i, dim[k]);
+        at += d.rest * stride[k];
+        i = d.quotient;
+    }
+    return at;
+}
+
+// Offset of an operand at batch entry b and group g.
+__device__ __forceinline__ int64_t rt_head(const RtAttention &p, const RtStrides &s, int64_t b,
+                                           int64_t g)
+{
+    return rt_entry(p.n_batch, p.batch, s.batch, b) + rt_entry(p.n_group, p.group, s.group, g);
+}
+
+// Rows of an operand: element (row + i, k) is at(i, k), 0 from row `last` and column `columns` on.
+struct RtRows {
+    const float *at;
+    int64_t row, last, row_stride, col_stride;
+};
+__device__ __forceinline__ RtRows rt_rows(const float *at, const RtStrides &s, int64_t row,
+                                          int64_t last)
+{
+    return {at, row, last, s.row, s.col};
+}
+// The operand of a product whose terms are the columns.
+__device__ __forceinline__ auto rt_by_columns(const RtRows &r)
+{
+    return rt_operand(r.col_stride == 1, [=](int i, int64_t k) {
+        int64_t row = r.row + i;
+        return row < r.last ? r.at[row * r.row_stride + k * r.col_stride] : 0;
+    });
+}
+// The operand of a product whose terms are the rows; its own rows are the columns from `first` on.
+__device__ __forceinline__ auto rt_by_rows(const RtRows &r, int64_t first, int64_t columns)
+{
+    return rt_operand(r.col_stride != 1, [=](int i, int64_t k) {
+        int64_t row = r.row + k, column = first + i;
+        return row < r.last && column < columns ? r.at[row * r.row_stride + column * r.col_stride]
+                                                : 0;
+    });
+}
+
+// The rows of a tile that begins at `first`.
+__device__ __forceinline__ int64_t rt_rows_left(int64_t last, int64_t first)
+{
+    return last - first < (int64_t)RT_EDGE ? last - first : (int64_t)RT_EDGE;
+}
+
+// The first keys or queries that a tile of the others needs, in whole tiles, and where they end.
+struct RtRange {
+    int64_t first, last;
+};
+__device__ __forceinline__ RtRange rt_seen_keys(const RtAttention &p, int64_t row)
+{
+    RtRange k = {0, p.t};
+    int64_t end = row + RT_EDGE < p.s ? row + RT_EDGE : p.s;
+
+    if (p.causal && p.window > 0 && row + p.offset - p.window + 1 > 0)
+        k.first = (row + p.offset - p.window + 1) / RT_EDGE * RT_EDGE;
+    if (p.causal && end + p.offset < p.t)
+        k.last = end + p.offset;
+    return k;
+}
+__device__ __forceinline__ RtRange rt_seeing_rows(const RtAttention &p, int64_t key)
+{
+    RtRange q = {0, p.s};
+    int64_t end = key + RT_EDGE < p.t ? key + RT_EDGE : p.t;
+
+    if (p.causal && key > p.offset)
+        q.first = (key - p.offset) / RT_EDGE * RT_EDGE;
+    if (p.causal && p.window > 0 && end - 1 - p.offset + p.window < p.s)
+        q.last = end - 1 - p.offset + p.window;
+    return q;
+}
+
+// The operands that a head's scores need beside q and k.
+struct RtMasks {
+    const void *bias;
+    uint64_t drop_key;
+    int64_t drop_at;  // the index of the head's first score
+};
+__device__ __forceinline__ RtMasks rt_masks(const RtAttention &p, int64_t b, int64_t g,
+                                            const void *bias, const int64_t *seed,
+                                            const int64_t *step, const int64_t *micro)
+{
+    RtMasks m = {nullptr, 0, 0};
+
+    if (p.has_bias)
+        m.bias = (const char *)bias + rt_head(p, p.bias, b, g) * (p.bool_bias ? 1 : 4);
+    if (p.drops) {
+        m.drop_key = rt_key(*seed, *step);
+        m.drop_at = p.drop_at + *micro * p.micro_step + rt_head(p, p.drop, b, g);
+    }
+    return m;
+}
+
+__device__ __forceinline__ bool rt_sees(const RtAttention &p, int64_t row, int64_t key)
+{
+    if (row >= p.s || key >= p.t)
+        return false;
+    return !p.causal ||
+           (key <= row + p.offset && (p.window <= 0 || key > row + p.offset - p.window));
+}
+
+// A product as a score: times scale, plus bias, -inf where the query doesn't see the key.
+__device__ __forceinline__ float rt_score(const RtAttention &p, const RtMasks &m, float product,
+                                          int64_t row, int64_t key)
+{
+    float bias = 0;
+
+    if (!rt_sees(p, row, key))
+        return -INFINITY;
+    if (p.has_bias) {
+        int64_t at = row * p.bias.row + key * p.bias.col;
+        bias = !p.bool_bias                    ? ((const float *)m.bias)[at]
+               : ((const uint8_t *)m.bias)[at] ? 0
+                                               : -INFINITY;
+    }
+    return bias == -INFINITY ? -INFINITY
+           : p.has_bias      ? product * p.scale + bias
+                             : product * p.scale;
+}
+
+// The factors of dropout of RT_EACH keys from `key` on. A block of random numbers is drawn again
+// only where the next element isn't in it.
+__device__ __forceinline__ void rt_drop(const RtCudaAttention &a, const RtMasks &m, int64_t row,
+                                        int64_t key, float (&factor)[RT_EACH])
+{
+    const RtAttention &p = a.p;
+    uint64_t drawn = UINT64_MAX;
+    uint32_t c[4] = {};
+
+#pragma unroll
+    for (int j = 0; j < RT_EACH; j++) {
+        uint64_t e = (uint64_t)(m.drop_at + row * p.drop.row + (key + j) * p.drop.col);
+        if (e / 4 != drawn)
+            rt_draw(c, m.drop_key, p.site, p.layer, e / 4);
+        drawn = e / 4;
+        uint32_t even = e & 2 ? c[2] : c[0], odd = e & 2 ? c[3] : c[1];
+        factor[j] = (e & 1 ? odd : even) >> 8 < a.least ? 0 : a.factor;
+    }
+}
+
+// Combines the values of the 16 threads that share a row of a tile.
+template <class Join> __device__ __forceinline__ float rt_row_join(float x, Join join)
+{
+    for (int k = RT_EDGE / RT_EACH / 2; k; k /= 2)
+        x = join(x, rt_swap_lanes(x, k));
+    return x;
+}
+
+#endif

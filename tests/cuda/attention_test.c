@@ -1,0 +1,187 @@
+// Attention and its gradient on GPUs against the CPU's: masks, limits, groups, layouts, dropout.
+#include "tests/cuda/both.h"
+
+CALL_BOTH(attention, p, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8])
+CALL_BOTH(attention_grad, p, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9], o[10],
+          o[11], o[12])
+
+// Strides of an operand with dims [batch, group, rows, columns]; without groups for keys and
+// values. Returns its elements.
+static int64_t layout(Random *r, const RtAttention *p, RtStrides *s, bool has_groups, int64_t rows,
+                      int64_t columns)
+{
+    int64_t dim[2 * RT_MAX_BATCH + 2], *stride[2 * RT_MAX_BATCH + 2];
+    int n = 0;
+
+    for (int i = 0; i < p->n_batch; i++) {
+        dim[n] = p->batch[i];
+        stride[n++] = &s->batch[i];
+    }
+    for (int i = 0; i < p->n_group && has_groups; i++) {
+        dim[n] = p->group[i];
+        stride[n++] = &s->group[i];
+    }
+    dim[n] = rows;
+    stride[n++] = &s->row;
+    dim[n] = columns;
+    stride[n++] = &s->col;
+    return draw_strides(r, n, dim, stride);
+}
+
+// lse is dense, without columns.
+static int64_t layout_lse(const RtAttention *p, RtStrides *s)
+{
+    int64_t n = p->s;
+
+    s->row = 1;
+    for (int i = p->n_group - 1; i >= 0; i--) {
+        s->group[i] = n;
+        n *= p->group[i];
+    }
+    for (int i = p->n_batch - 1; i >= 0; i--) {
+        s->batch[i] = n;
+        n *= p->batch[i];
+    }
+    return n;
+}
+
+static RtAttention draw_attention(Random *r)
+{
+    RtAttention p = {.n_batch = (int)draw(r, 3),
+                     .n_group = (int)draw(r, 2),
+                     .batch = {1 + draw(r, 2), 1 + draw(r, 2)},
+                     .group = {1 + draw(r, 3)},
+                     .s = 1 + draw(r, 90),
+                     .t = 1 + draw(r, 140),
+                     .e = 1 + draw(r, 30),
+                     .f = 1 + draw(r, 30),
+                     .causal = draw(r, 2),
+                     .has_bias = draw(r, 2),
+                     .bool_bias = draw(r, 2),
+                     .drops = draw(r, 2),
+                     .scale = 0.7f,
+                     .rate = 0.3f,
+                     .site = draw(r, 5),
+                     .layer = draw(r, 5),
+                     .micro_step = 1000,
+                     .drop_at = draw(r, 7)};
+
+    if (draw(r, 5) == 0)
+        p.e = 60 + draw(r, 40);
+    if (draw(r, 4) == 0)
+        p.f = 60 + draw(r, 140);
+    if (p.causal) {
+        p.offset = draw(r, 3) ? p.t - p.s : draw(r, 40) - 20;
+        p.window = draw(r, 2) ? 0 : 1 + draw(r, 80);
+    }
+    return p;
+}
+
+typedef struct Tensors {
+    Operand q, k, v, bias, seed, step, micro, y, lse, dy, dq, dk, dv;
+} Tensors;
+
+static Operand floats(Random *r, int64_t n, double limit)
+{
+    return (Operand){draw_floats(r, n), 4 * n, limit != 0, RT_F32, limit};
+}
+
+static Operand scalar(int64_t x, bool is_there)
+{
+    int64_t *p = malloc(sizeof *p);
+
+    *p = x;
+    if (!is_there) {
+        free(p);
+        p = NULL;
+    }
+    return (Operand){p, 8, false, RT_I64, 0};
+}
+
+// Some masked keys, and a bias of -inf where it isn't of bools.
+static Operand draw_bias(Random *r, const RtAttention *p, int64_t n)
+{
+    Operand o = floats(r, n, 0);
+
+    o.bytes = p->bool_bias ? n : 4 * n;
+    for (int64_t i = 0; i < n; i++)
+        if (p->bool_bias)
+            ((uint8_t *)(void *)o.data)[i] = draw(r, 4) != 0;
+        else if (draw(r, 6) == 0)
+            ((float *)(void *)o.data)[i] = -INFINITY;
+    if (!p->has_bias) {
+        free((void *)o.data);
+        o.data = NULL;
+    }
+    return o;
+}
+
+static Tensors draw_tensors(Random *r, RtAttention *p)
+{
+    Tensors t;
+
+    t.q = floats(r, layout(r, p, &p->q, true, p->s, p->e), 0);
+    t.k = floats(r, layout(r, p, &p->k, false, p->t, p->e), 0);
+    t.v = floats(r, layout(r, p, &p->v, false, p->t, p->f), 0);
+    t.y = floats(r, layout(r, p, &p->y, true, p->s, p->f), 3e-6);
+    t.dy = floats(r, layout(r, p, &p->dy, true, p->s, p->f), 0);
+    t.dq = floats(r, layout(r, p, &p->dq, true, p->s, p->e), 3e-5);
+    t.dk = floats(r, layout(r, p, &p->dk, false, p->t, p->e), 3e-5);
+    t.dv = floats(r, layout(r, p, &p->dv, false, p->t, p->f), 3e-5);
+    t.lse = floats(r, layout_lse(p, &p->lse), 3e-6);
+    t.bias = draw_bias(r, p, layout(r, p, &p->bias, true, p->s, p->t));
+    if (draw(r, 3) == 0)
+        p->bias.row = 0;
+    layout(r, p, &p->drop, true, p->s, p->t);
+    if (draw(r, 3)) {
+        p->drop.col = 1;
+        p->drop.row = p->t + draw(r, 2);
+    }
+    t.seed = scalar(77, p->drops);
+    t.step = scalar(5, p->drops);
+    t.micro = scalar(2, p->drops);
+    return t;
+}
+
+// The gradient's y and lse are those that the CPU's forward kernel gives.
+static void run_forward(const RtAttention *p, Tensors *t)
+{
+    Rt rt = rt_new(1, rt_attention_workspace(p, 1));
+
+    rt_attention(&rt, p, (void *)t->y.data, (void *)t->lse.data, t->q.data, t->k.data, t->v.data,
+                 t->bias.data, t->seed.data, t->step.data, t->micro.data);
+    rt_delete(&rt);
+    t->y.is_result = t->lse.is_result = false;
+}
+
+static void check(Random *r, RtAttention *p)
+{
+    int64_t cpu = rt_attention_workspace(p, 1);
+    Tensors t = draw_tensors(r, p);
+    Operand forward[] = {t.y, t.lse, t.q, t.k, t.v, t.bias, t.seed, t.step, t.micro};
+
+    CHECK_BOTH(attention, p, forward, 9, cpu, 0);
+    run_forward(p, &t);
+    Operand grad[] = {t.dq,   t.dk,   t.dv,    t.q, t.k,   t.v, t.bias,
+                      t.seed, t.step, t.micro, t.y, t.lse, t.dy};
+    CHECK_BOTH(attention_grad, p, grad, 13, cpu, rt_cuda_attention_workspace(p));
+    for (int i = 0; i < 13; i++)
+        free((void *)grad[i].data);
+}
+
+static void test_attention(void **state)
+{
+    Random r = {1};
+
+    for (int i = 0; i < 24; i++) {
+        RtAttention p = draw_attention(&r);
+        check(&r, &p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
