@@ -214,6 +214,35 @@ static void launch_copy(Machine *m, int64_t count)
 static void write_behind(Machine *m) { launch_copy(m, N + 1); }
 static void write_far_behind(Machine *m) { launch_copy(m, 9000); }
 
+static void launch_faulty(Machine *m, int how)
+{
+    RtCuda c = {.stream = m->a};
+    Rt rt = {.cuda = &c};
+    float *y;
+
+    cudaMalloc((void **)&y, 64 * sizeof *y);
+    rt_cuda_load(&c, "image");
+    rt_cuda_launch(&rt, "faulty", (RtCudaGrid){2, 1, 1}, 32, RT_CUDA_ARGS(&y, &how));
+    cudaStreamSynchronize(m->a);
+    cudaFree(y);
+    rt_cuda_unload(&c);
+}
+#ifdef GPU_IS_WATCHED
+static void race_of_blocks(Machine *m) { launch_faulty(m, 0); }
+static void race_of_threads(Machine *m) { launch_faulty(m, 1); }
+#endif
+static void write_one_behind(Machine *m) { launch_faulty(m, 3); }
+
+// A launch with the barrier that the faulty ones lack.
+static void test_no_race(void **state)
+{
+    Machine m = machine_new(true);
+
+    launch_faulty(&m, 2);
+    launch_faulty(&m, 2);
+    machine_end(&m);
+}
+
 static const struct {
     void (*f)(Machine *m);
     const char *says;
@@ -230,7 +259,16 @@ static const struct {
     {use_default_stream, "cudaMemsetAsync: the default stream"},
     {use_destroyed, "cudaMemsetAsync: the object has been destroyed"},
     {launch_nothing, "error: rt_cuda_nothing: named symbol not found"},
+#ifdef GPU_IS_WATCHED
+    {race_of_blocks, "race: device memory is"},
+    {race_of_threads, "race: device memory is"},
+    {write_one_behind, "faulty, block (1, 0, 0), thread (31, 0, 0): writes 4 bytes at byte 256"},
+    {write_behind,
+     "rt_cuda_copy_1, block (0, 0, 0), thread (100, 0, 0): writes 1 bytes at byte 100"},
+#else
+    {write_one_behind, "(address "},
     {write_behind, "byte 100 of an allocation of 100 bytes was written"},
+#endif
     {write_far_behind, "rt_cuda_copy_1, block ("},
 };
 
@@ -274,7 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),    cmocka_unit_test(test_graph),
         cmocka_unit_test(test_unjoined), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_misuse),   cmocka_unit_test(test_no_race),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,6 +442,7 @@ void launch(Entry &e, Dim grid, Dim block, size_t shared, void **args, unsigned 
     for (uint64_t i = 0; i < blocks.size(); i++)
         blocks[i] = i;
     std::shuffle(blocks.begin(), blocks.end(), std::minstd_rand(order));
+    now.launch_epoch = ++now.epoch;
     runs = true;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t k = order == RISING ? i : order == FALLING ? n - 1 - i : blocks[i];

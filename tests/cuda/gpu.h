@@ -34,12 +34,13 @@ struct Site {
     int line;
 };
 
-// The running thread's surroundings. `epoch` counts barriers, over all blocks; `block_epoch` is its
-// value at the block's begin. `warp_syncs` counts each warp's __syncwarp.
+// The running thread's surroundings. `epoch` counts barriers, over all blocks and launches;
+// `launch_epoch` and `block_epoch` are its values at the begin of the launch and of the block.
+// `warp_syncs` counts each warp's __syncwarp.
 struct State {
     Dim thread, block, block_size, grid;
     int number, lane, warp;  // of the thread in its block
-    uint32_t epoch, block_epoch, warp_syncs[MAX_THREADS / WARP];
+    uint32_t epoch, launch_epoch, block_epoch, warp_syncs[MAX_THREADS / WARP];
     unsigned char *room;  // dynamic shared memory
     size_t room_bytes;
 };

@@ -16,7 +16,7 @@ namespace cudart
 namespace
 {
 
-enum : size_t { PAGE = 4096, ALIGNED = 256 };
+enum : size_t { PAGE = 4096, ALIGNED = 256, POOL = (size_t)1 << 40 };
 enum { KEPT = 64 };
 enum { UNUSED = 0xff };  // bytes between an allocation's end and its last page's, and of new ones
 
@@ -24,10 +24,12 @@ struct Allocation {
     char *at, *map;
     size_t bytes, mapped;  // mapped: with a page of nobody on each side
     bool is_device, is_freed;
+    Byte *watch;  // of the bytes, once a kernel has used them
 };
 
-std::vector<Allocation> all;
+std::vector<Allocation> all;  // those in use first
 int opened;
+char *pool, *unused;  // the address space of device memory, and its part that was never used
 const gpu::Site NOWHERE = {nullptr, 0};
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -84,16 +86,35 @@ void check_end(const Allocation &a)
                       a.bytes);
 }
 
-// Keeps the places of the last KEPT allocations that were freed.
+void *reserve_anywhere(size_t bytes)
+{
+    void *p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return p == MAP_FAILED ? nullptr : p;
+}
+
+// Address space of nobody; the device's is all in one place, and never used twice.
+void *reserve(size_t bytes, bool is_device)
+{
+    if (!is_device)
+        return reserve_anywhere(bytes);
+    if (!pool)
+        pool = unused = static_cast<char *>(reserve_anywhere(POOL));
+    if (!pool || bytes > (size_t)(pool + POOL - unused))
+        return nullptr;
+    unused += bytes;
+    return unused - bytes;
+}
+
+// Keeps the last KEPT allocations that were freed, behind those in use.
 void forget_freed()
 {
-    auto n = std::count_if(all.begin(), all.end(), [](auto &a) { return a.is_freed; });
-    auto first = std::find_if(all.begin(), all.end(), [](auto &a) { return a.is_freed; });
-
-    if (n <= KEPT)
-        return;
-    munmap(first->map, first->mapped);
-    all.erase(first);
+    std::stable_partition(all.begin(), all.end(), [](auto &a) { return !a.is_freed; });
+    while (std::count_if(all.begin(), all.end(), [](auto &a) { return a.is_freed; }) > KEPT) {
+        if (!all.back().is_device)
+            munmap(all.back().map, all.back().mapped);
+        all.pop_back();
+    }
 }
 
 }  // namespace
@@ -116,20 +137,19 @@ Open::~Open()
 void *allocate(size_t bytes, bool is_device)
 {
     size_t room = round_up(std::max(bytes, (size_t)1), ALIGNED), pages = round_up(room, PAGE);
-    void *map = mmap(nullptr, pages + 2 * PAGE, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *map = reserve(pages + 2 * PAGE, is_device);
 
-    if (map == MAP_FAILED)
+    if (!map)
         return nullptr;
     gpu::watch_faults(explain);  // each time, as others take the signal too
     char *first = static_cast<char *>(map) + PAGE;
     if (mprotect(first, pages, PROT_READ | PROT_WRITE))
         abort();
     memset(first, UNUSED, pages);
-    all.push_back({first + pages - room, static_cast<char *>(map), bytes, pages + 2 * PAGE,
-                   is_device, false});
-    protect(all.back());
-    return all.back().at;
+    all.insert(all.begin(), {first + pages - room, static_cast<char *>(map), bytes,
+                             pages + 2 * PAGE, is_device, false, nullptr});
+    protect(all.front());
+    return all.front().at;
 }
 
 bool give_back(void *p, bool is_device)
@@ -138,9 +158,11 @@ bool give_back(void *p, bool is_device)
 
     if (!a || a->at != p || a->is_freed || a->is_device != is_device)
         return false;
+    free(a->watch);
+    a->watch = nullptr;
     a->is_freed = true;
-    protect(*a);
     madvise(a->map + PAGE, a->mapped - 2 * PAGE, MADV_DONTNEED);
+    protect(*a);
     forget_freed();
     return true;
 }
@@ -157,6 +179,26 @@ size_t device_bytes()
 int allocations()
 {
     return (int)std::count_if(all.begin(), all.end(), [](auto &a) { return !a.is_freed; });
+}
+
+// Kernels access much memory that isn't the device's, and few allocations in turn.
+Byte *watched(const void *p, size_t n, bool writes)
+{
+    const char *at = static_cast<const char *>(p);
+
+    if (at < pool || at >= pool + POOL)
+        return nullptr;
+    for (auto &a : all) {
+        if (at < a.map || at >= a.map + a.mapped)
+            continue;
+        if (a.is_freed || at < a.at || at + n > a.at + a.bytes)
+            gpu::fail(NOWHERE, "%s %zu bytes at byte %td of an allocation of %zu bytes",
+                      writes ? "writes" : "reads", n, at - a.at, a.bytes);
+        if (!a.watch)
+            a.watch = static_cast<Byte *>(calloc(a.bytes, sizeof *a.watch));
+        return a.watch + (at - a.at);
+    }
+    return nullptr;
 }
 
 Kind kind_of(const void *p)
