@@ -33,7 +33,7 @@ static void check(Random *r, const RtAlong *p, bool has_odd)
     bool is_float = p->type == RT_F32 || p->type == RT_F64;
     double limit = p->type == RT_F32 ? 1e-5 : p->type == RT_F64 ? 1e-13 : 0;
     void *x = draw_elements(r, p->type, n, is_float && has_odd);
-    void *y = draw_elements(r, p->type, n, false), *at = draw_elements(r, RT_I64, n, false);
+    void *y = draw_elements(r, p->type, n, false), *at = draw_elements(r, RT_I64, n + lines, false);
     Operand arg_max[] = {{at, lines * 8, true, RT_I64, 0}, {x, n * width}};
     Operand cumsum[] = {{y, n * width, true, p->type, limit}, {x, n * width}};
     Operand top_k[] = {{y, lines * p->k * width, true, p->type, 0},
