@@ -25,6 +25,7 @@ struct Rt {
     char *arena;    // of the device: RtModel.arena_bytes, aligned to 64
     void **kernel;  // prepared kernels by number
     int threads;
+    int gpu;                           // its number, where the device is one of several
     struct RtCuda *cuda;               // the GPU's kernels and its stream; NULL: a CPU's program
     char *workspace;                   // in the arena: the current call's, see rt_with
     struct RtProfile *profile;         // NULL: no --profile and no --trace

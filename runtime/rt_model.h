@@ -71,9 +71,10 @@ typedef struct RtCut {
 typedef struct RtTransport RtTransport;
 extern const RtTransport rt_mpi;
 
-// The device that a program runs on: device.h. libshardrt_cpu.a has rt_cpu.
+// The device that a program runs on: device.h. libshardrt_cpu.a has rt_cpu,
+// libshardrt_cuda.a has rt_cuda.
 typedef struct RtDevice RtDevice;
-extern const RtDevice rt_cpu;
+extern const RtDevice rt_cpu, rt_cuda;
 
 // One tensor in the arena, or `layers` tensors of the same shape, `step` bytes apart.
 typedef struct RtTensor {
@@ -118,6 +119,8 @@ typedef struct RtModel {
     RtMesh mesh;
     const RtTransport *transport;  // &rt_mpi; NULL: there is one rank
     const RtDevice *device;
+    const void *kernels;      // of a GPU: the fat binary with the program's kernels
+    const char *kernels_for;  // "sm_80, sm_90": the GPUs that they are for
     const RtCut *cuts;
     int n_cuts;
     const RtTensor *tensors;  // parameters, buffers, states, zeros, hypers, constants: both sets

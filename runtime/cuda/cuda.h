@@ -14,9 +14,12 @@
 typedef struct RtCuda {
     cudaStream_t stream;
     cudaLibrary_t library;
-    struct RtCudaKernel *kernel;  // those that have been launched, by a hash of their names
+    struct RtCudaStaging *staging;  // of host memory; NULL: none
+    struct RtCudaKernel *kernel;    // those that have been launched, by a hash of their names
     int n, room;
 } RtCuda;
+
+typedef struct RtCudaStaging RtCudaStaging;
 
 // Loads the fat binary. Returns CUDA's error.
 cudaError_t rt_cuda_load(RtCuda *c, const void *image);

@@ -1,0 +1,225 @@
+// A GPU as a device: the arena is memory of its own, and calls, copies and fills go to one stream,
+// which carries them out in their order. Bytes of the host go through staging memory that is
+// pinned.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/core/core.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/device.h"
+
+// Bytes of each half of the staging memory. One is filled while the other one is copied.
+enum { HALF = 4 << 20 };
+
+struct RtCudaStaging {
+    char *half[2];
+    cudaEvent_t copied[2];  // of the half's last copy to the GPU
+    int next;
+};
+
+static bool is_fine(const RtModel *m, cudaError_t e, const char *what)
+{
+    return e == cudaSuccess ||
+           rt_error(m, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
+}
+
+// Errors of calls that can't be refused end the trainer: the GPU has failed.
+static void must(cudaError_t e, const char *what)
+{
+    if (e == cudaSuccess)
+        return;
+    fprintf(stderr, "error: %s: %s (%s)\n", what, cudaGetErrorString(e), cudaGetErrorName(e));
+    exit(1);
+}
+
+// ---- open and close ----
+
+// The driver is as old as the newest CUDA that it knows; a version is 1000 major + 10 minor.
+static bool check_driver(const RtModel *m)
+{
+    int driver = 0, runtime = CUDART_VERSION;
+
+    if (cudaDriverGetVersion(&driver) || driver == 0)
+        return rt_error(m, "there is no CUDA driver; the program needs one for CUDA %d.%d or newer",
+                        runtime / 1000, runtime % 1000 / 10);
+    if (driver / 1000 < runtime / 1000)
+        return rt_error(m, "the driver is for CUDA %d.%d, the program needs %d.%d", driver / 1000,
+                        driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    return true;
+}
+
+static bool choose_gpu(const Rt *rt, const RtModel *m)
+{
+    int n = 0;
+    cudaError_t e = cudaGetDeviceCount(&n);
+
+    if (e == cudaErrorNoDevice || (!e && n == 0))
+        return rt_error(m, "there is no GPU");
+    if (e)
+        return is_fine(m, e, "GPUs");
+    if (rt->gpu >= n)
+        return rt_error(m, "--device %d: this machine has %d GPU%s, from 0 on", rt->gpu, n,
+                        n == 1 ? "" : "s");
+    return is_fine(m, cudaSetDevice(rt->gpu), "the GPU");
+}
+
+static bool load_kernels(Rt *rt, const RtModel *m)
+{
+    struct cudaDeviceProp gpu;
+    cudaError_t e = rt_cuda_load(rt->cuda, m->kernels);
+
+    if (e != cudaErrorNoKernelImageForDevice)
+        return is_fine(m, e, "kernels");
+    if (!is_fine(m, cudaGetDeviceProperties(&gpu, rt->gpu), "the GPU"))
+        return false;
+    return rt_error(m, "%s is sm_%d%d, the program is for %s", gpu.name, gpu.major, gpu.minor,
+                    m->kernels_for);
+}
+
+static bool open_arena(Rt *rt, const RtModel *m)
+{
+    size_t available = 0, all = 0, bytes = m->arena_bytes > 0 ? (size_t)m->arena_bytes : 1;
+    void *p = NULL;
+
+    if (!is_fine(m, cudaMemGetInfo(&available, &all), "the GPU's memory"))
+        return false;
+    if (bytes > available || cudaMalloc(&p, bytes) == cudaErrorMemoryAllocation)
+        return rt_error(m, "the arena takes %.1f MiB, but the GPU has %.1f MiB free of %.1f",
+                        (double)bytes / (1 << 20), (double)available / (1 << 20),
+                        (double)all / (1 << 20));
+    rt->arena = p;
+    return is_fine(m, p ? cudaMemsetAsync(p, 0, bytes, rt->cuda->stream) : cudaGetLastError(),
+                   "the arena");
+}
+
+static bool open_staging(RtCuda *c, const RtModel *m)
+{
+    RtCudaStaging *s = c->staging = rt_alloc(1, sizeof *s);
+
+    for (int i = 0; i < 2; i++) {
+        void *half = NULL;
+        if (!is_fine(m, cudaMallocHost(&half, HALF), "staging memory") ||
+            !is_fine(m, cudaEventCreateWithFlags(&s->copied[i], cudaEventDisableTiming), "events"))
+            return false;
+        s->half[i] = half;
+    }
+    return true;
+}
+
+static bool gpu_open(Rt *rt, const RtModel *m)
+{
+    rt->cuda = rt_alloc(1, sizeof *rt->cuda);
+    return check_driver(m) && choose_gpu(rt, m) && load_kernels(rt, m) &&
+           is_fine(m, cudaStreamCreateWithFlags(&rt->cuda->stream, cudaStreamNonBlocking),
+                   "streams") &&
+           open_staging(rt->cuda, m) && open_arena(rt, m);
+}
+
+static void close_staging(RtCudaStaging *s)
+{
+    for (int i = 0; s && i < 2; i++) {
+        if (s->copied[i])
+            cudaEventDestroy(s->copied[i]);
+        if (s->half[i])
+            cudaFreeHost(s->half[i]);
+    }
+    free(s);
+}
+
+static void gpu_close(Rt *rt, const RtModel *m)
+{
+    RtCuda *c = rt->cuda;
+
+    if (!c)
+        return;
+    if (rt->kernel)
+        rt_kernels_free(rt, m->n_kernels);
+    if (c->stream) {
+        cudaStreamSynchronize(c->stream);
+        cudaStreamDestroy(c->stream);
+    }
+    if (rt->arena)
+        cudaFree(rt->arena);
+    close_staging(c->staging);
+    if (c->library)
+        rt_cuda_unload(c);
+    free(c);
+    rt->arena = NULL;
+    rt->cuda = NULL;
+}
+
+static RtShare gpu_share(struct RtComm *c) { return (RtShare){.threads = 1}; }
+
+// The host needs no threads besides its own.
+static bool gpu_start_threads(Rt *rt, const RtModel *m, RtShare share, int threads, bool pins)
+{
+    rt->threads = 1;
+    return true;
+}
+
+// ---- bytes ----
+
+// Takes the half of the staging memory whose last copy to the GPU is the older one.
+static int take_half(RtCudaStaging *s)
+{
+    int i = s->next;
+
+    s->next = 1 - i;
+    must(cudaEventSynchronize(s->copied[i]), "a copy to the GPU");
+    return i;
+}
+
+static void gpu_copy_in(Rt *rt, int64_t to, const void *from, int64_t bytes)
+{
+    RtCudaStaging *s = rt->cuda->staging;
+
+    for (int64_t at = 0, n; at < bytes; at += n) {
+        int i = take_half(s);
+        n = rt_least(HALF, bytes - at);
+        memcpy(s->half[i], (const char *)from + at, (size_t)n);
+        must(cudaMemcpyAsync(rt->arena + to + at, s->half[i], (size_t)n, cudaMemcpyHostToDevice,
+                             rt->cuda->stream),
+             "a copy to the GPU");
+        must(cudaEventRecord(s->copied[i], rt->cuda->stream), "a copy to the GPU");
+    }
+}
+
+static void gpu_copy_out(Rt *rt, void *to, int64_t from, int64_t bytes)
+{
+    RtCudaStaging *s = rt->cuda->staging;
+
+    for (int64_t at = 0, n; at < bytes; at += n) {
+        int i = take_half(s);
+        n = rt_least(HALF, bytes - at);
+        must(cudaMemcpyAsync(s->half[i], rt->arena + from + at, (size_t)n, cudaMemcpyDeviceToHost,
+                             rt->cuda->stream),
+             "a copy from the GPU");
+        must(cudaStreamSynchronize(rt->cuda->stream), "a copy from the GPU");
+        memcpy((char *)to + at, s->half[i], (size_t)n);
+    }
+}
+
+static void gpu_fill(Rt *rt, int64_t to, const void *element, int64_t bytes, int64_t count)
+{
+    RtCopy c = {.bytes = (int)bytes, .rank = 1, .dim = {count}, .y_stride = {1}};
+    RtCudaPattern pattern;
+
+    for (int64_t i = 0; i < (int64_t)sizeof pattern; i += bytes)
+        memcpy((char *)&pattern + i, element, (size_t)bytes);
+    rt_cuda_put(rt, &c, rt->arena + to, pattern);
+}
+
+static void gpu_synchronise(Rt *rt) { must(cudaStreamSynchronize(rt->cuda->stream), "the GPU"); }
+
+const RtDevice rt_cuda = {
+    .name = "cuda",
+    .share = gpu_share,
+    .open = gpu_open,
+    .close = gpu_close,
+    .start_threads = gpu_start_threads,
+    .copy_in = gpu_copy_in,
+    .copy_out = gpu_copy_out,
+    .fill = gpu_fill,
+    .synchronise = gpu_synchronise,
+};

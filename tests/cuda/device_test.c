@@ -1,0 +1,112 @@
+// The GPU's device: bytes in and out in the order of calls, fills, and machines that it refuses.
+#include "runtime/device.h"
+#include "tests/cuda/both.h"
+
+enum { MIB = 1 << 20, BYTES = 11 * MIB };
+
+static const RtModel model = {
+    .name = "model", .device = &rt_cuda, .arena_bytes = 2 * BYTES, .kernels = "image"};
+
+extern __typeof__(rt_copy) cuda_copy;
+
+static Rt opened(unsigned order, bool is_lazy)
+{
+    Rt rt = {.device = &rt_cuda};
+
+    cudart_order(order, is_lazy);
+    assert_true(rt_cuda.open(&rt, &model));
+    return rt;
+}
+
+static void close_device(Rt *rt)
+{
+    rt_cuda.close(rt, &model);
+    assert_int_equal(cudart_objects(), 0);
+}
+
+// More than the staging memory holds, to a place that isn't aligned.
+static void test_copies(void **state)
+{
+    char *from = malloc(BYTES), *to = malloc(BYTES);
+
+    for (int lazy = 0; lazy < 2; lazy++) {
+        Rt rt = opened(0, lazy);
+        for (int64_t i = 0; i < BYTES; i++)
+            from[i] = (char)(i * 7 % 251);
+        rt_cuda.copy_in(&rt, 3, from, BYTES);
+        memset(from, 0, BYTES);
+        rt_cuda.copy_out(&rt, to, 3, BYTES);
+        for (int64_t i = 0; i < BYTES; i++)
+            assert_int_equal(to[i], (char)(i * 7 % 251));
+        close_device(&rt);
+    }
+    free(from);
+    free(to);
+}
+
+// Bytes of the next batch must not replace those that a kernel has yet to read.
+static void test_order(void **state)
+{
+    const RtCopy all = {.bytes = 4, .rank = 1, .dim = {1000}, .x_stride = {1}, .y_stride = {1}};
+    int32_t first[1000], second[1000], found[1000];
+
+    for (int lazy = 0; lazy < 2; lazy++) {
+        Rt rt = opened(1, lazy);
+        for (int i = 0; i < 1000; i++) {
+            first[i] = i;
+            second[i] = -i;
+        }
+        rt_cuda.copy_in(&rt, 0, first, sizeof first);
+        cuda_copy(&rt, &all, rt.arena + BYTES, rt.arena);
+        rt_cuda.copy_in(&rt, 0, second, sizeof second);
+        rt_cuda.copy_out(&rt, found, BYTES, sizeof found);
+        assert_memory_equal(found, first, sizeof first);
+        rt_cuda.copy_out(&rt, found, 0, sizeof found);
+        assert_memory_equal(found, second, sizeof second);
+        rt_cuda.synchronise(&rt);
+        close_device(&rt);
+    }
+}
+
+static void test_fills(void **state)
+{
+    static const char element[] = "abcdefgh";
+    char found[1024];
+
+    for (int64_t bytes = 1; bytes <= 8; bytes *= 2) {
+        Rt rt = opened(2, false);
+        int64_t count = 100, at = 8 * bytes;
+        rt_cuda.fill(&rt, at, element, bytes, count);
+        rt_cuda.copy_out(&rt, found, 0, sizeof found);
+        for (int64_t i = 0; i < (int64_t)sizeof found; i++)
+            assert_int_equal(found[i], i >= at && i < at + bytes * count ? element[i % bytes] : 0);
+        close_device(&rt);
+    }
+}
+
+static void refuses(int gpus, size_t memory, int gpu)
+{
+    Rt rt = {.device = &rt_cuda, .gpu = gpu};
+
+    cudart_machine(gpus, memory);
+    assert_false(rt_cuda.open(&rt, &model));
+    close_device(&rt);
+}
+
+// The messages go to stderr.
+static void test_refusals(void **state)
+{
+    refuses(0, MIB, 0);
+    refuses(2, 64 * MIB, 2);
+    refuses(1, MIB, 0);
+    cudart_machine(1, (size_t)1 << 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_fills),
+                                       cmocka_unit_test(test_refusals)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
