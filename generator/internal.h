@@ -19,7 +19,7 @@ typedef struct PlaceName {
     bool is_used;
 } PlaceName;
 
-// The target's own.
+// Of generator/group/.
 typedef struct GroupFunction GroupFunction;
 typedef struct GroupCall GroupCall;
 

@@ -5,6 +5,41 @@
 #include "generator/cpu/stream.h"
 #include "runtime/rt_cpu.h"
 
+// ---- elements ----
+
+static void print_operand(const Body *b, int k, Text *t)
+{
+    int64_t stride = b->w->rank ? b->w->stride[k][b->w->rank - 1] : 0;
+    bool is_in = k < b->it->n_in;
+
+    if (loops_of(b)->is_streamed[k])
+        text_printf(t, loops_of(b)->is_run ? "f%d[i - c]" : "f%d[i]", k - b->it->n_in);
+    else if (is_in && (stride == 0 || b->of_row))
+        text_printf(t, "%s", b->name[k]);
+    else if (stride == 0)
+        text_printf(t, "%s[0]", b->name[k]);
+    else if (stride == 1)
+        text_printf(t, "%s[i]", b->name[k]);
+    else
+        text_printf(t, "%s[i * %" PRId64 "]", b->name[k], stride);
+}
+
+static void print_kept(const Body *b, int i, Text *t) { text_printf(t, "k%d[i]", i); }
+
+static void print_sum(const Body *b, int i, Text *t)
+{
+    if (loops_of(b)->is_line && !b->it->group.is_column_sum[i])
+        text_printf(t, "u%d[i - b]", b->sum[i]);
+    else
+        text_printf(t, "%s", b->expr[b->it->nodes[i]]);
+}
+
+static const char *last_index(const Body *b) { return "i"; }
+
+const ElementText cpu_elements = {print_operand, print_kept, print_sum, last_index};
+
+// ---- declarations ----
+
 // Transposes some rows of operand k.
 static void print_transpose(Body *b, int k, int indent)
 {
@@ -17,7 +52,8 @@ static void print_transpose(Body *b, int k, int indent)
                   arena_string(b->g->arena,
                                "rt_transpose_rows(t%d, (float *)p[%d]%s, %" PRId64
                                ", i%d, %s == first, %" PRId64 ", %" PRId64 ");",
-                               k, b->slot[k], at, w->transposed[k], d, row, w->dim[d], columns));
+                               k, b->slot[k], at, loops_of(b)->transposed[k], d, row, w->dim[d],
+                               columns));
     text_printf(&b->text, "%*sconst float *%s = t%d + i%d %% RT_TRANSPOSE_ROWS * %" PRId64 ";\n",
                 indent, "", b->name[k], k, d, columns);
 }
@@ -75,7 +111,7 @@ static void print_pointers(Body *b, int indent)
         if (!is_used(b, k) || b->is_named[k])
             continue;
         b->is_named[k] = w->rank - 1 <= w->rows;
-        if (w->transposed[k])
+        if (loops_of(b)->transposed[k])
             print_transpose(b, k, indent);
         else
             as[k] = is_number ? AS_NUMBER : AS_POINTER;
@@ -122,13 +158,6 @@ static void print_indices(Body *b, const char *body)
 }
 
 // ---- loops ----
-
-static bool is_sum_of(const Body *b, int i, int pass)
-{
-    const Node *n = &b->g->s->g->nodes[b->it->nodes[i]];
-
-    return n->op->is_sum && b->it->group.pass[i] == pass && !b->it->group.is_column_sum[i];
-}
 
 // Prints for each sum of floats of this pass `first` or `next`, with its number for %d; then `end`.
 static void print_each_sum(Body *b, int indent, const char *first, const char *next,
@@ -224,13 +253,13 @@ static void print_lines(Body *b, int indent, const char *from, const char *to, b
                            : "%*sint64_t b = %s;\n%*sfor (; b + RT_LINE <= %s; b += RT_LINE) {\n";
     text_printf(&b->text, head, indent, "", from, is_whole ? 0 : indent, "", to);
     print_prefetch(b, indent + 4);
-    b->is_line = true;
+    loops_of(b)->is_line = true;
     print_line(b, indent + 4);
     if (!is_whole) {
         text_printf(&b->text, "%*sRT_SIMD for (int64_t i = b; i < %s; i++)", indent, "", to);
         print_loop_body(b, indent);
     }
-    b->is_line = false;
+    loops_of(b)->is_line = false;
     if (has_float_sum(b))
         print_each_sum(b, indent, "rt_add_lanes(w%d, u%d);", " rt_add_lanes(w%d, u%d);", "");
     print_other_sums(b, indent, true);
@@ -249,14 +278,14 @@ static void print_runs(Body *b, int indent, const char *from, const char *to, bo
     text_printf(&b->text, "%*sRT_RUNS(c, end, %s, %s) {\n", indent, "", from, to);
     if (has_sum)
         print_each_sum(b, indent + 4, "s%d = ", "s%d = ", "0;");
-    b->is_run = true;
+    loops_of(b)->is_run = true;
     if (has_prefetch) {
         print_lines(b, indent + 4, "c", "end", is_whole);
     } else {
         print_prefetch(b, indent + 4);
         print_loop(b, indent + 4, "c", "end");
     }
-    b->is_run = false;
+    loops_of(b)->is_run = false;
     print_stream_stores(b, indent + 4, "c", "end - c");
     if (has_sum)
         print_each_sum(b, indent + 4, "w%d += (double)s%d;", " w%d += (double)s%d;", "");
@@ -390,7 +419,7 @@ static void print_rows(Body *b)
     Text row = b->text;
     b->text = before;
     for (int k = 0; k < b->it->n_in; k++)
-        if (b->w->transposed[k])
+        if (loops_of(b)->transposed[k])
             text_printf(&b->text, "    float t%d[RT_TRANSPOSE_ROWS * %" PRId64 "];\n", k,
                         b->w->dim[b->w->rank - 1]);
     print_stream_buffers(b);

@@ -27,15 +27,35 @@ static bool is_large(const Body *b, int k)
     return bytes > CORE_CACHE_BYTES;
 }
 
+void find_transposed(Body *b)
+{
+    enum { MOST = 4096 };  // columns: the transposed rows are on the stack
+    Walk *w = b->w;
+    int last = w->rank - 1;
+    int64_t *transposed = arena_array(b->g->arena, int64_t, b->it->n_in + b->it->n_out + 1);
+
+    loops_of(b)->transposed = transposed;
+    for (int k = 0; k < b->it->n_in && last > 0 && w->rows == last; k++) {
+        int64_t *stride = w->stride[k];
+        if (stride[last - 1] != 1 || stride[last] < RT_TRANSPOSE_ROWS ||
+            value_at(b, k)->dtype != F32 || w->dim[last] < RT_TRANSPOSE_ROWS ||
+            w->dim[last] > MOST || w->dim[last - 1] < RT_TRANSPOSE_ROWS)
+            continue;
+        transposed[k] = stride[last];
+        stride[last] = 1;
+    }
+}
+
 void find_streamed(Body *b)
 {
+    CpuLoops *l = loops_of(b);
     const Item *it = b->it;
     const Walk *w = b->w;
 
-    b->is_streamed = arena_array(b->g->arena, bool, it->n_in + it->n_out);
-    b->is_prefetched = arena_array(b->g->arena, bool, it->n_in);
+    l->is_streamed = arena_array(b->g->arena, bool, it->n_in + it->n_out);
+    l->is_prefetched = arena_array(b->g->arena, bool, it->n_in);
     for (int k = 0; k < it->n_in; k++)
-        b->is_prefetched[k] = has_lines(b, k) && !w->transposed[k] && is_large(b, k);
+        loops_of(b)->is_prefetched[k] = has_lines(b, k) && !l->transposed[k] && is_large(b, k);
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &b->g->s->g->nodes[it->nodes[i]];
         int k = it->n_in + output_of(it, n->out[0]);
@@ -44,7 +64,7 @@ void find_streamed(Body *b)
             value_bytes(value_at(b, k)) <= RT_STREAM_BYTES)
             continue;
         bool is_line = w->dim[w->rank - 1] * dtype_size(value_at(b, k)->dtype) % 64 == 0;
-        b->is_streamed[k] = is_line && !it->group.is_in_place[k - it->n_in];
+        loops_of(b)->is_streamed[k] = is_line && !it->group.is_in_place[k - it->n_in];
     }
 }
 
@@ -59,7 +79,7 @@ static bool is_costly_pass(const Body *b)
 bool needs_prefetch(const Body *b)
 {
     for (int k = 0; k < b->it->n_in; k++)
-        if (b->is_prefetched[k] && is_used(b, k))
+        if (loops_of(b)->is_prefetched[k] && is_used(b, k))
             return is_costly_pass(b);
     return false;
 }
@@ -67,7 +87,7 @@ bool needs_prefetch(const Body *b)
 bool has_streamed(const Body *b)
 {
     for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
-        if (b->is_streamed[k] && is_used(b, k))
+        if (loops_of(b)->is_streamed[k] && is_used(b, k))
             return true;
     return false;
 }
@@ -78,7 +98,7 @@ static void print_prefetch_of(Body *b, int indent, const char *macro, const char
     Text line = {0};
 
     for (int k = 0; k < b->it->n_in; k++)
-        if (b->is_prefetched[k] && is_used(b, k))
+        if (loops_of(b)->is_prefetched[k] && is_used(b, k))
             text_printf(&line, "%s%s(%s, %s)", line.n ? ", " : "", macro, b->name[k], argument);
     if (line.n)
         print_wrapped(&b->text, indent, arena_string(b->g->arena, "%s;", line.s));
@@ -90,7 +110,7 @@ void print_prefetch(Body *b, int indent)
     if (needs_prefetch(b))
         print_prefetch_of(b, indent, "RT_PREFETCH", "b");
     for (int k = 0; k < b->it->n_in; k++)
-        b->is_prefetched[k] &= !is_used(b, k);
+        loops_of(b)->is_prefetched[k] &= !is_used(b, k);
 }
 
 void print_row_prefetch(Body *b, int indent)
@@ -99,7 +119,7 @@ void print_row_prefetch(Body *b, int indent)
     bool has_transposed = false;
 
     for (int k = 0; k < b->it->n_in; k++)
-        has_transposed |= b->w->transposed[k] && is_used(b, k);
+        has_transposed |= loops_of(b)->transposed[k] && is_used(b, k);
     if (has_transposed && n <= LONG_ROW_ELEMENTS)
         print_prefetch_of(b, indent, "RT_PREFETCH_ROW", arena_string(b->g->arena, "%" PRId64, n));
 }
@@ -109,7 +129,7 @@ void print_stream_buffers(Body *b)
     int64_t n = b->w->rank ? b->w->dim[b->w->rank - 1] : 1;
 
     for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
-        if (b->is_streamed[k])
+        if (loops_of(b)->is_streamed[k])
             text_printf(&b->text, "    %s f%d[%" PRId64 "];\n", operand_type(b, k), k - b->it->n_in,
                         n > LONG_ROW_ELEMENTS ? RT_RUN_ELEMENTS : n);
 }
@@ -117,7 +137,7 @@ void print_stream_buffers(Body *b)
 void print_stream_stores(Body *b, int indent, const char *from, const char *n)
 {
     for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
-        if (b->is_streamed[k] && is_used(b, k))
+        if (loops_of(b)->is_streamed[k] && is_used(b, k))
             text_printf(&b->text, "%*sRT_STREAM(%s, %s, f%d, %s);\n", indent, "", b->name[k], from,
                         k - b->it->n_in, n);
 }

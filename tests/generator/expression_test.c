@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "generator/cpu/expression.h"
+#include "generator/group/expression.h"
 
 static const struct {
     const char *pattern, *operand, *expected;

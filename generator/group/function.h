@@ -1,9 +1,9 @@
 // The functions of fused groups: shared by groups of the same text, named and headed by comments.
-#ifndef SHARDCC_GENERATOR_CPU_GROUP_FUNCTION_H
-#define SHARDCC_GENERATOR_CPU_GROUP_FUNCTION_H
+#ifndef SHARDCC_GENERATOR_GROUP_FUNCTION_H
+#define SHARDCC_GENERATOR_GROUP_FUNCTION_H
 
-#include "generator/cpu/element.h"
-#include "generator/cpu/group_sizes.h"
+#include "generator/group/element.h"
+#include "generator/group/sized_text.h"
 
 // An input in the function's comment.
 typedef struct OperandNote {
@@ -24,7 +24,7 @@ struct GroupFunction {
     int n_modules, cap_modules;
     OperandNote *note;  // by input
     int n_notes;
-    const char *name;  // set by print_functions
+    const char *name;  // set by name_functions
     // Its calls: the names of their arguments in the function, and those that are the same in all.
     const char **argument_name, **shared;
     int n_calls, n_arguments;
@@ -33,10 +33,13 @@ struct GroupFunction {
 };
 
 // The number of the function with this text. It is new, or known from a group before, if with other
-// sizes: *variant gets the number of these.
-int add_function(const Body *b, const char *text, int *variant);
+// sizes: integers of `least` or more. *variant gets the number of these.
+int add_function(const Body *b, const char *text, int64_t least, int *variant);
 
-// Gives all functions names, which no two share, and prints them to g->groups.
-void print_functions(Gen *g);
+// Gives all functions names, which no two share.
+void name_functions(Gen *g);
+
+// Prints the comment before a function.
+void print_function_head(const Gen *g, const GroupFunction *f, Text *t);
 
 #endif

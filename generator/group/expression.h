@@ -1,6 +1,6 @@
 // C expressions as texts, with as few brackets as C's precedence and gcc's -Wparentheses allow.
-#ifndef SHARDCC_GENERATOR_CPU_EXPRESSION_H
-#define SHARDCC_GENERATOR_CPU_EXPRESSION_H
+#ifndef SHARDCC_GENERATOR_GROUP_EXPRESSION_H
+#define SHARDCC_GENERATOR_GROUP_EXPRESSION_H
 
 #include "base/base.h"
 

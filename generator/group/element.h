@@ -1,18 +1,30 @@
 // Prints the statements of a fused group's function: those for each element of a row in one row
 // pass, and those for the row scalars after it.
-#ifndef SHARDCC_GENERATOR_CPU_ELEMENT_H
-#define SHARDCC_GENERATOR_CPU_ELEMENT_H
+#ifndef SHARDCC_GENERATOR_GROUP_ELEMENT_H
+#define SHARDCC_GENERATOR_GROUP_ELEMENT_H
 
-#include "generator/cpu/group_loops.h"
+#include "generator/group/walk.h"
 
 enum {
     COSTLY_FLOPS = 10
 };  // flops that take longer than to store a float and to read it from the cache
 
-typedef struct Body {
+typedef struct Body Body;
+
+// How the text of a target names elements, for the row pass that is being printed.
+typedef struct ElementText {
+    void (*operand)(const Body *b, int k, Text *t);  // of operand k
+    void (*kept)(const Body *b, int i, Text *t);     // of node i, which is kept for later passes
+    void (*sum)(const Body *b, int i, Text *t);      // the variable that node i, a sum, adds to
+    const char *(*last_index)(const Body *b);        // along the last dim
+} ElementText;
+
+struct Body {
     Gen *g;
     const Item *it;
-    const Walk *w;
+    Walk *w;
+    const ElementText *names;
+    void *own;          // the target's own
     int pass;           // the row pass being printed
     bool of_row;        // the row scalars after the pass are printed, not its elements
     bool *is_selected;  // by node of the group: it is evaluated in what is being printed
@@ -25,15 +37,12 @@ typedef struct Body {
     int *slot;          // operand → index among the pointers passed; equal places are passed once
     bool *is_named;     // operand: its pointer or its number is already declared in the row
     bool *is_row_result;  // operand: a row scalar is stored in it, so the function declares it
-    bool *is_prefetched;  // input: it must come from memory, not from a cache
-    bool *is_streamed;    // result: it goes into an array first, and from there past the caches
-    bool is_run;          // the loop is over elements from c on, not over a whole row
-    bool is_line;         // the loop is over the lanes of a line, each with its own sums
     Text text;
+    Text *row_stores;  // where stores of row scalars go; NULL: to the text
     bool uses_layer;
     // Indices into rt->shard of the shards that the function is passed; in the text o0, e0 …
     int shard[MAX_RANK], n_shards;
-} Body;
+};
 
 const char *operand_type(const Body *b, int k);
 
@@ -49,8 +58,12 @@ int output_of(const Item *it, ValueId v);
 // Selects what is printed in row pass `pass` or, with of_row, the row scalars after it.
 void select_pass(Body *b, int pass, bool of_row);
 
-// Finds the nodes whose elements are better kept for later passes than computed again there.
-void find_kept(Body *b);
+// Finds the nodes whose elements are better kept for later passes than computed again there, if a
+// row has at most `most` elements.
+void find_kept(Body *b, int64_t most);
+
+// Is node i a sum over the rows of row pass `pass`?
+bool is_sum_of(const Body *b, int i, int pass);
 
 // Is `name` a whole word of the text?
 bool has_word(const char *text, const char *name);

@@ -2,7 +2,7 @@
 // the others are those of a kernel that is prepared once.
 #include <string.h>
 
-#include "generator/cpu/kernel_call.h"
+#include "generator/kernel_call.h"
 
 enum { LABEL_ROOM = 40 };  // columns of a comment
 

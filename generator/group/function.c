@@ -4,12 +4,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "generator/cpu/group_function.h"
+#include "generator/group/function.h"
+#include "generator/group/group.h"
 
 enum { NAME_ROOM = 32, MODULE_ROOM = 40, ORIGIN_ROOM = 20, MODULES_SHOWN = 2 };
-// The least size that a function is passed instead of knowing it. Updates and norms take the time
-// of memory. With 64 for all functions a MobileNet step took 6 % longer.
-enum { LEAST_SIZE = 512, LEAST_UPDATE_SIZE = 64 };
 
 // ---- parts of names ----
 
@@ -80,11 +78,6 @@ static bool is_optimizer(const char *name)
 }
 
 // ---- what is known of a group ----
-
-static const Node *last_node(const Body *b)
-{
-    return &b->g->s->g->nodes[b->it->nodes[b->it->n_nodes - 1]];
-}
 
 // The operator that costs most; of several the last.
 static const char *main_operator(const Body *b)
@@ -241,10 +234,9 @@ static void share(Gen *g, GroupFunction *f, const GroupFunction *x)
     }
 }
 
-int add_function(const Body *b, const char *text, int *variant)
+int add_function(const Body *b, const char *text, int64_t least, int *variant)
 {
     Gen *g = b->g;
-    int64_t least = last_node(b)->phase == UPDATE ? LEAST_UPDATE_SIZE : LEAST_SIZE;
     SizedText sized = sized_text(g->arena, text, least);
     int number = map_get(&g->functions, sized.text);
     GroupFunction f = describe(b, &sized);
@@ -339,7 +331,7 @@ static void notes_text(const GroupFunction *f, Text *t)
     }
 }
 
-static void print_head(Arena *a, const GroupFunction *f, Text *t)
+void print_function_head(const Gen *g, const GroupFunction *f, Text *t)
 {
     Text head = {0}, notes = {0};
 
@@ -350,22 +342,19 @@ static void print_head(Arena *a, const GroupFunction *f, Text *t)
     }
     notes_text(f, &notes);
     print_comment(t, strlen("// ") + head.n + notes.n <= COLUMNS && notes.n
-                         ? arena_string(a, "%s%s", head.s, notes.s)
+                         ? arena_string(g->arena, "%s%s", head.s, notes.s)
                          : head.s);
     text_free(&head);
     text_free(&notes);
 }
 
-void print_functions(Gen *g)
+void name_functions(Gen *g)
 {
     Map taken = {.arena = g->arena};
 
     for (int i = 0; i < g->n_groups; i++) {
         GroupFunction *f = &g->function[i];
         set_name(f, &taken);
-        print_head(g->arena, f, g->groups);
         text_printf(g->group_names[f->has_columns], ", %s", f->name);
-        text_printf(g->groups, "static void %s%s\n\n", f->name,
-                    sized_text_fill(g->arena, &f->text, f->sizes_at));
     }
 }

@@ -1,8 +1,7 @@
-// Chooses the loops of a fused group's function: as few dims as its operands allow.
+// Finds the dims that a fused group walks: as few as its operands allow.
 #include <string.h>
 
-#include "generator/cpu/group_loops.h"
-#include "runtime/rt_cpu.h"
+#include "generator/group/walk.h"
 
 static bool has_index(Gen *g, const Item *it)
 {
@@ -47,26 +46,6 @@ static void add_dim(const Gen *g, Walk *w, const Item *it, int i, int64_t size)
         w->stride[k][w->rank - 1] = stride_at(g, w, it, k, i);
 }
 
-// Transposes an operand whose row takes one element of each cache line: the next rows need the same
-// lines.
-static void find_transposed(const Gen *g, Walk *w, const Item *it)
-{
-    enum { MOST = 4096 };  // columns: the transposed rows are on the stack
-    int last = w->rank - 1;
-
-    w->transposed = arena_array(g->arena, int64_t, it->n_in + it->n_out + 1);
-    for (int k = 0; k < it->n_in && last > 0 && w->rows == last; k++) {
-        const Value *v = value_of(g->s->g, it->operands[k].value);
-        int64_t *stride = w->stride[k];
-        if (stride[last - 1] != 1 || stride[last] < RT_TRANSPOSE_ROWS || v->dtype != F32 ||
-            w->dim[last] < RT_TRANSPOSE_ROWS || w->dim[last] > MOST ||
-            w->dim[last - 1] < RT_TRANSPOSE_ROWS)
-            continue;
-        w->transposed[k] = stride[last];
-        stride[last] = 1;
-    }
-}
-
 // Sums need a dim of their own to sum along, which isn't merged with the rows.
 Walk make_walk(Gen *g, const Item *it)
 {
@@ -98,6 +77,5 @@ Walk make_walk(Gen *g, const Item *it)
         add_dim(g, &w, it, it->rank, 1);
     if (!has_rows)
         w.rows = w.rank > 1 ? w.rank - 1 : w.rank;
-    find_transposed(g, &w, it);
     return w;
 }

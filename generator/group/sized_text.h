@@ -1,6 +1,6 @@
 // Functions that differ in sizes alone are one function, which is passed them.
-#ifndef SHARDCC_GENERATOR_CPU_GROUP_SIZES_H
-#define SHARDCC_GENERATOR_CPU_GROUP_SIZES_H
+#ifndef SHARDCC_GENERATOR_GROUP_SIZED_TEXT_H
+#define SHARDCC_GENERATOR_GROUP_SIZED_TEXT_H
 
 #include "base/base.h"
 
@@ -20,8 +20,11 @@ SizedText sized_text(Arena *a, const char *text, int64_t least);
 int sized_text_add(Arena *a, SizedText *s, const int64_t *size);
 
 // The text with sizes in its holes; those that differ between variants are n0, n1 …, read from the
-// argument with that number.
+// argument with that number; -1: they are parameters of the function.
 char *sized_text_fill(Arena *a, const SizedText *s, int argument);
+
+// A variant's sizes n0, n1 … Returns their number, which is at most n_holes.
+int sized_text_parameters(const SizedText *s, int variant, int64_t *size);
 
 // "(char *)(int64_t[]){64, 512}": the argument with a variant's sizes; NULL: all variants are
 // equal.

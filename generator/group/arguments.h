@@ -1,9 +1,9 @@
 // Arguments that all calls of a fused group's function share, such as an optimizer's scalars. They
 // stand once, in a macro of the function's name.
-#ifndef SHARDCC_GENERATOR_CPU_GROUP_ARGUMENTS_H
-#define SHARDCC_GENERATOR_CPU_GROUP_ARGUMENTS_H
+#ifndef SHARDCC_GENERATOR_GROUP_ARGUMENTS_H
+#define SHARDCC_GENERATOR_GROUP_ARGUMENTS_H
 
-#include "generator/cpu/element.h"
+#include "generator/group/element.h"
 
 // The arguments of a call: places, shards, the layer.
 typedef struct Arguments {

@@ -2,7 +2,7 @@
 // are left out only where C builds the same tree without them.
 #include <string.h>
 
-#include "generator/cpu/expression.h"
+#include "generator/group/expression.h"
 
 // How tightly an expression's outermost operator binds.
 typedef enum Level { CHOICE, BOTH, OR, AND, ORDER, SUM, PRODUCT, UNARY, PRIMARY } Level;

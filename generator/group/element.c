@@ -3,13 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/cpu/element.h"
-#include "generator/cpu/expression.h"
+#include "generator/group/element.h"
+#include "generator/group/expression.h"
 
-enum {
-    INLINE = 76,       // characters: longer expressions aren't put into their only reader
-    MOST_KEPT = 8192,  // elements of a row, as its array is on the stack
-};
+enum { INLINE = 76 };  // characters: longer expressions aren't put into their only reader
 
 static const Node *node_of(const Body *b, int i) { return &b->g->s->g->nodes[b->it->nodes[i]]; }
 
@@ -116,13 +113,13 @@ void select_pass(Body *b, int pass, bool of_row)
 }
 
 // Elements are kept only if a row is one loop: they go into an array as long as it.
-void find_kept(Body *b)
+void find_kept(Body *b, int64_t most)
 {
     const Walk *w = b->w;
     bool *again = arena_array(b->g->arena, bool, b->it->n_nodes);
 
     b->is_kept = arena_array(b->g->arena, bool, b->it->n_nodes);
-    if (!w->rank || w->rows != w->rank - 1 || w->dim[w->rank - 1] > MOST_KEPT)
+    if (!w->rank || w->rows != w->rank - 1 || w->dim[w->rank - 1] > most)
         return;
     for (int pass = b->it->group.n_passes - 1; pass >= 0; pass--) {
         select_pass(b, pass, false);
@@ -135,6 +132,12 @@ void find_kept(Body *b)
                 b->is_kept[i] = again[i] && node_of(b, i)->op->flops >= COSTLY_FLOPS &&
                                 out(b->g->s->g, node_of(b, i))->dtype == F32;
     }
+}
+
+bool is_sum_of(const Body *b, int i, int pass)
+{
+    return node_of(b, i)->op->is_sum && b->it->group.pass[i] == pass &&
+           !b->it->group.is_column_sum[i];
 }
 
 static bool is_in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -182,23 +185,6 @@ void print_row_result(Body *b, int k, Text *t)
     text_printf(t, "%s[%s]", b->name[k], *at ? at + 3 : "0");
 }
 
-static void print_operand(const Body *b, int k, Text *t)
-{
-    int64_t stride = b->w->rank ? b->w->stride[k][b->w->rank - 1] : 0;
-    bool is_in = k < b->it->n_in;
-
-    if (b->is_streamed[k])
-        text_printf(t, b->is_run ? "f%d[i - c]" : "f%d[i]", k - b->it->n_in);
-    else if (is_in && (stride == 0 || b->of_row))
-        text_printf(t, "%s", b->name[k]);
-    else if (stride == 0)
-        text_printf(t, "%s[0]", b->name[k]);
-    else if (stride == 1)
-        text_printf(t, "%s[i]", b->name[k]);
-    else
-        text_printf(t, "%s[i * %" PRId64 "]", b->name[k], stride);
-}
-
 // Input k of node i as an expression.
 static const char *source_text(const Body *b, int i, int k)
 {
@@ -210,14 +196,14 @@ static const char *source_text(const Body *b, int i, int k)
     if (source < 0 && source != SOURCE_SPLAT && !is_stored(b, from))
         return b->expr[b->it->nodes[from]];
     if (source >= 0) {
-        print_operand(b, source, &t);
+        b->names->operand(b, source, &t);
     } else if (source == SOURCE_SPLAT) {
         value_splat(g, node_of(b, i)->in[k], &c);
         print_number(&t, in(g, node_of(b, i), k)->dtype, c);
     } else if (b->is_kept[from]) {
-        text_printf(&t, "k%d[i]", from);
+        b->names->kept(b, from, &t);
     } else {
-        print_operand(b, b->it->n_in + output_of(b->it, node_of(b, from)->out[0]), &t);
+        b->names->operand(b, b->it->n_in + output_of(b->it, node_of(b, from)->out[0]), &t);
     }
     const char *s = arena_copy(b->g->arena, t.s, t.n);
     text_free(&t);
@@ -255,7 +241,8 @@ static const char *index_name(const Body *b, int dim)
 
     while (b->w->axis[depth] != dim)
         depth++;
-    return depth == b->w->rank - 1 ? "i" : arena_string(b->g->arena, "i%d", depth);
+    return depth == b->w->rank - 1 ? b->names->last_index(b)
+                                   : arena_string(b->g->arena, "i%d", depth);
 }
 
 // The element's index along a dim of a node that has no inputs of that shape. The node's factors
@@ -317,10 +304,8 @@ static void print_sum(Body *b, int i, int indent)
 {
     Text t = {0};
 
-    if (b->is_line && !b->it->group.is_column_sum[i])
-        text_printf(&t, "u%d[i - b] += ", b->sum[i]);
-    else
-        text_printf(&t, "%s += ", b->expr[b->it->nodes[i]]);
+    b->names->sum(b, i, &t);
+    text_printf(&t, " += ");
     const char *limits = limits_text(b, i), *x = source_text(b, i, 0);
     const char *pattern = *limits ? arena_string(b->g->arena, "%s ? $ : 0;", limits) : "$;";
     const char *hole = strchr(pattern, '$');
@@ -335,10 +320,11 @@ static void print_store(Body *b, int k, const char *value, int indent, Text *to)
 {
     Text t = {0};
 
+    to = b->of_row && b->row_stores ? b->row_stores : to;
     if (b->of_row)
         print_row_result(b, b->it->n_in + k, &t);
     else
-        print_operand(b, b->it->n_in + k, &t);
+        b->names->operand(b, b->it->n_in + k, &t);
     text_printf(&t, " = %s;", value);
     print_wrapped(to, indent, t.s);
     text_free(&t);
@@ -377,8 +363,11 @@ static void print_node(Body *b, int i, int indent, Text *stores)
         b->expr[b->it->nodes[i]] = name;
         if (k >= 0)
             print_store(b, k, name, indent, stores);
-        if (b->is_kept[i])
-            text_printf(stores, "%*sk%d[i] = %s;\n", indent, "", i, name);
+        if (b->is_kept[i]) {
+            text_printf(stores, "%*s", indent, "");
+            b->names->kept(b, i, stores);
+            text_printf(stores, " = %s;\n", name);
+        }
     }
     text_free(&t);
 }

@@ -2,7 +2,7 @@
 // same text.
 #include <string.h>
 
-#include "generator/cpu/operand_name.h"
+#include "generator/group/operand_name.h"
 
 // The ends of values' names that are kept. Other names of models are not trusted to be no words of
 // C and no names of its library.

@@ -2,8 +2,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "generator/cpu/group_arguments.h"
-#include "generator/cpu/group_function.h"
+#include "generator/group/arguments.h"
+#include "generator/group/function.h"
 
 // A function has a macro if it has so many calls, and so many arguments that are the same in all.
 enum { LEAST_CALLS = 4, LEAST_SHARED = 3 };

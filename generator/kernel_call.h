@@ -1,6 +1,6 @@
 // Prints a kernel's call, and its preparation.
-#ifndef SHARDCC_GENERATOR_CPU_KERNEL_CALL_H
-#define SHARDCC_GENERATOR_CPU_KERNEL_CALL_H
+#ifndef SHARDCC_GENERATOR_KERNEL_CALL_H
+#define SHARDCC_GENERATOR_KERNEL_CALL_H
 
 #include "generator/internal.h"
 

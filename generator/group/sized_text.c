@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/cpu/group_sizes.h"
+#include "generator/group/sized_text.h"
 #include "generator/internal.h"
 
 // The length of the number or word at `s`; 0: there is none.
@@ -100,14 +100,24 @@ static int parameter(const SizedText *s, int i)
     return n;
 }
 
-char *sized_text_argument(Arena *a, const SizedText *s, int variant)
+int sized_text_parameters(const SizedText *s, int variant, int64_t *size)
 {
-    const char *list = "";
     int n = 0;
 
     for (int i = 0; i < s->n_holes; i++)
         if (parameter(s, i) == n)
-            list = arena_string(a, "%s%s%" PRId64, list, n++ ? ", " : "", s->variant[variant][i]);
+            size[n++] = s->variant[variant][i];
+    return n;
+}
+
+char *sized_text_argument(Arena *a, const SizedText *s, int variant)
+{
+    int64_t *size = arena_array(a, int64_t, s->n_holes + 1);
+    int n = sized_text_parameters(s, variant, size);
+    const char *list = "";
+
+    for (int i = 0; i < n; i++)
+        list = arena_string(a, "%s%s%" PRId64, list, i ? ", " : "", size[i]);
     return n ? arena_string(a, "(char *)(int64_t[]){%s}", list) : NULL;
 }
 
@@ -137,7 +147,7 @@ char *sized_text_fill(Arena *a, const SizedText *s, int argument)
     int hole = 0;
 
     for (const char *at = s->text; *at; at++) {
-        if (at == body)
+        if (at == body && argument >= 0)
             print_parameters(s, argument, &t);
         if (*at != '#') {
             text_put(&t, at, 1);

@@ -1,0 +1,160 @@
+// Makes the calls of fused groups. Groups of the same text share a function, whose name is of all
+// of them.
+#include <string.h>
+
+#include "generator/group/function.h"
+#include "generator/group/group.h"
+#include "generator/group/operand_name.h"
+
+// Numbers the variables of the rows' sums.
+static void number_sums(Body *b)
+{
+    int n = 0;
+
+    b->sum = arena_array(b->g->arena, int, b->it->n_nodes);
+    for (int i = 0; i < b->it->n_nodes; i++) {
+        const Node *x = &b->g->s->g->nodes[b->it->nodes[i]];
+        if (!x->op->is_sum || b->it->group.is_column_sum[i])
+            continue;
+        b->expr[b->it->nodes[i]] = arena_string(b->g->arena, "s%d", n);
+        b->sum[i] = n++;
+    }
+}
+
+// ---- places ----
+
+static bool is_same_place(const Operand *x, const Operand *y)
+{
+    return address_equal(&x->address, &y->address) && x->rank_slice.slice == y->rank_slice.slice &&
+           x->rank_slice.whole == y->rank_slice.whole;
+}
+
+// Finds the operands whose places are passed. A buffer that is updated in place is passed once;
+// places that coincide by chance are passed twice, as that needs no function of its own.
+static void find_slots(Body *b, GroupCall *call)
+{
+    const Operand *o = b->it->operands;
+    int n_operands = b->it->n_in + b->it->n_out;
+
+    b->slot = arena_array(b->g->arena, int, n_operands);
+    call->place = arena_array(b->g->arena, int, n_operands);
+    for (int k = 0; k < n_operands; k++) {
+        if (is_column_output(b->g, b->it, k))
+            continue;
+        bool is_persistent = b->g->p->buffers[o[k].address.buffer].kind == BUFFER_PERSISTENT;
+        int i = is_persistent ? 0 : call->n_places;
+        while (i < call->n_places && !is_same_place(&o[call->place[i]], &o[k]))
+            i++;
+        call->place[i] = k;
+        call->n_places += i == call->n_places;
+        b->slot[k] = i;
+    }
+}
+
+// ---- functions ----
+
+const Node *last_node(const Body *b)
+{
+    return &b->g->s->g->nodes[b->it->nodes[b->it->n_nodes - 1]];
+}
+
+// Names the function's arguments, each place after its first operand.
+static void name_arguments(const Body *b, GroupCall *call, const GroupText *t)
+{
+    int n = call->n_places + 2 * b->n_shards + 2;
+    const char **name = arena_array(b->g->arena, const char *, n);
+    GroupFunction *f = &b->g->function[call->function];
+
+    for (int k = b->it->n_in + b->it->n_out - 1; k >= 0; k--)
+        if (!is_column_output(b->g, b->it, k))
+            name[b->slot[k]] = b->name[k];
+    f->sizes_at = t->name_arguments(b, call, name) - 1;
+    f->argument_name = name;
+}
+
+static GroupCall *make_call(Gen *g, const Item *it, const GroupText *t)
+{
+    Walk w = make_walk(g, it);
+    GroupCall *call = arena_array(g->arena, GroupCall, 1);
+    Body b = {.g = g, .it = it, .w = &w, .expr = g->expr, .names = t->names};
+
+    b.uses = arena_array(g->arena, int, it->n_nodes);
+    b.is_selected = arena_array(g->arena, bool, it->n_nodes);
+    b.is_named = arena_array(g->arena, bool, it->n_in + it->n_out);
+    b.is_row_result = arena_array(g->arena, bool, it->n_in + it->n_out);
+    number_sums(&b);
+    find_slots(&b, call);
+    name_operands(&b);
+    const char *text = t->function(&b, call);
+    call->function = add_function(&b, text, t->least_size(&b), &call->variant);
+    call->n_shards = b.n_shards;
+    memcpy(call->shard, b.shard, sizeof b.shard);
+    call->uses_layer = b.uses_layer;
+    name_arguments(&b, call, t);
+    call->rows = 1;
+    for (int d = 0; d < w.rows; d++)
+        call->rows *= w.dim[d];
+    for (int i = 0; i < it->n_nodes; i++)
+        g->expr[it->nodes[i]] = NULL;
+    return call;
+}
+
+void make_calls(Gen *g, const GroupText *t)
+{
+    g->group_call[g->set] = arena_array(g->arena, GroupCall *, g->s->n_items);
+    for (int i = 0; i < g->s->n_items; i++)
+        if (g->s->items[i].kind == ITEM_GROUP)
+            g->group_call[g->set][i] = make_call(g, &g->s->items[i], t);
+}
+
+GroupCall *call_of(const Gen *g, const Item *it) { return g->group_call[g->set][it - g->s->items]; }
+
+void finish_calls(Gen *g, const GroupText *t)
+{
+    for (g->set = 0; g->set < N_SETS; g->set++) {
+        g->s = &g->p->set[g->set];
+        for (int i = 0; g->s->g && i < g->s->n_items; i++) {
+            const Item *it = &g->s->items[i];
+            if (it->kind != ITEM_GROUP)
+                continue;
+            Arguments x = t->arguments(g, it, call_of(g, it));
+            note_arguments(g, call_of(g, it)->function, &x);
+        }
+    }
+    name_functions(g);
+    print_argument_macros(g);
+}
+
+// ---- calls ----
+
+void print_row_count(Gen *g, const Item *it, int64_t rows, Text *t)
+{
+    int n = 0;
+
+    for (int64_t left = rows; left > 1; n++)
+        left /= it->dim[it->group.axis[n]];
+    text_printf(t, "%s", walk_count_text(g, it, 0, n, 1));
+}
+
+void print_sums_shape(Gen *g, const Item *it, Text *t)
+{
+    int outer = it->group.column_rank;
+
+    text_printf(t, "%s, ", walk_count_text(g, it, 0, outer, 1));
+    text_printf(t, "%s, ", walk_count_text(g, it, outer, it->rank - 1, 1));
+    text_printf(t, "%s", walk_count_text(g, it, it->rank - 1, it->rank, 1));
+}
+
+void print_sum_places(Gen *g, const Item *it, Text *t)
+{
+    bool is_first = true;
+
+    for (int i = 0; i < it->n_nodes; i++) {
+        const Node *n = &g->s->g->nodes[it->nodes[i]];
+        if (!it->group.is_column_sum[i])
+            continue;
+        int k = it->n_in + output_of(it, n->out[0]);
+        text_printf(t, "%s%s", is_first ? "" : ", ", place_text(g, &it->operands[k]));
+        is_first = false;
+    }
+}
