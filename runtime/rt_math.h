@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "rt_inline.h"
 #include "rt_philox.h"
 #include "rt_scalar.h"
 
@@ -21,7 +22,7 @@
 #define RT_ROUND 12582912.0f
 #define RT_ROUND_DOUBLE 6755399441055744.0
 
-static inline uint32_t rt_bits(float x)
+RT_INLINE uint32_t rt_bits(float x)
 {
     uint32_t u;
 
@@ -29,7 +30,7 @@ static inline uint32_t rt_bits(float x)
     return u;
 }
 
-static inline float rt_from_bits(uint32_t u)
+RT_INLINE float rt_from_bits(uint32_t u)
 {
     float x;
 
@@ -37,7 +38,7 @@ static inline float rt_from_bits(uint32_t u)
     return x;
 }
 
-static inline uint64_t rt_bits_double(double x)
+RT_INLINE uint64_t rt_bits_double(double x)
 {
     uint64_t u;
 
@@ -45,7 +46,7 @@ static inline uint64_t rt_bits_double(double x)
     return u;
 }
 
-static inline double rt_from_bits_double(uint64_t u)
+RT_INLINE double rt_from_bits_double(uint64_t u)
 {
     double x;
 
@@ -53,10 +54,10 @@ static inline double rt_from_bits_double(uint64_t u)
     return x;
 }
 
-static inline float rt_sqrtf(float x) { return sqrtf(x); }
+RT_INLINE float rt_sqrtf(float x) { return sqrtf(x); }
 
 // |x| with the sign bit of `s`.
-static inline float rt_copy_signf(float x, float s)
+RT_INLINE float rt_copy_signf(float x, float s)
 {
     return rt_from_bits((rt_bits(x) & 0x7fffffff) | (rt_bits(s) & 0x80000000));
 }
@@ -74,7 +75,7 @@ static inline float rt_copy_signf(float x, float s)
 // e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2. ln 2 is split in two; the first part is so
 // short that n times it is exact. Returns e^r - 1. n is computed from `bounded` instead of x,
 // |bounded| < 2^21; t is n + round.
-static inline float rt_exp_reduced(float x, float bounded, float round, float *t)
+RT_INLINE float rt_exp_reduced(float x, float bounded, float round, float *t)
 {
     *t = RT_FMA(bounded, 1.44269504f, round);
     float n = *t - round;
@@ -87,7 +88,7 @@ static inline float rt_exp_reduced(float x, float bounded, float round, float *t
 
 // For -87 ≤ x ≤ 88, where the result is normal. The low bits of t are the exponent of 2^n; the
 // shift drops the others.
-static inline float rt_exp_normal(float x)
+RT_INLINE float rt_exp_normal(float x)
 {
     float t, residual = rt_exp_reduced(x, x, RT_ROUND + 127, &t),
              power = rt_from_bits(rt_bits(t) << 23);
@@ -100,7 +101,7 @@ static inline float rt_exp_normal(float x)
 
 // For x ≤ 88: the bits of rt_expf, except that results below 2^-126 are 0; two thirds of its
 // operations. Below RT_EXP_LEAST the product is computed and discarded.
-static inline float rt_exp_lowf(float x)
+RT_INLINE float rt_exp_lowf(float x)
 {
     float e = rt_exp_normal(x);
 
@@ -111,7 +112,7 @@ static inline float rt_exp_lowf(float x)
 // subnormal. n is bounded by an integer minimum of the bits of x (positive floats have the order of
 // their bits); inf and NaN propagate through e^r. Where the result is 0 (masked scores) no
 // intermediate result is subnormal, because those are many times slower.
-static inline float rt_expf(float x)
+RT_INLINE float rt_expf(float x)
 {
     int32_t bits = x < -104.0f ? 0 : (int32_t)rt_bits(x), most = (int32_t)rt_bits(89.0f);
     float bounded = rt_from_bits((uint32_t)(bits < most ? bits : most));
@@ -123,7 +124,7 @@ static inline float rt_expf(float x)
 }
 
 // ln x = e ln 2 + ln m with m in [√½, √2), ln m = f - f²/2 + f³ p(f), f = m - 1.
-static inline float rt_logf(float x)
+RT_INLINE float rt_logf(float x)
 {
     float wide = x * 8388608.0f;  // 2^23: subnormal numbers become normal
     float scaled = x < 0x1p-126f ? wide : x;
@@ -149,7 +150,7 @@ static inline float rt_logf(float x)
 }
 
 // A polynomial for |x| < 0.625, else 1 - 2 / (e^2x + 1), which is 1 from 10 on.
-static inline float rt_tanhf(float x)
+RT_INLINE float rt_tanhf(float x)
 {
     float a = rt_absf(x), z = x * x, w = z * z;
     float low = RT_FMA(0.133314416f, z, -0.333332807f),
@@ -163,7 +164,7 @@ static inline float rt_tanhf(float x)
 }
 
 // atan t = t + t³ p(t²) for t in [0, 1]; beyond that atan x = π/2 - atan 1/x.
-static inline float rt_atanf(float x)
+RT_INLINE float rt_atanf(float x)
 {
     float a = rt_absf(x), inverse = 1 / a, t = a > 1 ? inverse : a, z = t * t, w = z * z;
     float p0 = RT_FMA(0.199937731f, z, -0.333331525f), p1 = RT_FMA(0.106660046f, z, -0.142110556f);
@@ -179,7 +180,7 @@ static inline float rt_atanf(float x)
 // A polynomial for |x| < 0.92, else 1 + e^(-x²) q(|x|), which is 1 from 4 on. The gradient of GELU
 // contains the same e^(-x²), with the same cutoff, so the C compiler computes it once. Polynomials
 // are summed in pairs (Estrin 1960): Horner's chain takes longer than all the rest.
-static inline float rt_erff(float x)
+RT_INLINE float rt_erff(float x)
 {
     float a = rt_absf(x), z = x * x, w = z * z;
     float p0 = RT_FMA(-0.376124978f, z, 0.128379151f), p1 = RT_FMA(-0.0267677438f, z, 0.112818472f);
@@ -200,7 +201,7 @@ static inline float rt_erff(float x)
 // bits, whose products are exact in double (Cody and Waite 1980). Accurate for |x| ≤ 2^40. Above
 // that neighbouring floats are 10^4 periods apart and accuracy falls; from 2^50 on every x is
 // treated as 2^50.
-static inline float rt_quarter(float x, uint32_t *n_mod_4)
+RT_INLINE float rt_quarter(float x, uint32_t *n_mod_4)
 {
     double low = x < -0x1p50 ? -0x1p50 : x;
     double d = low > 0x1p50 ? 0x1p50 : low;
@@ -214,7 +215,7 @@ static inline float rt_quarter(float x, uint32_t *n_mod_4)
 }
 
 // The sine of n π/2 + r.
-static inline float rt_sin_quarter(float r, uint32_t n)
+RT_INLINE float rt_sin_quarter(float r, uint32_t n)
 {
     float z = r * r;
     float s = r + r * z * ((-0.000195169778f * z + 0.00833217613f) * z - 0.166666552f);
@@ -224,7 +225,7 @@ static inline float rt_sin_quarter(float r, uint32_t n)
     return rt_from_bits(rt_bits(y) ^ (n & 2) << 30);
 }
 
-static inline float rt_sinf(float x)
+RT_INLINE float rt_sinf(float x)
 {
     uint32_t n;
     float r = rt_quarter(x, &n);
@@ -232,7 +233,7 @@ static inline float rt_sinf(float x)
     return rt_sin_quarter(r, n);
 }
 
-static inline float rt_cosf(float x)
+RT_INLINE float rt_cosf(float x)
 {
     uint32_t n;
     float r = rt_quarter(x, &n);
@@ -241,7 +242,7 @@ static inline float rt_cosf(float x)
 }
 
 // ln x to 1e-15, x > 0 a normal double: with s = (m - 1) / (m + 1), ln m = 2 atanh s.
-static inline double rt_log_wide(double x)
+RT_INLINE double rt_log_wide(double x)
 {
     uint64_t u = rt_bits_double(x) + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
     double e = rt_from_bits_double(u >> 52 | 0x4330000000000000) - (0x1p52 + 1023);
@@ -257,7 +258,7 @@ static inline double rt_log_wide(double x)
 }
 
 // e^x to 1e-13, |x| ≤ 200.
-static inline double rt_exp_wide(double x)
+RT_INLINE double rt_exp_wide(double x)
 {
     double t = x * 1.4426950408889634074 + RT_ROUND_DOUBLE, n = t - RT_ROUND_DOUBLE;
     double r = x - n * 0.69314718055994530942;
@@ -273,7 +274,7 @@ static inline double rt_exp_wide(double x)
 }
 
 // a^b = e^(b ln |a|), in double, with the special cases of C's Annex F.
-static inline float rt_powf(float a, float b)
+RT_INLINE float rt_powf(float a, float b)
 {
     float half = 0.5f * b, size = rt_absf(a), b_size = rt_absf(b);
     bool whole = rt_roundf(b) == b, odd = whole & (rt_roundf(half) != half);
@@ -292,14 +293,14 @@ static inline float rt_powf(float a, float b)
     return is_one ? 1 : real;
 }
 
-static inline double rt_sqrt(double x) { return sqrt(x); }
-static inline double rt_exp(double x) { return exp(x); }
-static inline double rt_log(double x) { return log(x); }
-static inline double rt_sin(double x) { return sin(x); }
-static inline double rt_cos(double x) { return cos(x); }
-static inline double rt_tanh(double x) { return tanh(x); }
-static inline double rt_atan(double x) { return atan(x); }
-static inline double rt_erf(double x) { return erf(x); }
-static inline double rt_pow(double a, double b) { return pow(a, b); }
+RT_INLINE double rt_sqrt(double x) { return sqrt(x); }
+RT_INLINE double rt_exp(double x) { return exp(x); }
+RT_INLINE double rt_log(double x) { return log(x); }
+RT_INLINE double rt_sin(double x) { return sin(x); }
+RT_INLINE double rt_cos(double x) { return cos(x); }
+RT_INLINE double rt_tanh(double x) { return tanh(x); }
+RT_INLINE double rt_atan(double x) { return atan(x); }
+RT_INLINE double rt_erf(double x) { return erf(x); }
+RT_INLINE double rt_pow(double a, double b) { return pow(a, b); }
 
 #endif

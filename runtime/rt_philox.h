@@ -6,9 +6,11 @@
 
 #include <stdint.h>
 
+#include "rt_inline.h"
+
 // Encrypts the counter `c` with the key `k`, in place. The words are kept in 64 bits, as the vector
 // multiplication takes and gives them.
-static inline void rt_philox(uint32_t c[4], uint32_t k0, uint32_t k1)
+RT_INLINE void rt_philox(uint32_t c[4], uint32_t k0, uint32_t k1)
 {
     const uint64_t low = UINT32_MAX;
     uint64_t x0 = c[0], x1 = c[1], x2 = c[2], x3 = c[3];
@@ -36,7 +38,7 @@ static inline void rt_philox(uint32_t c[4], uint32_t k0, uint32_t k1)
 
 // A bijection that spreads each bit of x over the whole word (the finaliser of SplitMix64, Steele
 // et al. 2014).
-static inline uint64_t rt_mix(uint64_t x)
+RT_INLINE uint64_t rt_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
     x = (x ^ x >> 27) * 0x94D049BB133111EB;
@@ -44,14 +46,14 @@ static inline uint64_t rt_mix(uint64_t x)
 }
 
 // For each seed, different steps give different keys.
-static inline uint64_t rt_key(int64_t seed, int64_t step)
+RT_INLINE uint64_t rt_key(int64_t seed, int64_t step)
 {
     return rt_mix(rt_mix((uint64_t)seed) + (uint64_t)step);
 }
 
 // Draws the random words of elements [4 block, 4 block + 4). Site and layer (both below 2^32) are
 // words of the counter, so the streams of a step don't overlap.
-static inline void rt_draw(uint32_t c[4], uint64_t key, int64_t site, int64_t layer, uint64_t block)
+RT_INLINE void rt_draw(uint32_t c[4], uint64_t key, int64_t site, int64_t layer, uint64_t block)
 {
     c[0] = (uint32_t)block;
     c[1] = (uint32_t)(block >> 32);
@@ -61,8 +63,7 @@ static inline void rt_draw(uint32_t c[4], uint64_t key, int64_t site, int64_t la
 }
 
 // A number in [0, 1), a multiple of 2^-24.
-static inline float rt_uniform(int64_t seed, int64_t step, int64_t site, int64_t layer,
-                               int64_t element)
+RT_INLINE float rt_uniform(int64_t seed, int64_t step, int64_t site, int64_t layer, int64_t element)
 {
     uint32_t c[4];
 

@@ -7,44 +7,37 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "rt_inline.h"
+
 // ---- integers: overflow wraps, x / 0 and x % 0 are 0 ----
 
-static inline int64_t rt_add_int(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
+RT_INLINE int64_t rt_add_int(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 
-static inline int64_t rt_sub_int(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
+RT_INLINE int64_t rt_sub_int(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 
-static inline int64_t rt_mul_int(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
+RT_INLINE int64_t rt_mul_int(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
-static inline int64_t rt_neg_int(int64_t a) { return rt_sub_int(0, a); }
-static inline int64_t rt_abs_int(int64_t a) { return a < 0 ? rt_neg_int(a) : a; }
-static inline int64_t rt_sign_int(int64_t a) { return (a > 0) - (a < 0); }
-static inline int64_t rt_max_int(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t rt_min_int(int64_t a, int64_t b) { return a < b ? a : b; }
+RT_INLINE int64_t rt_neg_int(int64_t a) { return rt_sub_int(0, a); }
+RT_INLINE int64_t rt_abs_int(int64_t a) { return a < 0 ? rt_neg_int(a) : a; }
+RT_INLINE int64_t rt_sign_int(int64_t a) { return (a > 0) - (a < 0); }
+RT_INLINE int64_t rt_max_int(int64_t a, int64_t b) { return a > b ? a : b; }
+RT_INLINE int64_t rt_min_int(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Truncates towards zero. -1 is handled separately because INT64_MIN / -1 traps.
-static inline int64_t rt_div_int(int64_t a, int64_t b)
+RT_INLINE int64_t rt_div_int(int64_t a, int64_t b)
 {
     return b == 0 ? 0 : b == -1 ? rt_neg_int(a) : a / b;
 }
 
-static inline int64_t rt_mod_int(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+RT_INLINE int64_t rt_mod_int(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 
 // Truncates towards zero. Numbers out of range are clamped; NaN gives 0.
-static inline int64_t rt_to_int(double x, int64_t least, int64_t most)
+RT_INLINE int64_t rt_to_int(double x, int64_t least, int64_t most)
 {
     return x != x ? 0 : x <= (double)least ? least : x >= (double)most ? most : (int64_t)x;
 }
 
-static inline uint64_t rt_to_u64(double x)
+RT_INLINE uint64_t rt_to_u64(double x)
 {
     return x > 0 ? x >= 0x1p64 ? UINT64_MAX : (uint64_t)x : 0;
 }
@@ -53,44 +46,44 @@ static inline uint64_t rt_to_u64(double x)
 
 // Compiles to two instructions, a maximum and a selection for NaN. In a chain of maxima b is the
 // maximum so far.
-static inline float rt_maxf(float a, float b)
+RT_INLINE float rt_maxf(float a, float b)
 {
     float m = a > b ? a : b;
 
     return a != a ? a : m;
 }
 
-static inline float rt_minf(float a, float b)
+RT_INLINE float rt_minf(float a, float b)
 {
     float m = a < b ? a : b;
 
     return a != a ? a : m;
 }
 
-static inline float rt_signf(float a) { return a != a ? a : (float)((a > 0) - (a < 0)); }
-static inline float rt_absf(float a) { return fabsf(a); }
-static inline float rt_floorf(float a) { return floorf(a); }
-static inline float rt_roundf(float a) { return rintf(a); }
-static inline float rt_modf(float a, float b) { return fmodf(a, b); }
+RT_INLINE float rt_signf(float a) { return a != a ? a : (float)((a > 0) - (a < 0)); }
+RT_INLINE float rt_absf(float a) { return fabsf(a); }
+RT_INLINE float rt_floorf(float a) { return floorf(a); }
+RT_INLINE float rt_roundf(float a) { return rintf(a); }
+RT_INLINE float rt_modf(float a, float b) { return fmodf(a, b); }
 
-static inline double rt_max(double a, double b)
+RT_INLINE double rt_max(double a, double b)
 {
     double m = a > b ? a : b;
 
     return a != a ? a : m;
 }
 
-static inline double rt_min(double a, double b)
+RT_INLINE double rt_min(double a, double b)
 {
     double m = a < b ? a : b;
 
     return a != a ? a : m;
 }
 
-static inline double rt_sign(double a) { return a != a ? a : (double)((a > 0) - (a < 0)); }
-static inline double rt_abs(double a) { return fabs(a); }
-static inline double rt_floor(double a) { return floor(a); }
-static inline double rt_round(double a) { return rint(a); }
-static inline double rt_mod(double a, double b) { return fmod(a, b); }
+RT_INLINE double rt_sign(double a) { return a != a ? a : (double)((a > 0) - (a < 0)); }
+RT_INLINE double rt_abs(double a) { return fabs(a); }
+RT_INLINE double rt_floor(double a) { return floor(a); }
+RT_INLINE double rt_round(double a) { return rint(a); }
+RT_INLINE double rt_mod(double a, double b) { return fmod(a, b); }
 
 #endif
