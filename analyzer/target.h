@@ -34,7 +34,7 @@ typedef struct Target {
     bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
 } Target;
 
-extern const Target target_cpu;
+extern const Target target_cpu, target_cuda;
 
 // Prints "cpu threads 64", and reads it back: the target `t`, maybe with fewer threads. False after
 // reporting an error.

@@ -5,7 +5,7 @@
 #include "lower/lower.h"
 
 typedef struct TargetText TargetText;  // how programs for a target are printed and built
-extern const TargetText cpu_text;
+extern const TargetText cpu_text, cuda_text;
 
 typedef struct GenerateOptions {
     const TargetText *target;
@@ -19,6 +19,8 @@ typedef struct GenerateOptions {
 
 // The trainer's C text. It depends only on the arguments.
 void generate_c(const Program *p, const GenerateOptions *o, Text *t);
+// The same, and the text of the kernels that it launches, if the target has one: C++ for nvcc.
+void generate_texts(const Program *p, const GenerateOptions *o, Text *t, Text *kernels);
 
 // Results appear whole or not at all: they are written into a folder of their own, beside their
 // place, and moved there at the end. Signals that would end the program wait until then.

@@ -19,7 +19,7 @@ typedef struct PlaceName {
     bool is_used;
 } PlaceName;
 
-// Of generator/group/.
+// Those of generator/group/.
 typedef struct GroupFunction GroupFunction;
 typedef struct GroupCall GroupCall;
 

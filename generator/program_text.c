@@ -25,22 +25,32 @@ static void print_options(const char *s, Text *t)
     text_printf(t, "\n");
 }
 
-static void print_head(const Gen *g, Text *t)
+static void print_origin(const Gen *g, Text *t)
 {
     text_printf(t, "// Made by shardcc. Changes here are lost when it is made again.\n");
     print_options(g->o->options, t);
     text_printf(t, "//   plan: %s\n//\n", g->o->plan);
-    text_printf(t, "// micro is forward and backward of one micro-batch, reduce completes the "
-                   "gradients, update is the\n// optimizer, forward only predicts. They stand "
-                   "first, after the names of their places in memory;\n// fused functions, the "
-                   "tables of tensors and the live ranges of buffers follow.\n");
-    text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"rt.h\"\n\n");
+}
+
+static void print_head(const Gen *g, Text *t)
+{
+    const char *fused = g->o->target->kernels_head ? "" : "fused functions, ";
+
+    print_origin(g, t);
+    text_printf(t,
+                "// micro is forward and backward of one micro-batch, reduce completes the "
+                "gradients, update is the\n// optimizer, forward only predicts. They stand "
+                "first, after the names of their places in memory;\n// %sthe "
+                "tables of tensors and the live ranges of buffers follow.\n",
+                fused);
+    text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"%s\"\n\n",
+                g->o->target->header);
 }
 
 // Declares a list of names, each of which stands after a comma.
 static void print_names(const Gen *g, const char *type, const Text *names, Text *t)
 {
-    if (names->n)
+    if (names->n && type)
         print_wrapped(t, 0, arena_string(g->arena, "static %s%s;", type, names->s + 1));
 }
 
@@ -171,10 +181,10 @@ static void print_model(const Gen *g, Text *t)
                        "    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,\n");
     text_printf(t, "    .init = init,\n");
     print_calls(p, t);
-    text_printf(t,
-                "};\n\nint main(int argc, char **argv)\n{\n"
-                "    %s\n    return rt_main(&model, argc, argv);\n}\n",
-                g->o->target->main_begin);
+    text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n");
+    if (g->o->target->main_begin)
+        text_printf(t, "    %s\n", g->o->target->main_begin);
+    text_printf(t, "    return rt_main(&model, argc, argv);\n}\n");
 }
 
 // Makes a set the one that is being printed. False if the program doesn't have it.
@@ -192,7 +202,8 @@ static void print_program(Gen *g, Text *t)
     print_head(g, t);
     print_declarations(g, t);
     put(t, g->bodies);
-    put(t, g->groups);
+    if (!g->o->target->kernels_head)
+        put(t, g->groups);
     text_printf(t, "static void init(Rt *rt)\n{\n%s%s}\n\n", g->init->n ? "" : "    (void)rt;\n",
                 g->init->s ? g->init->s : "");
     print_callers(g, t);
@@ -202,9 +213,26 @@ static void print_program(Gen *g, Text *t)
     print_model(g, t);
 }
 
+static void print_kernels(Gen *g, Text *t)
+{
+    if (!g->o->target->kernels_head)
+        return;
+    print_origin(g, t);
+    text_printf(t, "%s", g->o->target->kernels_head);
+    put(t, g->groups);
+}
+
 enum { N_TEXTS = 8 };
 
 void generate_c(const Program *p, const GenerateOptions *o, Text *t)
+{
+    Text kernels = {0};
+
+    generate_texts(p, o, t, &kernels);
+    text_free(&kernels);
+}
+
+void generate_texts(const Program *p, const GenerateOptions *o, Text *t, Text *kernels)
 {
     Text part[N_TEXTS] = {{0}};
     Gen g = {.p = p,
@@ -231,6 +259,7 @@ void generate_c(const Program *p, const GenerateOptions *o, Text *t)
     generate_tensors(&g);
     generate_live_ranges(&g);
     print_program(&g, t);
+    print_kernels(&g, kernels);
     for (int i = 0; i < N_TEXTS; i++)
         text_free(&part[i]);
     arena_free(g.arena);

@@ -6,6 +6,9 @@
 #include "generator/internal.h"
 
 struct TargetText {
+    const char *header;  // that the text includes
+    // The begin of the text of kernels, a file of its own; NULL: functions stand in the C text.
+    const char *kernels_head;
     // Called for each set, then once for both, before any item is printed: makes the functions of
     // fused groups, and prints them to g->groups.
     void (*make_functions)(Gen *g);
@@ -14,9 +17,10 @@ struct TargetText {
     void (*print_group)(Gen *g, const Item *it, Text *t, int indent);
     void (*print_kernel)(Gen *g, const Item *it, Text *t, int indent);
     const char *device;  // the runtime's table for it
-    // The types of groups' functions, of those that also sum columns second.
+    // The types of groups' functions, of those that also sum columns second; NULL: they aren't
+    // declared.
     const char *group_type[2];
-    const char *main_begin;    // the first statement of main
+    const char *main_begin;    // the first statement of main; NULL: there is none
     const char *const *flags;  // of the C compiler, up to NULL; the user chooses -march
     const char *extension;     // of C that the compiler must have
     // A library that kernels use: its name and its flag, its package in Debian, and the only file

@@ -15,6 +15,13 @@ enum { RT_CUDA_EDGE = 64, RT_CUDA_TERMS = 256 };
 // such sums.
 int64_t rt_cuda_reduce_chunks(int64_t units, int64_t length, int64_t least_length);
 
+// Sums of columns in a fused group: so many columns are a tile, which a block sums over a chunk of
+// rows.
+int64_t rt_cuda_sums_columns(int64_t width);
+int64_t rt_cuda_sums_tiles(const RtSums *q);   // at one outer index
+int64_t rt_cuda_sums_chunks(const RtSums *q);  // the same
+int64_t rt_cuda_sums_workspace(const RtSums *q);
+
 int64_t rt_cuda_reduce_workspace(const RtReduce *p);
 int64_t rt_cuda_scatter_workspace(const RtGather *p);
 int64_t rt_cuda_dot_workspace(const RtDot *p);

@@ -1,7 +1,7 @@
 // The text of programs for CPUs, and how they are built.
 #include "generator/cpu/group.h"
-#include "generator/cpu/group_function.h"
-#include "generator/cpu/kernel_call.h"
+#include "generator/group/function.h"
+#include "generator/kernel_call.h"
 #include "generator/target_text.h"
 
 #define RT_FLAG(flag) flag,
@@ -15,7 +15,8 @@ static const char *const files[] = {"kernel",      "copy",      "rows", "cpu_dev
 static const char *const collectives[] = {"all_gather", "all_reduce",     "all_to_all", "keep_one",
                                           "permute",    "reduce_scatter", "shard",      NULL};
 
-const TargetText cpu_text = {.make_functions = make_functions,
+const TargetText cpu_text = {.header = "rt.h",
+                             .make_functions = make_functions,
                              .print_functions = finish_functions,
                              .print_group = print_group,
                              .print_kernel = print_kernel,

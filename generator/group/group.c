@@ -61,9 +61,9 @@ const Node *last_node(const Body *b)
 // Names the function's arguments, each place after its first operand.
 static void name_arguments(const Body *b, GroupCall *call, const GroupText *t)
 {
-    int n = call->n_places + 2 * b->n_shards + 2;
-    const char **name = arena_array(b->g->arena, const char *, n);
     GroupFunction *f = &b->g->function[call->function];
+    int n = call->n_places + 2 * b->n_shards + 2 + f->text.n_holes;
+    const char **name = arena_array(b->g->arena, const char *, n);
 
     for (int k = b->it->n_in + b->it->n_out - 1; k >= 0; k--)
         if (!is_column_output(b->g, b->it, k))

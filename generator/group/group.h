@@ -13,8 +13,8 @@ struct GroupCall {
     bool uses_layer;
     int variant;  // of the function's sizes
     int64_t rows;
-    // Of a kernel: whether it is passed a shard's offset and its extent, the threads of a block,
-    // and the elements (is_flat) or rows of each.
+    // A kernel's: whether it is passed a shard's offset and its extent, the threads of a block, and
+    // the elements (is_flat) or rows of each.
     bool uses_offset[MAX_RANK], uses_extent[MAX_RANK], is_flat;
     int threads, each;
 };

@@ -13,6 +13,34 @@ int64_t rt_cuda_reduce_chunks(int64_t units, int64_t length, int64_t least_lengt
     return chunks > 1 ? chunks : 1;
 }
 
+// A warp's columns: 4 for each thread if there are enough of them, so that 16 bytes are read at
+// once.
+int64_t rt_cuda_sums_columns(int64_t width)
+{
+    int64_t columns = 8;
+
+    while (columns < width && columns < 32)
+        columns *= 2;
+    return width >= 128 && width % 4 == 0 ? 128 : columns;
+}
+
+int64_t rt_cuda_sums_tiles(const RtSums *q)
+{
+    return ceil_div(q->width, rt_cuda_sums_columns(q->width));
+}
+
+int64_t rt_cuda_sums_chunks(const RtSums *q)
+{
+    int64_t units = q->outer * rt_cuda_sums_tiles(q);
+
+    return units ? rt_cuda_reduce_chunks(units, q->rows, 64) : 1;
+}
+
+int64_t rt_cuda_sums_workspace(const RtSums *q)
+{
+    return 8 * q->outer * rt_cuda_sums_chunks(q) * q->n * q->width;
+}
+
 // Chunks of neighbouring results are the most: 32 results are a unit there, and chunks are short.
 int64_t rt_cuda_reduce_workspace(const RtReduce *p)
 {

@@ -23,7 +23,7 @@
 namespace gpu
 {
 
-enum { WARP = 32, MAX_THREADS = 1024, MAX_SHARED = 48 << 10, MAX_ARGS = 32 };
+enum { WARP = 32, MAX_THREADS = 1024, MAX_SHARED = 48 << 10, MAX_ARGS = 256 };
 
 struct Dim {
     unsigned x, y, z;

@@ -30,7 +30,8 @@ static const Line lines[] = {
 // middling. Node `number` of a line takes the kinds in order, and within a kind the letters in
 // order.
 enum { ZERO, ONE, ODD, LARGE, MIDDLING, N_KINDS };
-enum { VOLUME = 1 << 16 };  // about the product of all sizes, which keeps eval quick
+// About the product of all sizes, which keeps eval quick, and less where programs are slow.
+enum { VOLUME = 1 << 16, SMALL_VOLUME = 1 << 13 };
 enum { MOST_VALUES = 24 };
 
 // A mark after a type says which numbers the operand holds: '*', '>', '<' or '=', see kernels.def.
@@ -51,6 +52,7 @@ typedef struct Cases {
     Random r;
     Input *inputs;
     int n_inputs, cap_inputs;
+    int64_t volume;
 } Cases;
 
 // One node that is being read.
@@ -79,9 +81,9 @@ static inline int find_letters(const char *node, char *letters)
     return n;
 }
 
-static inline int64_t draw_middling(Random *r, int n)
+static inline int64_t draw_middling(Random *r, int n, int64_t volume)
 {
-    int64_t root = n ? (int64_t)pow(VOLUME, 1.0 / n) : 0;
+    int64_t root = n ? (int64_t)pow((double)volume, 1.0 / n) : 0;
 
     return root / 2 + draw(r, root + 1);
 }
@@ -95,7 +97,7 @@ static inline void draw_sizes(Case *c, const char *node, int number)
 
     for (int i = 0; i < n; i++) {
         int64_t *size = &c->size[(int)letters[i]];
-        *size = kind == MIDDLING ? draw_middling(r, n)
+        *size = kind == MIDDLING ? draw_middling(r, n, c->all->volume)
                 : kind == ODD    ? 1 + 2 * draw(r, n < 4 ? 9 : 4)
                                  : 1 + draw(r, kind == LARGE ? 3 : 6);
         others *= size == chosen ? 1 : *size;
@@ -103,7 +105,7 @@ static inline void draw_sizes(Case *c, const char *node, int number)
     if (kind == ZERO || kind == ONE)
         *chosen = kind == ONE;
     if (kind == LARGE)
-        *chosen = (VOLUME / others < 5000 ? VOLUME / others : 5000) - draw(r, 50);
+        *chosen = (c->all->volume / others < 5000 ? c->all->volume / others : 5000) - draw(r, 50);
 }
 
 // Reads a sum of products of numbers and letters, without brackets.

@@ -8,21 +8,32 @@
 #include "generator/generator.h"
 #include "tests/generator/case.h"
 
-// Writes the program's text to dir/NAME.c, with a function the_model that returns its RtModel.
-static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
+// Writes the program's text for a target to dir/NAME.c, with a function the_model that returns its
+// RtModel, and that of its kernels, if there are any, to dir/NAME.cu.
+static inline void write_program_for(const Target *target, const TargetText *text, const Cases *c,
+                                     const char *name, const char *dir, Diag *d)
 {
-    GenerateOptions o = {.target = &cpu_text, .name = name, .options = "", .plan = "one rank"};
+    GenerateOptions o = {.target = text, .name = name, .options = "", .plan = "one rank"};
     Program *p = lower(c->arena, NULL, c->g,
-                       &(LowerOptions){.target = &target_cpu, .fuse = true, .accumulate = 1}, d);
+                       &(LowerOptions){.target = target, .fuse = true, .accumulate = 1}, d);
     char *path = arena_string(c->arena, "%s/%s.c", dir, name);
-    Text t = {0};
+    Text t = {0}, kernels = {0};
 
     assert_true(p && program_check(p, d));
-    generate_c(p, &o, &t);
+    generate_texts(p, &o, &t, &kernels);
+    if (kernels.n)
+        assert_true(
+            out_write(arena_string(c->arena, "%s/%s.cu", dir, name), kernels.s, kernels.n, d));
+    text_free(&kernels);
     text_printf(&t, "const RtModel *the_model(void);\n"
                     "const RtModel *the_model(void) { return &model; }\n");
     assert_true(out_write(path, t.s, t.n, d));
     text_free(&t);
+}
+
+static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
+{
+    write_program_for(&target_cpu, &cpu_text, c, name, dir, d);
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -58,7 +69,7 @@ static inline const RtTensor *find_tensor(const RtModel *m, const char *name)
     return NULL;
 }
 
-// The loaded program dir/NAME.c.so.
+// The loaded program dir/NAME.c.so. What it calls of the trainer may be missing.
 typedef struct Loaded {
     void *handle;
     const RtModel *model;
@@ -70,7 +81,7 @@ static inline Loaded load_program(const char *dir, const char *name)
     Loaded p;
 
     snprintf(path, sizeof path, "%s/%s.c.so", dir, name);
-    p.handle = dlopen(path, RTLD_NOW);
+    p.handle = dlopen(path, RTLD_LAZY);
     if (!p.handle)
         fail_msg("%s", dlerror());
     const RtModel *(*model)(void) = (const RtModel *(*)(void))dlsym(p.handle, "the_model");

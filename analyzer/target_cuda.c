@@ -1,0 +1,93 @@
+// The target of GPUs: the kernels of runtime/cuda/, and text of generator/cuda/ for nvcc.
+#include "analyzer/target.h"
+#include "runtime/rt_cuda_workspace.h"
+
+static bool all_of(const Kernel *k, RtType type)
+{
+    for (int i = 0; i < k->n_in + k->n_out; i++)
+        if (k->type[i] != type)
+            return false;
+    return true;
+}
+
+static bool takes_floats(const Kernel *k) { return all_of(k, RT_F32) || all_of(k, RT_F64); }
+
+static bool takes_f32(const Kernel *k) { return all_of(k, RT_F32); }
+
+// The operands of attention that are no masks, seeds or counters.
+static bool takes_attention(const Kernel *k)
+{
+    enum { BIAS = 3, SEED, MICRO = 6 };
+
+    for (int i = 0; i < k->n_in + k->n_out; i++)
+        if (k->type[i] != RT_F32 && !(i >= SEED && i <= MICRO) &&
+            !(i == BIAS && (k->type[i] == RT_NONE || k->type[i] == RT_BOOL)))
+            return false;
+    return true;
+}
+
+static int64_t dot_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_dot_workspace(&k->params.dot);
+}
+
+static int64_t conv_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_conv_workspace(&k->params.conv);
+}
+
+static int64_t attention_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_attention_workspace(&k->params.attention);
+}
+
+static int64_t reduce_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_reduce_workspace(&k->params.reduce);
+}
+
+static int64_t scatter_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_scatter_workspace(&k->params.gather);
+}
+
+static int64_t sums_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_sums_workspace(&k->params.sums);
+}
+
+enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
+
+static const TargetKernel kernels[] = {
+    {"dot", takes_floats, "one type, f32 or f64", dot_bytes},
+    {"conv", takes_f32, "f32", conv_bytes, FIRST | THIRD},
+    {"conv_input_grad", takes_f32, "f32", conv_bytes, FIRST | THIRD},
+    {"conv_weight_grad", takes_f32, "f32", conv_bytes, FIRST | SECOND},
+    {"max_pool", takes_f32, "f32", .channels_last = FIRST | SECOND},
+    {"max_pool_grad", takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
+    {"sum_pool", takes_f32, "f32", .channels_last = FIRST | SECOND},
+    {"sum_pool_grad", takes_f32, "f32", .channels_last = FIRST | SECOND},
+    {"attention", takes_attention, "f32", attention_bytes},
+    {"attention_grad", takes_attention, "f32", attention_bytes},
+    {"reduce", .workspace = reduce_bytes},
+    {"gather"},
+    {"scatter_add", .workspace = scatter_bytes},
+    {"arg_max"},
+    {"cumsum"},
+    {"top_k"},
+    {"sums", .workspace = sums_bytes},
+};
+
+#define TYPE(t) ((uint32_t)1 << (t))
+
+const Target target_cuda = {
+    .name = "cuda",
+    .threads = 1,
+    .kernel = kernels,
+    .n_kernels = COUNT(kernels),
+    .types = ~(TYPE(DT_NONE) | TYPE(F16) | TYPE(BF16)),
+    .parallel_rows = 64,
+    .few_elements = 1 << 15,
+    .least_columns = 8,
+    .reused_bytes = 32 << 20,
+};

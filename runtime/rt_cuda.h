@@ -1,0 +1,43 @@
+// The header of the text of a GPU's trainer: its description (rt_model.h), the calls of its
+// statements (rt_kernels.h), and launches of the kernels of fused groups, which stand in NAME.cu.
+#ifndef SHARDCC_RT_CUDA_TEXT_H
+#define SHARDCC_RT_CUDA_TEXT_H
+
+#include "rt_kernels.h"
+#include "rt_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const RtDevice rt_cuda;
+
+// Launches a kernel in `blocks` blocks of `threads` threads. Its n parameters are words of 64 bits:
+// places, or numbers as RT_NUMBER makes them.
+void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, char *const *p, int n);
+// The same, with the parameters as the last arguments.
+#define RT_LAUNCH(rt, kernel, blocks, threads, ...)                                                \
+    rt_launch(rt, #kernel, blocks, threads, (char *[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))
+#define RT_NUMBER(x) ((char *)(intptr_t)(x))
+#define RT_COUNT(...) ((int)(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *)))
+
+// The blocks of a kernel each of which has `each` of n units.
+#define RT_BLOCKS(n, each) (((n) + (each)-1) / (each))
+
+// Launches the kernel of a group that also sums columns, and a kernel that adds the partial sums of
+// its blocks and stores them in y. The group's kernel gets Rt.workspace before its other
+// parameters. A block has RT_SUM_THREADS threads.
+enum { RT_SUM_THREADS = 256 };
+void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, char *const *y, char *const *p,
+                    int n);
+// The same, with the places of the sums as a list in brackets, and the parameters after it.
+#define RT_LAUNCH_SUMS(rt, kernel, outer, rows, width, sums, ...)                                  \
+    rt_launch_sums(rt, #kernel, &(RtSums){outer, rows, width, RT_COUNT(RT_LIST sums), 0},          \
+                   (char *[]){RT_LIST sums}, (char *[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))
+#define RT_LIST(...) __VA_ARGS__
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

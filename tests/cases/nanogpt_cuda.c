@@ -1,0 +1,736 @@
+// Made by shardcc. Changes here are lost when it is made again.
+//   shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --march x86-64-v3
+//   plan: 1 rank, arena 1692160 bytes, bound 1692160
+//
+// micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
+// optimizer, forward only predicts. They stand first, after the names of their places in memory;
+// the tables of tensors and the live ranges of buffers follow.
+#include <math.h>
+#include <stddef.h>
+
+#include "rt_cuda.h"
+
+static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
+    FC_SIZE = 192;
+// Places in the arena, in bytes from its start `m`; of repeated layers, that of layer 0. OUT is the
+// result of a module, D_ a gradient, D_ and IN that of its input. F_ is for forward alone.
+static const int64_t WTE_WEIGHT = 0, WPE_WEIGHT = 18496, LN_WEIGHT = 361664,
+    LN_BIAS = 361920, HEAD_WEIGHT = 362176, LR = 380672, BETA1 = 380800,
+    STEP = 380928, BETA2 = 381056, EPS = 381184, WEIGHT_DECAY = 381312,
+    WTE_WEIGHT_EXP_AVG = 381440, WTE_WEIGHT_EXP_AVG_SQ = 399936,
+    WPE_WEIGHT_EXP_AVG = 418432, WPE_WEIGHT_EXP_AVG_SQ = 421568,
+    LN_WEIGHT_EXP_AVG = 424704, LN_WEIGHT_EXP_AVG_SQ = 424960, LN_BIAS_EXP_AVG = 425216,
+    LN_BIAS_EXP_AVG_SQ = 425472, HEAD_WEIGHT_EXP_AVG = 425728,
+    HEAD_WEIGHT_EXP_AVG_SQ = 444224;
+static const RtStack LN1_WEIGHT = {21632, 192}, LN1_BIAS = {22272, 192},
+    QKV_WEIGHT = {22912, 27648}, QKV_BIAS = {105920, 576}, PROJ_WEIGHT = {107712, 9216},
+    PROJ_BIAS = {135424, 192}, LN2_WEIGHT = {136064, 192}, LN2_BIAS = {136704, 192},
+    FC_WEIGHT = {137344, 36864}, FC_BIAS = {248000, 768}, OUT_WEIGHT = {250368, 36864},
+    OUT_BIAS = {361024, 192}, LN1_WEIGHT_EXP_AVG = {462720, 192},
+    LN1_WEIGHT_EXP_AVG_SQ = {463360, 192}, LN1_BIAS_EXP_AVG = {464000, 192},
+    LN1_BIAS_EXP_AVG_SQ = {464640, 192}, QKV_WEIGHT_EXP_AVG = {465280, 27648},
+    QKV_WEIGHT_EXP_AVG_SQ = {548288, 27648}, QKV_BIAS_EXP_AVG = {631296, 576},
+    QKV_BIAS_EXP_AVG_SQ = {633088, 576}, PROJ_WEIGHT_EXP_AVG = {634880, 9216},
+    PROJ_WEIGHT_EXP_AVG_SQ = {662592, 9216}, PROJ_BIAS_EXP_AVG = {690304, 192},
+    PROJ_BIAS_EXP_AVG_SQ = {690944, 192}, LN2_WEIGHT_EXP_AVG = {691584, 192},
+    LN2_WEIGHT_EXP_AVG_SQ = {692224, 192}, LN2_BIAS_EXP_AVG = {692864, 192},
+    LN2_BIAS_EXP_AVG_SQ = {693504, 192}, FC_WEIGHT_EXP_AVG = {694144, 36864},
+    FC_WEIGHT_EXP_AVG_SQ = {804800, 36864}, FC_BIAS_EXP_AVG = {915456, 768},
+    FC_BIAS_EXP_AVG_SQ = {917824, 768}, OUT_WEIGHT_EXP_AVG = {920192, 36864},
+    OUT_WEIGHT_EXP_AVG_SQ = {1030848, 36864}, OUT_BIAS_EXP_AVG = {1141504, 192},
+    OUT_BIAS_EXP_AVG_SQ = {1142144, 192};
+static const int64_t INPUT_IDS = 1690048, WTE_SELECT = 1142784, WTE_OUT = 1529920,
+    NODE_ADD_OUT = 1142784, LN1_OUT = 1566848, QKV_DOT = 1529920, LN2_OUT = 1529920,
+    BLOCKS_OUT_4 = 1529920, OUT_DOT = 1579136, LN_MUL = 1542272, LN_DIV = 1542592,
+    D_LN_SQRT = 1542912, D_LN_MUL = 1543232, LN_OUT = 1529920, HEAD_OUT = 1554688,
+    LABELS = 1591488, CROSS_ENTROPY_EQ = 1530560, COUNT = 1690624,
+    CROSS_ENTROPY_SELECT = 1529920, D_CROSS_ENTROPY_DIV = 1530688, BAD_LABEL = 1690752,
+    CROSS_ENTROPY_MAX = 1530816, CROSS_ENTROPY_FLOOR = 1529920, CROSS_ENTROPY_SUM = 1530240,
+    CROSS_ENTROPY_SELECT_2 = 1531136, LOSS = 1690880, D_HEAD_IN = 1579328,
+    D_LN_BIAS = 1591680, GRAD_NORM_LN_BIAS = 1691648, ADAMW_NEG = 1691008,
+    ADAMW_SUB = 1691136, ADAMW_SUB_2 = 1691264, ADAMW_CAST = 1691392, ADAMW_SUB_3 = 1691520,
+    D_LN_MUL_2 = 1592256, D_LN_SUB = 1610176, D_LN_MUL_3 = 1529920, D_LN_MUL_4 = 1591936,
+    D_LN_IN = 1597824, D_LN_WEIGHT = 1542272, GRAD_NORM_LN_WEIGHT = 1691776,
+    D_LN_IN_2 = 1542336, D_HEAD_WEIGHT = 1579328, GRAD_NORM_HEAD_WEIGHT = 1554688,
+    GRAD_NORM_HEAD_WEIGHT_2 = 1691904, D_OUT_BIAS = 1554688, GRAD_NORM_OUT_BIAS = 1692032,
+    D_OUT_IN = 1640832, D_BLOCKS_IN = 1554688, D_OUT_WEIGHT = 1603904,
+    GRAD_NORM_OUT_WEIGHT = 1665664, D_FC_BIAS = 1603904, GRAD_NORM_FC_BIAS = 1665792,
+    D_FC_IN = 1603904, D_LN2_BIAS = 1640960, GRAD_NORM_LN2_BIAS = 1665920,
+    D_LN2_MUL = 1641536, D_LN2_MUL_2 = 1628608, D_LN2_MUL_3 = 1616256,
+    D_LN2_MUL_4 = 1641216, D_LN2_IN = 1653184, D_LN2_WEIGHT = 1641856,
+    GRAD_NORM_LN2_WEIGHT = 1666048, D_FC_WEIGHT = 1616256, GRAD_NORM_FC_WEIGHT = 1554688,
+    GRAD_NORM_FC_WEIGHT_2 = 1666176, D_PROJ_BIAS = 1554688, GRAD_NORM_PROJ_BIAS = 1666304,
+    D_PROJ_IN = 1616256, D_PROJ_WEIGHT = 1554688, GRAD_NORM_PROJ_WEIGHT = 1563968,
+    GRAD_NORM_PROJ_WEIGHT_2 = 1666432, D_QKV_CONCAT = 1554688, D_QKV_BIAS = 1591616,
+    GRAD_NORM_QKV_BIAS = 1666560, D_QKV_IN = 1616256, D_LN1_BIAS = 1591616,
+    GRAD_NORM_LN1_BIAS = 1592768, D_LN1_MUL = 1592192, D_LN1_MUL_2 = 1653312,
+    D_LN1_MUL_3 = 1640960, D_LN1_MUL_4 = 1591872, D_LN1_IN_2 = 1628608,
+    D_LN1_WEIGHT = 1592512, GRAD_NORM_LN1_BIAS_2 = 1653312, D_QKV_WEIGHT = 1591616,
+    GRAD_NORM_QKV_WEIGHT = 1554688, GRAD_NORM_QKV_WEIGHT_2 = 1555328, GRAD_NORM_SUM = 1161280,
+    D_WPE_WEIGHT = 1142784, GRAD_NORM_WPE_WEIGHT = 1161408, D_WTE_WEIGHT = 1142784,
+    GRAD_NORM_WTE_WEIGHT = 1161536, GRAD_NORM = 1161984, WORK = 1529920, WORK_2 = 1591616,
+    WORK_3 = 1161536;
+static const RtStack BLOCKS_OUT = {1267712, 124928}, LN1_MUL = {1155072, 124928},
+    LN1_SUM = {1155328, 124928}, QKV_OUT = {1155584, 124928},
+    BLOCKS_OUT_2 = {1192448, 124928}, BLOCKS_ATTENTION = {1204736, 124928},
+    BLOCKS_OUT_3 = {1205760, 124928}, LN2_MUL = {1218048, 124928},
+    LN2_SUM = {1218304, 124928}, FC_DOT = {1218560, 124928}, D_LN1_IN = {1530048, 12288},
+    GRAD_NORM_OUT_BIAS_2 = {1529792, 64}, GRAD_NORM_CONCAT = {1142784, 4};
+static const int64_t F_INPUT_IDS = 1155136, F_WTE_OUT = 1142784, F_NODE_ADD_OUT = 1204288,
+    F_LN1_OUT = 1216640, F_QKV_OUT = 1142784, F_BLOCKS_OUT_2 = 1216640,
+    F_BLOCKS_ATTENTION = 1179712, F_LN2_OUT = 1228992, F_BLOCKS_OUT_3 = 1216640,
+    F_BLOCKS_OUT_4 = 1142784, F_OUT_DOT = 1228992, F_LN_OUT = 1167424, F_LOGITS = 1142784,
+    F_LABELS = 1241344, F_CROSS_ENTROPY_EQ = 1168064, F_COUNT = 1168192,
+    F_CROSS_ENTROPY_SELECT = 1167424, F_BAD_LABEL = 1168320, F_CROSS_ENTROPY_MAX = 1167424,
+    F_CROSS_ENTROPY_SELECT_2 = 1167744, F_LOSS = 1167424, F_WORK = 1180800;
+static const RtStack F_BLOCKS_OUT = {1192000, 12288};
+#define WITH(workspace) rt_with(rt, m + workspace)
+#define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)
+
+#define ADAMW(param, x2, exp_avg, exp_avg_sq) \
+    param, m + ADAMW_SUB_3, x2, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, exp_avg_sq, m + BETA2, \
+    m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
+#define ADAMW_DIV(param, x2, exp_avg, exp_avg_sq, n0) \
+    param, m + ADAMW_SUB_3, x2, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, exp_avg_sq, m + BETA2, \
+    m + ADAMW_CAST, m + EPS, m + ADAMW_NEG, n0
+
+// blocks.{}, 3 times
+static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
+{
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 1.27e4, 1.28e4);
+    RT_LAUNCH(rt, ln1_forward, RT_BLOCKS(B * T, 8), 256, AT(BLOCKS_OUT, layer - 1),
+        AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), AT(LN1_MUL, layer), AT(LN1_SUM, layer),
+        m + LN1_OUT);
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 3.99e4, 3.69e4);
+    rt_dot(rt, 0, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
+    RT_LAUNCH(rt, qkv_forward, RT_BLOCKS(3 * B * T * HEADS * HEAD_SIZE, 1024), 256, m + QKV_DOT,
+        AT(QKV_BIAS, layer), AT(QKV_OUT, layer));
+    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 3.69e4, 1.33e4);
+    rt_attention(WITH(WORK), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
+        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
+        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
+        .causal = true, .scale = 0.288675129}, AT(BLOCKS_OUT_2, layer),
+        AT(BLOCKS_ATTENTION, layer), AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE,
+        NULL, NULL, NULL, NULL);
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 2.15e4, 1.23e4);
+    rt_dot(rt, 1, m + LN2_OUT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 2.52e4, 2.51e4);
+    RT_LAUNCH(rt, ln2_forward, RT_BLOCKS(B * T, 8), 256, m + LN2_OUT, AT(PROJ_BIAS, layer),
+        AT(BLOCKS_OUT, layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
+        AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_SUM, layer), m + LN2_OUT);
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 4.92e4, 4.92e4);
+    rt_dot(rt, 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
+    RT_LAUNCH(rt, blocks_erf_forward, RT_BLOCKS(B * T * FC_SIZE, 1024), 256, AT(FC_DOT, layer),
+        AT(FC_BIAS, layer), m + BLOCKS_OUT_4);
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 8.6e4, 1.23e4);
+    rt_dot(rt, 3, m + OUT_DOT, m + BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 2.48e4, 1.23e4);
+    RT_LAUNCH(rt, blocks_add_forward, RT_BLOCKS(B * T * C, 1024), 256, m + OUT_DOT,
+        AT(OUT_BIAS, layer), AT(BLOCKS_OUT_3, layer), AT(BLOCKS_OUT, layer));
+}
+
+// blocks.{}, 3 times
+static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
+{
+    RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_OUT_BIAS, AT(D_LN1_IN, (layer + 1) % 2));
+    rt_gradient(rt, 3, layer, m + D_OUT_BIAS);  // blocks.{}.out.bias
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 192, 4);
+    RT_LAUNCH(rt, grad_norm, 1, 256, m + D_OUT_BIAS, m + GRAD_NORM_OUT_BIAS);
+    RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add mul ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(OUT_BIAS, layer), m + D_OUT_BIAS,
+        AT(OUT_BIAS_EXP_AVG, layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]", 1.18e6, 4.92e4, 4.92e4);
+    rt_dot(rt, 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul mul ... f32[4,16,192]", 5.53e5, 9.91e4, 9.83e4);
+    RT_LAUNCH(rt, blocks_erf_backward, RT_BLOCKS(B * T * FC_SIZE, 1024), 256, AT(FC_DOT, layer),
+        AT(FC_BIAS, layer), m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
+    RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 6.14e4, 3.69e4);
+    rt_dot(rt, 8, m + D_OUT_WEIGHT, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
+    rt_gradient(rt, 4, layer, m + D_OUT_WEIGHT);  // blocks.{}.out.weight
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum f32[]", 1.84e4, 3.69e4, 4);
+    RT_LAUNCH(rt, grad_norm_reduce_sum_2, 1, 1024, m + D_OUT_WEIGHT, m + GRAD_NORM_OUT_WEIGHT);
+    RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul ... f32[48,192]", 1.84e5, 1.47e5, 1.11e5);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(C * FC_SIZE, 1024), 256, ADAMW_DIV(AT(OUT_WEIGHT, layer),
+        m + D_OUT_WEIGHT, AT(OUT_WEIGHT_EXP_AVG, layer), AT(OUT_WEIGHT_EXP_AVG_SQ, layer),
+        RT_NUMBER(9216)));
+    RT_AT(rt, "blocks.{}.fc: reduce_sum f32[192]", 1.23e4, 4.92e4, 768);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 192}, .stride = {192, 1},
+        .reduced = {1, 0}}, m + D_FC_BIAS, m + D_BLOCKS_IN);
+    rt_gradient(rt, 5, layer, m + D_FC_BIAS);  // blocks.{}.fc.bias
+    RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]", 384, 768, 4);
+    RT_LAUNCH(rt, grad_norm_reduce_sum_3, 1, 256, m + D_FC_BIAS, m + GRAD_NORM_FC_BIAS);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul ... f32[192]", 3.84e3, 3.1e3, 2.3e3);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(FC_SIZE, 1024), 256, ADAMW_DIV(AT(FC_BIAS, layer),
+        m + D_FC_BIAS, AT(FC_BIAS_EXP_AVG, layer), AT(FC_BIAS_EXP_AVG_SQ, layer), RT_NUMBER(192)));
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 1.18e6, 8.6e4, 1.23e4);
+    rt_dot(rt, 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
+    rt_gradient(rt, 6, layer, m + D_LN2_BIAS);  // blocks.{}.ln2.bias
+    RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 192, 4);
+    RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN2_BIAS, m + GRAD_NORM_LN2_BIAS);
+    RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 2.55e4, 4.97e4);
+    RT_LAUNCH(rt, ln_div_backward, RT_BLOCKS(B * T, 8), 256, m + D_FC_IN, AT(LN2_WEIGHT, layer),
+        AT(LN2_SUM, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer),
+        m + D_LN2_MUL, m + D_FC_IN, m + D_LN2_MUL_2, m + D_LN2_MUL_3, m + D_LN2_MUL_4,
+        m + D_LN2_IN);
+    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_LN2_WEIGHT, m + D_LN2_MUL_2);
+    rt_gradient(rt, 7, layer, m + D_LN2_WEIGHT);  // blocks.{}.ln2.weight
+    RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 192, 4);
+    RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN2_WEIGHT, m + GRAD_NORM_LN2_WEIGHT);
+    RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(LN2_WEIGHT, layer), m + D_LN2_WEIGHT,
+        AT(LN2_WEIGHT_EXP_AVG, layer), AT(LN2_WEIGHT_EXP_AVG_SQ, layer)));
+    RT_AT(rt, "blocks.{}.ln2: mul mul add add add add f32[4,16,48]", 1.84e4, 3.74e4, 1.23e4);
+    RT_LAUNCH(rt, ln_add_backward_2, RT_BLOCKS(B * T * C, 1024), 256, m + D_LN2_MUL_4, m + D_FC_IN,
+        m + D_LN2_MUL_3, AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL, m + D_FC_IN);
+    RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add mul ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(LN2_BIAS, layer), m + D_LN2_BIAS,
+        AT(LN2_BIAS_EXP_AVG, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
+    RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 6.14e4, 3.69e4);
+    rt_dot(rt, 10, m + D_FC_WEIGHT, m + D_LN2_IN, m + D_BLOCKS_IN);
+    rt_gradient(rt, 8, layer, m + D_FC_WEIGHT);  // blocks.{}.fc.weight
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.69e4, 768);
+    RT_LAUNCH(rt, grad_norm_reduce_sum_4, RT_BLOCKS(FC_SIZE, 8), 256, m + D_FC_WEIGHT,
+        m + GRAD_NORM_FC_WEIGHT);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 768, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_FC_WEIGHT_2, m + GRAD_NORM_FC_WEIGHT);
+    RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul ... f32[192,48]", 1.84e5, 1.47e5, 1.11e5);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(FC_SIZE * C, 1024), 256, ADAMW_DIV(AT(FC_WEIGHT, layer),
+        m + D_FC_WEIGHT, AT(FC_WEIGHT_EXP_AVG, layer), AT(FC_WEIGHT_EXP_AVG_SQ, layer),
+        RT_NUMBER(9216)));
+    RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_PROJ_BIAS, m + D_FC_IN);
+    rt_gradient(rt, 9, layer, m + D_PROJ_BIAS);  // blocks.{}.proj.bias
+    RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 192, 4);
+    RT_LAUNCH(rt, grad_norm, 1, 256, m + D_PROJ_BIAS, m + GRAD_NORM_PROJ_BIAS);
+    RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add mul ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(PROJ_BIAS, layer), m + D_PROJ_BIAS,
+        AT(PROJ_BIAS_EXP_AVG, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]", 2.95e5, 2.15e4, 1.23e4);
+    rt_dot(rt, 11, m + D_PROJ_IN, m + D_FC_IN, AT(PROJ_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]", 2.95e5, 2.46e4, 9.22e3);
+    rt_dot(rt, 12, m + D_PROJ_WEIGHT, AT(BLOCKS_OUT_2, layer), m + D_FC_IN);
+    rt_gradient(rt, 10, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.22e3, 768);
+    RT_LAUNCH(rt, grad_norm_reduce_sum_5, RT_BLOCKS(C * HEADS, 8), 256, m + D_PROJ_WEIGHT,
+        m + GRAD_NORM_PROJ_WEIGHT);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 768, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_PROJ_WEIGHT_2, m + GRAD_NORM_PROJ_WEIGHT);
+    RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul ... f32[48,4,12]", 4.61e4, 3.69e4, 2.76e4);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(C * HEADS * HEAD_SIZE, 1024), 256,
+        ADAMW_DIV(AT(PROJ_WEIGHT, layer), m + D_PROJ_WEIGHT, AT(PROJ_WEIGHT_EXP_AVG, layer),
+        AT(PROJ_WEIGHT_EXP_AVG_SQ, layer), RT_NUMBER(2304)));
+    RT_AT(rt, "blocks.{}: attention_grad f32[4,16,4,12]", 1.97e5, 6.25e4, 3.69e4);
+    rt_attention_grad(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
+        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
+        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
+        .dy = {{768, 12}, {0}, 48, 1}, .dq = {{2304, 12}, {0}, 144, 1},
+        .dk = {{2304, 12}, {0}, 144, 1}, .dv = {{2304, 12}, {0}, 144, 1}, .causal = true,
+        .scale = 0.288675129}, m + D_QKV_CONCAT, m + D_QKV_CONCAT + 4 * HEADS * HEAD_SIZE,
+        m + D_QKV_CONCAT + 8 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE,
+        NULL, NULL, NULL, NULL, AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer),
+        m + D_PROJ_IN);
+    RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]", 9.22e3, 3.69e4, 576);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 144}, .stride = {144, 1},
+        .reduced = {1, 0}}, m + D_QKV_BIAS, m + D_QKV_CONCAT);
+    rt_gradient(rt, 11, layer, m + D_QKV_BIAS);  // blocks.{}.qkv.bias
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]", 288, 576, 4);
+    RT_LAUNCH(rt, grad_norm_reduce_sum_6, 1, 256, m + D_QKV_BIAS, m + GRAD_NORM_QKV_BIAS);
+    RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul ... f32[3,4,12]", 2.88e3, 2.33e3, 1.73e3);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(3 * HEADS * HEAD_SIZE, 1024), 256,
+        ADAMW_DIV(AT(QKV_BIAS, layer), m + D_QKV_BIAS, AT(QKV_BIAS_EXP_AVG, layer),
+        AT(QKV_BIAS_EXP_AVG_SQ, layer), RT_NUMBER(144)));
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 8.85e5, 6.45e4, 1.23e4);
+    rt_dot(rt, 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
+    rt_gradient(rt, 12, layer, m + D_LN1_BIAS);  // blocks.{}.ln1.bias
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 192, 4);
+    RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN1_BIAS, m + GRAD_NORM_LN1_BIAS);
+    RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 2.55e4, 4.97e4);
+    RT_LAUNCH(rt, ln_div_backward, RT_BLOCKS(B * T, 8), 256, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
+        AT(LN1_SUM, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer),
+        m + D_LN1_MUL, m + D_QKV_IN, m + D_LN1_MUL_2, m + D_LN1_MUL_3, m + D_LN1_MUL_4,
+        m + D_LN1_IN_2);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_LN1_WEIGHT, m + D_LN1_MUL_2);
+    rt_gradient(rt, 13, layer, m + D_LN1_WEIGHT);  // blocks.{}.ln1.weight
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 196, 4);
+    RT_LAUNCH(rt, grad_norm_add, 1, 256, m + D_LN1_WEIGHT, m + GRAD_NORM_LN1_BIAS,
+        m + GRAD_NORM_LN1_BIAS_2);
+    RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(LN1_WEIGHT, layer), m + D_LN1_WEIGHT,
+        AT(LN1_WEIGHT_EXP_AVG, layer), AT(LN1_WEIGHT_EXP_AVG_SQ, layer)));
+    RT_AT(rt, "blocks.{}.ln1: mul mul add add add add f32[4,16,48]", 1.84e4, 3.74e4, 1.23e4);
+    RT_LAUNCH(rt, ln_add_backward_2, RT_BLOCKS(B * T * C, 1024), 256, m + D_LN1_MUL_4,
+        m + D_QKV_IN, m + D_LN1_MUL_3, m + D_FC_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
+    RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add mul ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(LN1_BIAS, layer), m + D_LN1_BIAS,
+        AT(LN1_BIAS_EXP_AVG, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
+    RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 4.92e4, 2.76e4);
+    rt_dot(rt, 14, m + D_QKV_WEIGHT, m + D_LN1_IN_2, m + D_QKV_CONCAT);
+    rt_gradient(rt, 14, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.76e4, 576);
+    RT_LAUNCH(rt, grad_norm_reduce_sum_7, RT_BLOCKS(3 * HEADS * HEAD_SIZE, 8), 256,
+        m + D_QKV_WEIGHT, m + GRAD_NORM_QKV_WEIGHT);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 576, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_QKV_WEIGHT_2, m + GRAD_NORM_QKV_WEIGHT);
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add add ... f32[]", 10, 44, 4);
+    RT_LAUNCH(rt, grad_norm_add_2, RT_BLOCKS(1, 256), 256, m + GRAD_NORM_LN1_BIAS_2,
+        m + GRAD_NORM_QKV_WEIGHT_2, m + GRAD_NORM_QKV_BIAS, m + GRAD_NORM_PROJ_WEIGHT_2,
+        m + GRAD_NORM_PROJ_BIAS, m + GRAD_NORM_LN2_WEIGHT, m + GRAD_NORM_LN2_BIAS,
+        m + GRAD_NORM_FC_WEIGHT_2, m + GRAD_NORM_FC_BIAS, m + GRAD_NORM_OUT_WEIGHT,
+        m + GRAD_NORM_OUT_BIAS, AT(GRAD_NORM_OUT_BIAS_2, layer));
+    RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub ... f32[3,4,12,48]", 1.38e5, 1.11e5, 8.29e4);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(3 * HEADS * HEAD_SIZE * C, 1024), 256,
+        ADAMW_DIV(AT(QKV_WEIGHT, layer), m + D_QKV_WEIGHT, AT(QKV_WEIGHT_EXP_AVG, layer),
+        AT(QKV_WEIGHT_EXP_AVG_SQ, layer), RT_NUMBER(6912)));
+}
+
+static void micro(Rt *rt, char *m)
+{
+    RT_AT(rt, "wte: lt add select i64[4,16]", 192, 512, 512);
+    RT_LAUNCH(rt, wte_forward, RT_BLOCKS(B * T, 1024), 256, m + INPUT_IDS, m + WTE_SELECT);
+    RT_AT(rt, "wte: gather f32[4,16,48]", 0, 1.28e4, 1.23e4);
+    rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
+        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + WTE_OUT, m + WTE_WEIGHT,
+        m + WTE_SELECT);
+    RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 1.54e4, 1.23e4);
+    RT_LAUNCH(rt, add_forward, RT_BLOCKS(B * T * C, 1024), 256, m + WTE_OUT, m + WPE_WEIGHT,
+        m + NODE_ADD_OUT);
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        blocks_forward_layer(rt, m, layer);
+    RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum ... f32[4,16,48]", 2.27e4, 1.27e4, 1.33e4);
+    RT_LAUNCH(rt, ln_forward, RT_BLOCKS(B * T, 8), 256, AT(BLOCKS_OUT, LAYERS - 1), m + LN_WEIGHT,
+        m + LN_BIAS, m + LN_MUL, m + LN_DIV, m + D_LN_SQRT, m + D_LN_MUL, m + LN_OUT);
+    RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 3.07e4, 2.46e4);
+    rt_dot(rt, 4, m + HEAD_OUT, m + LN_OUT, m + HEAD_WEIGHT);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and iota ... f32[]", 772, 512, 584);
+    RT_LAUNCH(rt, cross_entropy_forward, 1, 256, m + LABELS, m + CROSS_ENTROPY_EQ, m + COUNT,
+        m + CROSS_ENTROPY_SELECT, m + D_CROSS_ENTROPY_DIV);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 512, 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
+        .reduced = {1}}, m + BAD_LABEL, m + CROSS_ENTROPY_SELECT);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
+    RT_LAUNCH(rt, cross_entropy_mod_forward, RT_BLOCKS(1, 256), 256, m + BAD_LABEL, m + BAD_LABEL);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.46e4, 256);
+    rt_reduce(rt, &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
+        .stride = {96, 1}, .reduced = {0, 1}}, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.54e4, 768);
+    RT_LAUNCH(rt, cross_entropy_log_forward, RT_BLOCKS(B * T, 8), 256, m + CROSS_ENTROPY_MAX,
+        m + HEAD_OUT, m + LABELS, m + CROSS_ENTROPY_EQ, m + CROSS_ENTROPY_FLOOR,
+        m + CROSS_ENTROPY_SUM, m + CROSS_ENTROPY_SELECT_2);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 256, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+        .reduced = {1}}, m + LOSS, m + CROSS_ENTROPY_SELECT_2);
+    RT_AT(rt, "cross_entropy: select neg div iota eq ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4);
+    RT_LAUNCH(rt, cross_entropy_backward, RT_BLOCKS(64, 8), 256, m + CROSS_ENTROPY_EQ,
+        m + D_CROSS_ENTROPY_DIV, m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT,
+        m + CROSS_ENTROPY_FLOOR, m + HEAD_OUT);
+    RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 4.3e4, 1.23e4);
+    rt_dot(rt, 5, m + D_HEAD_IN, m + HEAD_OUT, m + HEAD_WEIGHT);
+    RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
+    rt_gradient(rt, 0, 0, m + D_LN_BIAS);  // ln.bias
+    RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 192, 4);
+    RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN_BIAS, m + GRAD_NORM_LN_BIAS);
+    RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 20, 20);
+    RT_LAUNCH(rt, adamw_scalars, RT_BLOCKS(1, 256), 256, m + BETA1, m + STEP, m + LR, m + BETA2,
+        m + WEIGHT_DECAY, m + ADAMW_NEG, m + ADAMW_SUB, m + ADAMW_SUB_2, m + ADAMW_CAST,
+        m + ADAMW_SUB_3);
+    RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub ... f32[4,16,48]", 3.16e4, 2.6e4, 4.97e4);
+    RT_LAUNCH(rt, ln_backward, RT_BLOCKS(B * T, 8), 256, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_DIV,
+        AT(BLOCKS_OUT, LAYERS - 1), m + LN_MUL, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
+        m + D_HEAD_IN, m + D_LN_MUL_2, m + D_LN_SUB, m + D_LN_MUL_3, m + D_LN_MUL_4, m + D_LN_IN);
+    RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
+        .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
+    rt_gradient(rt, 1, 0, m + D_LN_WEIGHT);  // ln.weight
+    RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 192, 4);
+    RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN_WEIGHT, m + GRAD_NORM_LN_WEIGHT);
+    RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add sqrt ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(m + LN_WEIGHT, m + D_LN_WEIGHT,
+        m + LN_WEIGHT_EXP_AVG, m + LN_WEIGHT_EXP_AVG_SQ));
+    RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 2.51e4, 1.23e4);
+    RT_LAUNCH(rt, ln_add_backward, RT_BLOCKS(B * T * C, 1024), 256, m + D_LN_MUL_4, m + D_LN_SUB,
+        m + D_HEAD_IN, m + D_LN_MUL_2, m + D_LN_IN_2);
+    RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul add sqrt ... f32[48]", 960, 796, 576);
+    RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(m + LN_BIAS, m + D_LN_BIAS,
+        m + LN_BIAS_EXP_AVG, m + LN_BIAS_EXP_AVG_SQ));
+    RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 3.69e4, 1.84e4);
+    rt_dot(rt, 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + HEAD_OUT);
+    rt_gradient(rt, 2, 0, m + D_HEAD_WEIGHT);  // head.weight
+    RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.84e4, 384);
+    RT_LAUNCH(rt, grad_norm_reduce_sum, RT_BLOCKS(VOCAB, 8), 256, m + D_HEAD_WEIGHT,
+        m + GRAD_NORM_HEAD_WEIGHT);
+    RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 384, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_HEAD_WEIGHT_2, m + GRAD_NORM_HEAD_WEIGHT);
+    RT_AT(rt, "adamw head.weight: mul sub mul mul mul add ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(VOCAB * C, 1024), 256, ADAMW_DIV(m + HEAD_WEIGHT,
+        m + D_HEAD_WEIGHT, m + HEAD_WEIGHT_EXP_AVG, m + HEAD_WEIGHT_EXP_AVG_SQ, RT_NUMBER(4608)));
+    for (int64_t layer = LAYERS - 1; layer >= 0; layer--)
+        blocks_backward_layer(rt, m, layer);
+    for (int64_t layer = 0; layer < LAYERS; layer++) {
+        RT_AT(rt, "grad_norm: copy f32[1]", 0, 4, 4);
+        rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 0}, AT(GRAD_NORM_CONCAT, layer),
+            AT(GRAD_NORM_OUT_BIAS_2, layer));
+    }
+    RT_AT(rt, "grad_norm: reduce_sum f32[]", 3, 12, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_SUM, AT(GRAD_NORM_CONCAT, 0));
+    RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.23e4, 3.07e3);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {4, 768}, .stride = {768, 1},
+        .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
+    rt_gradient(rt, 15, 0, m + D_WPE_WEIGHT);  // wpe.weight
+    RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.07e3, 4);
+    RT_LAUNCH(rt, grad_norm_reduce_sum_8, 1, 96, m + D_WPE_WEIGHT, m + GRAD_NORM_WPE_WEIGHT);
+    RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add ... f32[16,48]", 1.54e4, 1.23e4, 9.22e3);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(T * C, 1024), 256, ADAMW_DIV(m + WPE_WEIGHT,
+        m + D_WPE_WEIGHT, m + WPE_WEIGHT_EXP_AVG, m + WPE_WEIGHT_EXP_AVG_SQ, RT_NUMBER(768)));
+    RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512);
+    RT_LAUNCH(rt, wte_forward, RT_BLOCKS(B * T, 1024), 256, m + INPUT_IDS, m + INPUT_IDS);
+    RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 1.28e4, 1.84e4);
+    rt_scatter_add(WITH(WORK_3), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
+        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
+        AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
+    rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
+    RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.84e4, 384);
+    RT_LAUNCH(rt, grad_norm_reduce_sum, RT_BLOCKS(96, 8), 256, m + D_WTE_WEIGHT,
+        m + GRAD_NORM_WTE_WEIGHT);
+    RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 384, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM, m + GRAD_NORM_WTE_WEIGHT);
+    RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4);
+    RT_LAUNCH(rt, grad_norm_sqrt, RT_BLOCKS(1, 256), 256, m + GRAD_NORM, m + GRAD_NORM_WPE_WEIGHT,
+        m + GRAD_NORM_LN_WEIGHT, m + GRAD_NORM_LN_BIAS, m + GRAD_NORM_HEAD_WEIGHT_2,
+        m + GRAD_NORM_SUM, m + GRAD_NORM);
+    RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4);
+    RT_LAUNCH(rt, adamw_div, RT_BLOCKS(96 * C, 1024), 256, ADAMW_DIV(m + WTE_WEIGHT,
+        m + D_WTE_WEIGHT, m + WTE_WEIGHT_EXP_AVG, m + WTE_WEIGHT_EXP_AVG_SQ, RT_NUMBER(4608)));
+}
+
+// blocks.{}, 3 times
+static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
+{
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 1.27e4, 1.23e4);
+    RT_LAUNCH(rt, ln_predict, RT_BLOCKS(B * T, 8), 256, AT(F_BLOCKS_OUT, (layer + 1) % 2),
+        AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 3.99e4, 3.69e4);
+    rt_dot(rt, 0, m + F_QKV_OUT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
+    RT_LAUNCH(rt, qkv_forward, RT_BLOCKS(3 * B * T * HEADS * HEAD_SIZE, 1024), 256, m + F_QKV_OUT,
+        AT(QKV_BIAS, layer), m + F_QKV_OUT);
+    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 3.69e4, 1.33e4);
+    rt_attention(WITH(F_WORK), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
+        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
+        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
+        .causal = true, .scale = 0.288675129}, m + F_BLOCKS_OUT_2, m + F_BLOCKS_ATTENTION,
+        m + F_QKV_OUT, m + F_QKV_OUT + 4 * HEADS * HEAD_SIZE,
+        m + F_QKV_OUT + 8 * HEADS * HEAD_SIZE, NULL, NULL, NULL, NULL);
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 2.15e4, 1.23e4);
+    rt_dot(rt, 1, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(PROJ_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 2.52e4, 2.46e4);
+    RT_LAUNCH(rt, ln2_predict, RT_BLOCKS(B * T, 8), 256, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
+        AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
+        m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 4.92e4, 4.92e4);
+    rt_dot(rt, 2, m + F_BLOCKS_OUT_4, m + F_LN2_OUT, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
+    RT_LAUNCH(rt, blocks_erf_forward, RT_BLOCKS(B * T * FC_SIZE, 1024), 256, m + F_BLOCKS_OUT_4,
+        AT(FC_BIAS, layer), m + F_BLOCKS_OUT_4);
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 8.6e4, 1.23e4);
+    rt_dot(rt, 3, m + F_OUT_DOT, m + F_BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 2.48e4, 1.23e4);
+    RT_LAUNCH(rt, blocks_add_forward, RT_BLOCKS(B * T * C, 1024), 256, m + F_OUT_DOT,
+        AT(OUT_BIAS, layer), m + F_BLOCKS_OUT_3, AT(F_BLOCKS_OUT, layer % 2));
+}
+
+static void forward(Rt *rt, char *m)
+{
+    RT_AT(rt, "wte: lt add select i64[4,16]", 192, 512, 512);
+    RT_LAUNCH(rt, wte_forward, RT_BLOCKS(B * T, 1024), 256, m + F_INPUT_IDS, m + F_INPUT_IDS);
+    RT_AT(rt, "wte: gather f32[4,16,48]", 0, 1.28e4, 1.23e4);
+    rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
+        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + F_WTE_OUT, m + WTE_WEIGHT,
+        m + F_INPUT_IDS);
+    RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 1.54e4, 1.23e4);
+    RT_LAUNCH(rt, add_forward, RT_BLOCKS(B * T * C, 1024), 256, m + F_WTE_OUT, m + WPE_WEIGHT,
+        m + F_NODE_ADD_OUT);
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        blocks_predict_layer(rt, m, layer);
+    RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum ... f32[4,16,48]", 2.22e4, 1.27e4, 1.23e4);
+    RT_LAUNCH(rt, ln_predict, RT_BLOCKS(B * T, 8), 256, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT,
+        m + LN_BIAS, m + F_LN_OUT);
+    RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 3.07e4, 2.46e4);
+    rt_dot(rt, 4, m + F_LOGITS, m + F_LN_OUT, m + HEAD_WEIGHT);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... i64[4,16]", 768, 512, 580);
+    RT_LAUNCH(rt, cross_entropy_predict, 1, 256, m + F_LABELS, m + F_CROSS_ENTROPY_EQ, m + F_COUNT,
+        m + F_CROSS_ENTROPY_SELECT);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 512, 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
+        .reduced = {1}}, m + F_BAD_LABEL, m + F_CROSS_ENTROPY_SELECT);
+    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
+    RT_LAUNCH(rt, cross_entropy_mod_forward, RT_BLOCKS(1, 256), 256, m + F_BAD_LABEL,
+        m + F_BAD_LABEL);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.46e4, 256);
+    rt_reduce(rt, &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
+        .stride = {96, 1}, .reduced = {0, 1}}, m + F_CROSS_ENTROPY_MAX, m + F_LOGITS);
+    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.54e4, 256);
+    RT_LAUNCH(rt, cross_entropy_log_predict, RT_BLOCKS(B * T, 8), 256, m + F_CROSS_ENTROPY_MAX,
+        m + F_LOGITS, m + F_LABELS, m + F_CROSS_ENTROPY_EQ, m + F_CROSS_ENTROPY_SELECT_2);
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 256, 4);
+    rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+        .reduced = {1}}, m + F_LOSS, m + F_CROSS_ENTROPY_SELECT_2);
+}
+
+static void init(Rt *rt)
+{
+    rt_dot_init(rt, 0, &(RtDot){.m = 64, .n = 144, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
+        .b_n = 48, .y_m = 144, .y_n = 1, .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, 1, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
+        .b_n = 48, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, 2, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
+        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
+    rt_dot_init(rt, 3, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 1,
+        .b_n = 192, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.out
+    rt_dot_init(rt, 4, &(RtDot){.m = 64, .n = 96, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
+        .b_n = 48, .y_m = 96, .y_n = 1, .type = RT_F32});  // head
+    rt_dot_init(rt, 5, &(RtDot){.m = 64, .n = 48, .k = 96, .a_m = 96, .a_k = 1, .b_k = 48,
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // head
+    rt_dot_init(rt, 6, &(RtDot){.m = 48, .n = 96, .k = 64, .a_m = 1, .a_k = 48, .b_k = 96,
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // head
+    rt_dot_init(rt, 7, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 192,
+        .b_n = 1, .y_m = 192, .y_n = 1, .type = RT_F32});  // blocks.{}.out
+    rt_dot_init(rt, 8, &(RtDot){.m = 192, .n = 48, .k = 64, .a_m = 1, .a_k = 192, .b_k = 48,
+        .b_n = 1, .y_m = 1, .y_n = 192, .type = RT_F32});  // blocks.{}.out
+    rt_dot_init(rt, 9, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 48,
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
+    rt_dot_init(rt, 10, &(RtDot){.m = 48, .n = 192, .k = 64, .a_m = 1, .a_k = 48, .b_k = 192,
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.fc
+    rt_dot_init(rt, 11, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 48,
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, 12, &(RtDot){.m = 48, .n = 48, .k = 64, .a_m = 1, .a_k = 48, .b_k = 48,
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, 13, &(RtDot){.m = 64, .n = 48, .k = 144, .a_m = 144, .a_k = 1, .b_k = 48,
+        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, 14, &(RtDot){.m = 48, .n = 144, .k = 64, .a_m = 1, .a_k = 48, .b_k = 144,
+        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.qkv
+}
+
+// Role, type, name, rank, shape and place; of layers also how many, and the bytes between two.
+static const RtTensor tensors[] = {
+    {RT_PARAMETER, RT_F32, "wte.weight", 2, {96, 48}, .at = 0},
+    {RT_PARAMETER, RT_F32, "wpe.weight", 2, {16, 48}, .at = 18496},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .at = 21632, 3, 192, .is_one = true},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .at = 22272, 3, 192},
+    {RT_PARAMETER, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .at = 22912, 3, 27648},
+    {RT_PARAMETER, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .at = 105920, 3, 576},
+    {RT_PARAMETER, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .at = 107712, 3, 9216},
+    {RT_PARAMETER, RT_F32, "blocks.{}.proj.bias", 1, {48}, .at = 135424, 3, 192},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .at = 136064, 3, 192, .is_one = true},
+    {RT_PARAMETER, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .at = 136704, 3, 192},
+    {RT_PARAMETER, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .at = 137344, 3, 36864},
+    {RT_PARAMETER, RT_F32, "blocks.{}.fc.bias", 1, {192}, .at = 248000, 3, 768},
+    {RT_PARAMETER, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .at = 250368, 3, 36864},
+    {RT_PARAMETER, RT_F32, "blocks.{}.out.bias", 1, {48}, .at = 361024, 3, 192},
+    {RT_PARAMETER, RT_F32, "ln.weight", 1, {48}, .at = 361664, .is_one = true},
+    {RT_PARAMETER, RT_F32, "ln.bias", 1, {48}, .at = 361920},
+    {RT_PARAMETER, RT_F32, "head.weight", 2, {96, 48}, .at = 362176},
+    {RT_HYPER, RT_F32, "lr", 0, {0}, .at = 380672, .fill = 0.001},
+    {RT_HYPER, RT_F32, "beta1", 0, {0}, .at = 380800, .fill = 0.90000000000000002},
+    {RT_HYPER, RT_F32, "step", 0, {0}, .at = 380928, .fill = 1.0},
+    {RT_HYPER, RT_F32, "beta2", 0, {0}, .at = 381056, .fill = 0.999},
+    {RT_HYPER, RT_F32, "eps", 0, {0}, .at = 381184, .fill = 1e-08},
+    {RT_HYPER, RT_F32, "weight_decay", 0, {0}, .at = 381312, .fill = 0.01},
+    {RT_STATE, RT_F32, "wte.weight.exp_avg", 2, {96, 48}, .at = 381440},
+    {RT_STATE, RT_F32, "wte.weight.exp_avg_sq", 2, {96, 48}, .at = 399936},
+    {RT_STATE, RT_F32, "wpe.weight.exp_avg", 2, {16, 48}, .at = 418432},
+    {RT_STATE, RT_F32, "wpe.weight.exp_avg_sq", 2, {16, 48}, .at = 421568},
+    {RT_STATE, RT_F32, "ln.weight.exp_avg", 1, {48}, .at = 424704},
+    {RT_STATE, RT_F32, "ln.weight.exp_avg_sq", 1, {48}, .at = 424960},
+    {RT_STATE, RT_F32, "ln.bias.exp_avg", 1, {48}, .at = 425216},
+    {RT_STATE, RT_F32, "ln.bias.exp_avg_sq", 1, {48}, .at = 425472},
+    {RT_STATE, RT_F32, "head.weight.exp_avg", 2, {96, 48}, .at = 425728},
+    {RT_STATE, RT_F32, "head.weight.exp_avg_sq", 2, {96, 48}, .at = 444224},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.weight.exp_avg", 1, {48}, .at = 462720, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.weight.exp_avg_sq", 1, {48}, .at = 463360, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.bias.exp_avg", 1, {48}, .at = 464000, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln1.bias.exp_avg_sq", 1, {48}, .at = 464640, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.weight.exp_avg", 2, {144, 48}, .at = 465280, 3, 27648},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.weight.exp_avg_sq", 2, {144, 48}, .at = 548288, 3, 27648},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.bias.exp_avg", 1, {144}, .at = 631296, 3, 576},
+    {RT_STATE, RT_F32, "blocks.{}.qkv.bias.exp_avg_sq", 1, {144}, .at = 633088, 3, 576},
+    {RT_STATE, RT_F32, "blocks.{}.proj.weight.exp_avg", 2, {48, 48}, .at = 634880, 3, 9216},
+    {RT_STATE, RT_F32, "blocks.{}.proj.weight.exp_avg_sq", 2, {48, 48}, .at = 662592, 3, 9216},
+    {RT_STATE, RT_F32, "blocks.{}.proj.bias.exp_avg", 1, {48}, .at = 690304, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.proj.bias.exp_avg_sq", 1, {48}, .at = 690944, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.weight.exp_avg", 1, {48}, .at = 691584, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.weight.exp_avg_sq", 1, {48}, .at = 692224, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.bias.exp_avg", 1, {48}, .at = 692864, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.ln2.bias.exp_avg_sq", 1, {48}, .at = 693504, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.fc.weight.exp_avg", 2, {192, 48}, .at = 694144, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.fc.weight.exp_avg_sq", 2, {192, 48}, .at = 804800, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.fc.bias.exp_avg", 1, {192}, .at = 915456, 3, 768},
+    {RT_STATE, RT_F32, "blocks.{}.fc.bias.exp_avg_sq", 1, {192}, .at = 917824, 3, 768},
+    {RT_STATE, RT_F32, "blocks.{}.out.weight.exp_avg", 2, {48, 192}, .at = 920192, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.out.weight.exp_avg_sq", 2, {48, 192}, .at = 1030848, 3, 36864},
+    {RT_STATE, RT_F32, "blocks.{}.out.bias.exp_avg", 1, {48}, .at = 1141504, 3, 192},
+    {RT_STATE, RT_F32, "blocks.{}.out.bias.exp_avg_sq", 1, {48}, .at = 1142144, 3, 192},
+};
+
+static const RtTensor train_tensors[] = {
+    {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1690048, .least = -96, .bound = 96},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1591488},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1690880},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1690624},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1690752},
+    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 16},
+    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 15},
+    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 13},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 12},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 14},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 11},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .gradient = 10},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 9},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 7},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 6},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 8},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 3},
+    {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 1161984},
+};
+
+static const RtTensor predict_tensors[] = {
+    {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1155136, .least = -96, .bound = 96},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1241344},
+    {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 1142784},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1167424},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1168192},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1168320},
+};
+
+// Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
+// and ends of loops count as statements. --check-arena uses the table.
+#define LIVE(name, ...) {#name, name, __VA_ARGS__, .slot = 0}
+#define STACK(name, ...) {#name, name.first, __VA_ARGS__, .slot = 0}
+static void live_ranges(Rt *rt)
+{
+    rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){
+        LIVE(INPUT_IDS, 512, 0, 98), LIVE(LABELS, 512, 0, 23), LIVE(WTE_SELECT, 512, 0, 1),
+        LIVE(WTE_OUT, 12288, 1, 2), LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 36864, 5, 6),
+        LIVE(LN2_OUT, 12288, 8, 10), LIVE(BLOCKS_OUT_4, 49152, 11, 12),
+        LIVE(OUT_DOT, 12288, 12, 13), LIVE(LN_MUL, 256, 15, 28), LIVE(LN_DIV, 256, 15, 28),
+        LIVE(LN_OUT, 12288, 15, 16), LIVE(HEAD_OUT, 24576, 16, 34),
+        LIVE(CROSS_ENTROPY_EQ, 64, 17, 23), LIVE(COUNT, 64, 17, 103),
+        LIVE(CROSS_ENTROPY_SELECT, 512, 17, 18), LIVE(BAD_LABEL, 64, 18, 103),
+        LIVE(CROSS_ENTROPY_MAX, 256, 20, 21), LIVE(CROSS_ENTROPY_FLOOR, 256, 21, 23),
+        LIVE(CROSS_ENTROPY_SUM, 256, 21, 23), LIVE(CROSS_ENTROPY_SELECT_2, 256, 21, 22),
+        LIVE(LOSS, 64, 22, 103), LIVE(D_CROSS_ENTROPY_DIV, 64, 17, 23),
+        LIVE(D_HEAD_IN, 12288, 24, 32), LIVE(D_LN_BIAS, 192, 25, 33),
+        LIVE(D_LN_SUB, 12288, 28, 32), LIVE(D_LN_MUL_3, 12288, 28, 29),
+        LIVE(D_LN_WEIGHT, 192, 29, 31), LIVE(D_LN_SQRT, 256, 15, 28),
+        LIVE(D_LN_MUL, 256, 15, 28), LIVE(D_LN_MUL_4, 256, 28, 32), LIVE(D_LN_IN, 12288, 28, 34),
+        LIVE(D_HEAD_WEIGHT, 18432, 34, 37), LIVE(D_LN_MUL_2, 256, 28, 32),
+        LIVE(D_OUT_BIAS, 192, 39, 41), LIVE(D_OUT_IN, 49152, 42, 44),
+        LIVE(D_OUT_WEIGHT, 36864, 44, 46), LIVE(D_BLOCKS_IN, 49152, 43, 59),
+        LIVE(D_FC_BIAS, 768, 47, 49), LIVE(D_FC_IN, 12288, 50, 82), LIVE(D_LN2_BIAS, 192, 51, 58),
+        LIVE(D_LN2_MUL_2, 12288, 53, 54), LIVE(D_LN2_WEIGHT, 192, 54, 56),
+        LIVE(D_LN2_MUL_3, 12288, 53, 57), LIVE(D_LN2_MUL_4, 256, 53, 57),
+        LIVE(D_LN2_IN, 12288, 53, 59), LIVE(D_FC_WEIGHT, 36864, 59, 62),
+        LIVE(D_LN2_MUL, 256, 53, 57), LIVE(D_PROJ_BIAS, 192, 63, 65),
+        LIVE(D_PROJ_IN, 12288, 66, 71), LIVE(D_PROJ_WEIGHT, 9216, 67, 70),
+        LIVE(D_QKV_CONCAT, 36864, 71, 84), LIVE(D_QKV_BIAS, 576, 72, 74),
+        LIVE(D_QKV_IN, 12288, 75, 82), LIVE(D_LN1_BIAS, 192, 76, 83),
+        LIVE(D_LN1_MUL_2, 12288, 78, 79), LIVE(D_LN1_WEIGHT, 192, 79, 81),
+        LIVE(D_LN1_MUL_3, 12288, 78, 82), LIVE(D_LN1_MUL_4, 256, 78, 82),
+        LIVE(D_LN1_IN_2, 12288, 78, 84), LIVE(D_QKV_WEIGHT, 27648, 84, 88),
+        LIVE(D_LN1_MUL, 256, 78, 82), STACK(D_LN1_IN, 24576, 32, 98),
+        LIVE(D_WPE_WEIGHT, 3072, 94, 96), LIVE(D_WTE_WEIGHT, 18432, 98, 102),
+        LIVE(GRAD_NORM_WTE_WEIGHT, 384, 99, 100), LIVE(GRAD_NORM, 64, 100, 103),
+        LIVE(GRAD_NORM_WPE_WEIGHT, 64, 95, 101), LIVE(GRAD_NORM_LN_WEIGHT, 64, 30, 101),
+        LIVE(GRAD_NORM_LN_BIAS, 64, 26, 101), LIVE(GRAD_NORM_HEAD_WEIGHT, 384, 35, 36),
+        LIVE(GRAD_NORM_HEAD_WEIGHT_2, 64, 36, 101), LIVE(GRAD_NORM_LN1_BIAS, 64, 77, 80),
+        LIVE(GRAD_NORM_LN1_BIAS_2, 64, 80, 87), LIVE(GRAD_NORM_QKV_WEIGHT, 576, 85, 86),
+        LIVE(GRAD_NORM_QKV_WEIGHT_2, 64, 86, 87), LIVE(GRAD_NORM_QKV_BIAS, 64, 73, 87),
+        LIVE(GRAD_NORM_PROJ_WEIGHT, 768, 68, 69), LIVE(GRAD_NORM_PROJ_WEIGHT_2, 64, 69, 87),
+        LIVE(GRAD_NORM_PROJ_BIAS, 64, 64, 87), LIVE(GRAD_NORM_LN2_WEIGHT, 64, 55, 87),
+        LIVE(GRAD_NORM_LN2_BIAS, 64, 52, 87), LIVE(GRAD_NORM_FC_WEIGHT, 768, 60, 61),
+        LIVE(GRAD_NORM_FC_WEIGHT_2, 64, 61, 87), LIVE(GRAD_NORM_FC_BIAS, 64, 48, 87),
+        LIVE(GRAD_NORM_OUT_WEIGHT, 64, 45, 87), LIVE(GRAD_NORM_OUT_BIAS, 64, 40, 87),
+        STACK(GRAD_NORM_CONCAT, 64, 90, 93), LIVE(GRAD_NORM_SUM, 64, 93, 101),
+        LIVE(ADAMW_NEG, 64, 27, 102), LIVE(ADAMW_SUB, 64, 27, 102),
+        LIVE(ADAMW_SUB_2, 64, 27, 102), LIVE(ADAMW_CAST, 64, 27, 102),
+        LIVE(ADAMW_SUB_3, 64, 27, 102), LIVE(WORK, 1024, 7, 7), LIVE(WORK_2, 1024, 71, 71),
+        LIVE(WORK_3, 512, 98, 98),
+        {"NODE_ADD_OUT", NODE_ADD_OUT, 387072, 2, 89, .slot = 124928, .freed = 89,
+            .frees_down = true}, {"GRAD_NORM_OUT_BIAS_2", GRAD_NORM_OUT_BIAS_2.first, 192, 38, 92,
+            .slot = 64, .taken = 89, .takes_down = true}, {0}}, (RtLoop[]){{3, 14, 3, {0}},
+            {38, 89, 3, {0}}, {90, 92, 3, {0}}, {0}});
+    rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
+        LIVE(F_INPUT_IDS, 512, 0, 1), LIVE(F_LABELS, 512, 0, 21), LIVE(F_WTE_OUT, 12288, 1, 2),
+        LIVE(F_LN1_OUT, 12288, 4, 5), LIVE(F_QKV_OUT, 36864, 5, 7),
+        LIVE(F_BLOCKS_OUT_2, 12288, 7, 8), LIVE(F_BLOCKS_ATTENTION, 1024, 7, 7),
+        LIVE(F_LN2_OUT, 12288, 8, 10), LIVE(F_BLOCKS_OUT_3, 12288, 9, 13),
+        LIVE(F_BLOCKS_OUT_4, 49152, 10, 12), LIVE(F_OUT_DOT, 12288, 12, 13),
+        STACK(F_BLOCKS_OUT, 24576, 2, 15), LIVE(F_LN_OUT, 12288, 15, 16),
+        LIVE(F_LOGITS, 24576, 16, 23), LIVE(F_CROSS_ENTROPY_EQ, 64, 17, 21),
+        LIVE(F_COUNT, 64, 17, 23), LIVE(F_CROSS_ENTROPY_SELECT, 512, 17, 18),
+        LIVE(F_BAD_LABEL, 64, 18, 23), LIVE(F_CROSS_ENTROPY_MAX, 256, 20, 21),
+        LIVE(F_CROSS_ENTROPY_SELECT_2, 256, 21, 22), LIVE(F_LOSS, 64, 22, 23),
+        LIVE(F_WORK, 1024, 7, 7),
+        {0}}, (RtLoop[]){{3, 14, 3, {0}}, {0}});
+}
+
+static const RtModel model = {
+    .name = "nanogpt",
+    .options = "shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --op"
+               "timizer adamw --march x86-64-v3",
+    .plan = "1 rank, arena 1692160 bytes, bound 1692160",
+    .arena_bytes = 1692160,
+    .n_kernels = 15,
+    .threads = 1,
+    .accumulate = 1,
+    .init_std = 0,
+    .flops = 34504704,
+    .vocabulary = 96,
+    .labels = "labels",
+    .device = &rt_cuda,
+    .redzone = 64,
+    .live_ranges = live_ranges,
+    .tensors = tensors,
+    .n_tensors = sizeof tensors / sizeof *tensors,
+    .train = train_tensors,
+    .n_train = sizeof train_tensors / sizeof *train_tensors,
+    .predict = predict_tensors,
+    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,
+    .init = init,
+    .micro = micro,
+    .forward = forward,
+};
+
+int main(int argc, char **argv)
+{
+    return rt_main(&model, argc, argv);
+}

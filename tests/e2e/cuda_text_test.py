@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The texts of programs for GPUs: as they are kept in tests/cases, and compiled by a C compiler, a C++ compiler and nvcc.
+
+  cuda_text_test.py --shardcc build/shardcc
+
+The programs of all tiny models and the demo GPT, with training: no line is too long, and no compiler warns. nvcc makes
+code for two architectures, and no kernel spills a register. UPDATE=1 rewrites the kept texts. Without nvcc, or without a
+C++ compiler, what needs it is left out.
+"""
+import argparse
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from golden_test import compare
+from harness import Checks, run, side_by_side
+from model import Model, curves_of
+
+ROOT = Path(__file__).parents[2]
+KEPT = ["mlp", "cnn", "nanogpt"]
+LOSS = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+NVCC = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
+CXX = shutil.which(os.environ.get("CXX", "c++"))
+
+
+def texts(shardcc, *args):
+    """The C text and the kernels."""
+    c, _, kernels = run(shardcc, *args, "--march", "x86-64-v3", "--emit", "c", cwd=ROOT).partition("---- kernels\n")
+    return c, kernels
+
+
+def check_texts(checks, name, c, kernels, folder):
+    for end, text in ("c", c), ("cu", kernels):
+        longest = max(map(len, text.splitlines()))
+        checks.check(f"{name}.{end}: lines", longest <= 100, f"{longest}")
+        (folder / f"{name}.{end}").write_text(text)
+    include = ["-fsyntax-only", "-I."]
+    run("cc", "-std=c11", *WARNINGS, *include, "-Iruntime", folder / f"{name}.c", cwd=ROOT)
+    checks.check(f"{name}.c compiles", True)
+    if CXX:
+        emulated = ["-std=c++20", "-xc++", "-include", "tests/cuda/gpu.h"]
+        off = ["-Wno-unknown-pragmas", "-Wno-unused-parameter"]
+        run(CXX, *emulated, *WARNINGS, *off, *include, folder / f"{name}.cu", cwd=ROOT)
+    checks.check(f"{name}.cu compiles for the CPU", True, "" if CXX else "left out: no C++ compiler")
+
+
+def check_nvcc(checks, name, folder):
+    """Compiles the kernels for GPUs."""
+    if not NVCC:
+        checks.check(f"{name}.cu compiles for GPUs", True, "left out: no nvcc")
+        return
+    targets = [f"-gencode=arch=compute_{x},code=sm_{x}" for x in (80, 90)]
+    flags = ["-std=c++17", "-O3", "--fmad=false", "-Werror", "all-warnings", "-Xptxas", "-v", *targets, "-I."]
+    said = run(NVCC, *flags, "-fatbin", "-o", folder / f"{name}.fatbin", folder / f"{name}.cu", cwd=ROOT)
+    kernels = said.count("Compiling entry")
+    spilled = len(re.findall(r"[1-9]\d* bytes (?:stack|spill)", said))
+    checks.check(f"{name}.cu compiles for GPUs", kernels and not spilled, f"{kernels} kernels, {spilled} spill")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--shardcc", type=Path, required=True)
+    shardcc, checks = p.parse_args().shardcc.resolve().parent / "tests/cuda/shardcc", Checks()
+    if not shardcc.exists():
+        checks.check("texts for GPUs", True, "left out: no C++ compiler")
+        checks.finish()
+    for name in KEPT:
+        c, kernels = texts(shardcc, f"models/tiny/{name}.onnx", *LOSS)
+        compare(checks, ROOT / f"tests/cases/{name}_cuda.c", c)
+        compare(checks, ROOT / f"tests/cases/{name}_cuda.cu", kernels)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        programs = {}
+        for path in sorted((ROOT / "models/tiny").glob("*.onnx")):
+            model = Model(path, shardcc, folder)
+            programs[model.name] = [path, *model.arguments(curves_of(model.info)["adamw"])]
+        programs["demo_gpt"] = ["models/demo_gpt.onnx", "--bind", "batch=64", *LOSS]
+
+        def check(name):
+            c, kernels = texts(shardcc, *programs[name])
+            check_texts(checks, name, c, kernels, folder)
+            check_nvcc(checks, name, folder)
+
+        side_by_side(len(os.sched_getaffinity(0)), *[lambda name=name: check(name) for name in programs])
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
