@@ -92,7 +92,7 @@ static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_pat
     int n = 0, cap = 0;
     const char *last[] = {
         arena_string(a, "-march=%s", o->march),
-        arena_string(a, "-I%s", o->runtime),
+        arena_string(a, "-I%s/runtime", o->runtime),
         "-o",
         path,
         c_path,

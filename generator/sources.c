@@ -225,8 +225,11 @@ static bool spares_files(const Staging *s, Diag *d)
 
 bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d)
 {
-    Sources x = {
-        .s = s, .runtime = o->runtime, .target = o->target, .done.arena = s->arena, .d = d};
+    Sources x = {.s = s,
+                 .runtime = path_in(s->arena, o->runtime, "runtime"),
+                 .target = o->target,
+                 .done.arena = s->arena,
+                 .d = d};
 
     return out_write(staging_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
            make_folders(&x, o->has_ranks) && copy_trainer(&x, o->has_ranks) &&

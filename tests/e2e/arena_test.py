@@ -51,7 +51,7 @@ class Changed:
         runtime = model.shardcc.parent / "rt"
         self.program = folder / "changed"
         libraries = [runtime / "libshardrt_cpu.a", runtime / "libshardrt.a", "-ldnnl", "-lpthread", "-lm"]
-        run("cc", "-std=c11", "-O1", "-fopenmp", "-I", runtime, "-o", self.program, text, *libraries)
+        run("cc", "-std=c11", "-O1", "-fopenmp", "-I", runtime / "runtime", "-o", self.program, text, *libraries)
         model.compile("whole")
         weights = ["--load", model.work / f"{model.name}_whole.safetensors", "--quiet", "--threads", "1"]
         out = folder / "changed.safetensors"

@@ -35,7 +35,7 @@ def check_text(checks, name, text):
 
 def warnings_of(compiler, flags, file, shardcc):
     """Counts each warning: "2 unused-variable"; "" if there is none."""
-    command = [compiler, *WARNINGS, *flags, "-I", shardcc.parent / "rt", "-c", "-o", "/dev/null", file]
+    command = [compiler, *WARNINGS, *flags, "-I", shardcc.parent / "rt/runtime", "-c", "-o", "/dev/null", file]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
         return ""
