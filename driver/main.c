@@ -19,9 +19,8 @@ static const struct {
     int (*run)(Arena *a, int argc, char **argv);
 } commands[] = {
     {"chain", chain_command},     {"detect", detect},       {"diff", diff},
-    {"chain", chain_command},     {"detect", detect},       {"diff", diff},
     {"inspect", inspect},         {"pack", pack_command},   {"plan", plan_command},
-    {"profile", profile_command}, {"solve", solve_command}, {"solve", solve_command},
+    {"profile", profile_command}, {"solve", solve_command},
 };
 
 static int run(Arena *a, int argc, char **argv)
