@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+const Target *target_find(const char *name)
+{
+    static const Target *const targets[] = {&target_cpu, &target_cuda};
+
+    for (int i = 0; i < COUNT(targets); i++)
+        if (!strcmp(targets[i]->name, name))
+            return targets[i];
+    return NULL;
+}
+
 static const TargetKernel *find(const Target *t, const char *name)
 {
     for (int i = 0; i < t->n_kernels; i++)

@@ -36,6 +36,8 @@ typedef struct Target {
 
 extern const Target target_cpu, target_cuda;
 
+const Target *target_find(const char *name);  // NULL: there is none of that name
+
 // Prints "cpu threads 64", and reads it back: the target `t`, maybe with fewer threads. False after
 // reporting an error.
 void target_print(const Target *t, Text *to);

@@ -35,15 +35,24 @@ static int count_lines(const Text *t)
     return n;
 }
 
-static bool write_all(Arena *a, const Options *o, const Program *p, const Text *c, const Weights *w,
-                      Staging *s, Diag *d)
+static const TargetText *text_of(const Options *o)
+{
+    return o->target == &target_cuda ? &cuda_text : &cpu_text;
+}
+
+static const char *gpus_of(const Options *o) { return o->gpus ? o->gpus : "sm_80,sm_90"; }
+
+static bool write_all(Arena *a, const Options *o, const Program *p, const ProgramTexts *t,
+                      const Weights *w, Staging *s, Diag *d)
 {
     const char *name = base_name(output_path(a, o));
-    BuildOptions b = {.target = &cpu_text,
+    BuildOptions b = {.target = text_of(o),
                       .name = name,
                       .runtime = runtime_folder(a),
                       .cc = o->cc,
                       .march = o->march,
+                      .gpus = gpus_of(o),
+                      .cuda = o->cuda,
                       .has_ranks = o->ranks > 1};
     const Set *set = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
     const Graph *g = set->sharded ? set->sharded->whole : set->g;
@@ -51,10 +60,10 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Text *
 
     if (!o->no_weights && w->n && !weights_write(w, g, staging_file(s, weights), d))
         return false;
-    return o->emit == EMIT_SOURCE ? build_folder(s, p, c, &b, d) : build_program(s, c, &b, d);
+    return o->emit == EMIT_SOURCE ? build_folder(s, p, t, &b, d) : build_program(s, p, t, &b, d);
 }
 
-static bool write_program(Arena *a, const Options *o, const Program *p, const Text *c,
+static bool write_program(Arena *a, const Options *o, const Program *p, const ProgramTexts *t,
                           const Weights *w, Diag *d)
 {
     char *path = output_path(a, o);
@@ -68,44 +77,53 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Te
         diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
         return false;
     }
-    if (!staging_open(&s, a, place, d) || !staging_close(&s, write_all(a, o, p, c, w, &s, d), d)) {
+    if (!staging_open(&s, a, place, d) || !staging_close(&s, write_all(a, o, p, t, w, &s, d), d)) {
         if (is_new)
             rmdir(place);
         return false;
     }
     if (is_folder)
-        printf("%-13s %s/ (make builds it), %s.c (%d lines)", "wrote", path, name, count_lines(c));
+        printf("%-13s %s/ (make builds it), %s.c (%d lines)", "wrote", path, name,
+               count_lines(&t->c));
     else
         printf("%-13s %s (%d rank%s), %s.c (%d lines)", "wrote", name, ranks, ranks == 1 ? "" : "s",
-               name, count_lines(c));
+               name, count_lines(&t->c));
+    if (t->kernels.n)
+        printf(", %s.cu (%d lines)", name, count_lines(&t->kernels));
     if (!o->no_weights && w->n)
         printf(", %s.safetensors", name);
     printf("\n");
     return true;
 }
 
+// Is the result a text, not a trainer?
+static bool is_text_form(const Options *o)
+{
+    return o->emit == EMIT_PROGRAM || o->emit == EMIT_C || o->emit == EMIT_CU;
+}
+
 static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict, const Weights *w,
                    const Cluster *c, Diag *d)
 {
-    Text t = {0};
-    bool ok;
+    ProgramTexts t = {{0}, {0}};
+    const Text *text = o->emit == EMIT_CU ? &t.kernels : &t.c;
 
     if (o->emit == EMIT_PROGRAM) {
-        program_print(p, &t);
-        ok = output_text(o, &t, d);
+        program_print(p, &t.c);
     } else {
         char *path = output_path(a, o);
-        GenerateOptions go = {.target = &cpu_text,
+        GenerateOptions go = {.target = text_of(o),
                               .name = base_name(path),
                               .options = options_text(a, o),
                               .plan = plan_line(a, p),
                               .cluster = needs_cluster(o) ? c : NULL,
                               .init_std = o->init_std,
+                              .gpus = gpus_of(o),
                               .vocabulary = find_vocabulary(predict)};
-        generate_c(p, &go, &t);
-        ok = o->emit == EMIT_C ? output_text(o, &t, d) : write_program(a, o, p, &t, w, d);
+        generate_texts(p, &go, &t);
     }
-    text_free(&t);
+    bool ok = is_text_form(o) ? output_text(o, text, d) : write_program(a, o, p, &t, w, d);
+    texts_free(&t);
     return ok;
 }
 
@@ -173,7 +191,7 @@ static int write_result(Arena *a, Options *o, const Made *m, const Graph *train,
     }
     if (dumps_split(o))
         return print_split(o, p, d);
-    if (o->output || (o->emit != EMIT_PROGRAM && o->emit != EMIT_C)) {
+    if (o->output || !is_text_form(o)) {
         report_model(d->file, train ? train : predict);
         report_program(a, p);
         report_again(a, train, &m->recompute);

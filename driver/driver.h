@@ -17,7 +17,7 @@ enum {
     EXIT_NOTHING = 5,     // stopped before anything was found
 };
 
-typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE } Emit;
+typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_CU, EMIT_SOURCE } Emit;
 
 typedef struct Strings {
     const char **s;
@@ -37,6 +37,9 @@ typedef struct Options {
     Strings bind, shape, freeze, no_decay, padding, pin;
     const char *loss, *optimizer;
     const char *dump_after;
+    const Target *target;
+    const char *gpus;  // --gpu; NULL: the default
+    const char *cuda;  // the toolkit's folder; NULL: where it is found
     const char *march, *cc;
     const char *cluster;  // a file or a known cluster; NULL: no prediction
     const char *plan;     // a plan's file to follow; NULL: search for a plan

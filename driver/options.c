@@ -34,15 +34,29 @@ static void put_init(Arena *a, const OptionDef *o, const void *field, Strings *t
 
 static bool read_emit(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
 {
-    static const char *const names[] = {"ir", "program", "c", "source"};
-    static const Emit what[] = {EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE};
+    static const char *const names[] = {"ir", "program", "c", "cu", "source"};
+    static const Emit what[] = {EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_CU, EMIT_SOURCE};
 
     for (int i = 0; i < COUNT(names); i++)
         if (!strcmp(s, names[i])) {
             *(Emit *)field = what[i];
             return true;
         }
-    return complain(status, "--emit: '%s' is not one of ir, program, c, source", s);
+    return complain(status, "--emit: '%s' is not one of ir, program, c, cu, source", s);
+}
+
+static bool read_target(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    *(const Target **)field = target_find(s);
+    return target_find(s) || complain(status, "--target: '%s' is not one of cpu, cuda", s);
+}
+
+static void put_target(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    const Target *t = *(const Target *const *)field;
+
+    if (t != &target_cpu)
+        option_put(a, o, t->name, to);
 }
 
 static bool read_version(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
@@ -68,6 +82,7 @@ static bool read_by(Arena *a, const OptionDef *o, const char *s, void *field, in
 static const OptionType option_init = {read_init, put_init, sizeof(double)},
                         option_emit = {.read = read_emit, .size = sizeof(Emit)},
                         option_by = {.read = read_by, .size = sizeof(ProfileBy)},
+                        option_target = {read_target, put_target, sizeof(const Target *)},
                         option_version = {.read = read_version};
 
 // ---- the table ----
@@ -151,11 +166,13 @@ static const OptionDef table[] = {
      "the plan file (the model's name with .plan.json, in this folder)", .of = PLAN},
     {"-o", "NAME", &option_text, AT(output),
      "the trainer (the model's name, in this folder); NAME.c and\n"
-     "NAME.safetensors are written beside it; --emit writes other forms",
+     "NAME.safetensors are written beside it, and NAME.cu for a GPU; --emit\n"
+     "writes other forms",
      .of = COMPILE, .is_of_text = true},
     {"--emit", "WHAT", &option_emit, AT(emit),
-     "write another form instead of a trainer. ir, program, c: a text,\n"
-     "to -o or stdout. source: a folder that make builds without shardcc",
+     "write another form instead of a trainer. ir, program, c, cu (a GPU's\n"
+     "kernels): a text, to -o or stdout. source: a folder that make builds\n"
+     "without shardcc",
      .of = COMPILE},
     {"--no-weights", NULL, &option_flag, AT(no_weights), "don't write NAME.safetensors",
      .of = COMPILE, .is_of_text = true},
@@ -194,6 +211,17 @@ static const OptionDef table[] = {
      "how many threads of a rank compute at most (64): kernels need less memory\n"
      "for fewer, and the trainer refuses more",
      .most = RT_MAX_THREADS, .use = USE_PROGRAM},
+    {"Target", .of = COMPILE | PROFILE},
+    {"--target", "TARGET", &option_target, AT(target),
+     "what the program runs on: cpu (the default) or cuda, a GPU", .use = USE_PROGRAM,
+     .of = COMPILE | PROFILE},
+    {"--gpu", "LIST", &option_text, AT(gpus),
+     "the GPUs to compile kernels for (sm_80,sm_90); newer ones than the last\n"
+     "compile its code when the program starts",
+     .check = check_gpus, .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
+    {"--cuda", "FOLDER", &option_text, AT(cuda),
+     "the toolkit of CUDA, with bin/nvcc (that of PATH, or /usr/local/cuda)", .of = COMPILE,
+     .is_of_text = true},
     {"The C compiler", .of = COMPILE},
     {"--cc", "PROGRAM", &option_text, AT(cc), "the C compiler to call (cc)", .of = COMPILE,
      .is_of_text = true},
@@ -269,7 +297,7 @@ static void choose_recompute(Options *o)
 
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.accumulate = 1, .march = "native", .cc = "cc"};
+    *o = (Options){.accumulate = 1, .march = "native", .cc = "cc", .target = &target_cpu};
     if (!command_read(&compile_command, a, argc, argv, o, status))
         return false;
     choose_recompute(o);
@@ -282,7 +310,7 @@ bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int
 
     for (int i = 0; i < n; i++)
         argv[i + 1] = arena_string(a, "%s", words[i]);
-    *o = (Options){.accumulate = 1};
+    *o = (Options){.accumulate = 1, .target = &target_cpu};
     return command_read(&compile_command, a, n + 1, argv, o, status);
 }
 
@@ -301,7 +329,7 @@ static const Command plan_options = {
 
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.accumulate = 1, .cluster = "local"};
+    *o = (Options){.accumulate = 1, .cluster = "local", .target = &target_cpu};
     if (!command_read(&plan_options, a, argc, argv, o, status))
         return false;
     choose_recompute(o);
@@ -327,7 +355,7 @@ static const Command profile_options = {
 
 bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.accumulate = 1, .march = "native", .emit = EMIT_PROGRAM};
+    *o = (Options){.accumulate = 1, .march = "native", .emit = EMIT_PROGRAM, .target = &target_cpu};
     if (!command_read(&profile_options, a, argc, argv, o, status))
         return false;
     choose_recompute(o);
@@ -354,7 +382,7 @@ const Target *options_target(Arena *a, const Options *o)
 {
     Target *t = arena_array(a, Target, 1);
 
-    *t = target_cpu;
+    *t = *o->target;
     if (o->threads)
         t->threads = o->threads;
     return t;

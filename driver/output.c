@@ -13,7 +13,7 @@ char *output_path(Arena *a, const Options *o)
 
     while (n > 1 && o->emit == EMIT_SOURCE && o->output[n - 1] == '/')
         n--;
-    if (o->output && o->emit != EMIT_C)
+    if (o->output && o->emit != EMIT_C && o->emit != EMIT_CU)
         return arena_copy(a, o->output, n);
     return arena_copy(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
@@ -101,6 +101,8 @@ static bool check_folder(Arena *a, Options *o, const char *path, Diag *d)
     struct stat s;
 
     add_written(a, o, arena_string(a, "%s/%s.c", path, name));
+    if (o->target == &target_cuda)
+        add_written(a, o, arena_string(a, "%s/%s.cu", path, name));
     add_written(a, o, arena_string(a, "%s/%s.safetensors", path, name));
     add_written(a, o, arena_string(a, "%s/Makefile", path));
     if (stat(path, &s) || S_ISDIR(s.st_mode))
@@ -119,6 +121,8 @@ bool output_check(Arena *a, Options *o, Diag *d)
         return check_folder(a, o, path, d);
     add_written(a, o, path);
     add_written(a, o, arena_string(a, "%s.c", path));
+    if (o->target == &target_cuda)
+        add_written(a, o, arena_string(a, "%s.cu", path));
     if (!o->no_weights)
         add_written(a, o, arena_string(a, "%s.safetensors", path));
     for (int i = 0; i < o->written.n; i++)

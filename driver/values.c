@@ -39,6 +39,23 @@ bool check_march(const char *s, int *status)
            complain(status, "--march: '%s' is not the name of a CPU", s);
 }
 
+bool check_gpus(const char *s, int *status)
+{
+    const char *p = s;
+
+    while (!strncmp(p, "sm_", 3)) {
+        size_t n = strspn(p + 3, "0123456789");
+        p += 3 + n;
+        if (n < 2 || n > 3)
+            break;
+        if (!*p)
+            return true;
+        if (*p++ != ',')
+            break;
+    }
+    return complain(status, "--gpu: '%s' is not a list of GPUs as sm_80,sm_90", s);
+}
+
 static bool has_form(bool (*check)(const char *, Diag *), const char *s, int *status)
 {
     Diag d = {.file = "shardcc"};
@@ -325,9 +342,24 @@ static const char *needs_ranks(const Options *o)
                         : NULL;
 }
 
+// Does what is asked of the target go with it?
+static bool check_target(const Options *o, int *status)
+{
+    bool is_gpu = o->target == &target_cuda;
+    const char *other = o->gpus ? "--gpu" : o->cuda ? "--cuda" : NULL;
+
+    if (!is_gpu && (other || o->emit == EMIT_CU))
+        return complain(status, "%s needs --target cuda", other ? other : "--emit cu");
+    if (is_gpu && o->ranks > 1)
+        return complain(status, "--target cuda is for one rank, found --ranks %d", o->ranks);
+    if (is_gpu && o->threads)
+        return complain(status, "--threads doesn't apply to --target cuda");
+    return true;
+}
+
 bool check_together(Arena *a, const Options *o, int *status)
 {
-    if (!check_graph(o, status))
+    if (!check_graph(o, status) || !check_target(o, status))
         return false;
     if (input_is(o, ".program") && option_of_passes(a, o))
         return complain(status, "%s doesn't apply: a program's text is behind all passes",

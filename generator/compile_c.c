@@ -1,104 +1,35 @@
-// Compiles C text to a program. It runs the C compiler with an argument vector, never through a
-// shell.
+// Compiles a program's texts to a trainer.
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "generator/target_text.h"
+#include "generator/compilers.h"
 
-// Waits for the compiler. A signal that arrives meanwhile is passed on to it, and is raised here
-// again when the compiler has ended.
-static int wait_for(pid_t pid, const sigset_t *blocked, int *status)
+static void add(Arena *a, Words *to, const char *word)
 {
-    int asked = 0, signal;
-    pid_t ended;
-    sigset_t set = *blocked;
-
-    sigaddset(&set, SIGCHLD);
-    while (!(ended = waitpid(pid, status, WNOHANG))) {
-        if (sigwait(&set, &signal) || signal == SIGCHLD)
-            continue;
-        asked = signal;
-        kill(pid, signal);
-    }
-    if (asked)
-        raise(asked);
-    return ended < 0 ? errno : 0;
+    *arena_push(a, to->word, to->n, to->cap) = word;
 }
 
-static bool spawn(const Staging *s, char *const argv[], int *status, Diag *d)
+static Compiler c_compiler(Arena *a, const BuildOptions *o)
 {
-    posix_spawnattr_t attr;
-    sigset_t defaults, child;
-    pid_t pid;
+    const char *needs =
+        arena_string(a, "%s and %s (%s)%s; --emit c shows the text", o->target->extension,
+                     o->target->library.name, o->target->library.source,
+                     o->has_ranks ? " and MPI (Debian: libopenmpi-dev)" : "");
 
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGXFSZ);
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, NULL);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigdefault(&attr, &defaults);
-    posix_spawnattr_setsigmask(&attr, &s->hold.before);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int error = posix_spawnp(&pid, argv[0], NULL, &attr, argv, environ);
-    if (!error)
-        error = wait_for(pid, &s->hold.blocked, status);
-    posix_spawnattr_destroy(&attr);
-    if (error)
-        diag_error(d, "cannot run the C compiler '%s': %s; --cc names another", argv[0],
-                   strerror(error));
-    return !error;
+    return (Compiler){"C compiler", "--cc", needs};
 }
 
-static bool run(const Staging *s, char *const argv[], const BuildOptions *o, Diag *d)
+// The C compiler's arguments. `more`: those that the target adds.
+static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_path,
+                              const Words *more, const char *path)
 {
-    int status;
-
-    if (!spawn(s, argv, &status, d))
-        return false;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return true;
-    if (WIFSIGNALED(status)) {
-        diag_error(d, "the C compiler '%s' was stopped: %s", argv[0], strsignal(WTERMSIG(status)));
-        return false;
-    }
-    diag_error(d, "the C compiler '%s' failed, so nothing was written", argv[0]);
-    diag_note(d, "it needs %s and %s (Debian: gcc, %s)%s; --emit c shows the text",
-              o->target->extension, o->target->library.name, o->target->library.package,
-              o->has_ranks ? " and MPI (Debian: libopenmpi-dev)" : "");
-    return false;
-}
-
-// Checks that a compiler that reports success has made a program.
-static bool is_program(const char *path, const char *cc, Diag *d)
-{
-    struct stat s;
-
-    if (!lstat(path, &s) && S_ISREG(s.st_mode) && s.st_size > 0 && !access(path, X_OK))
-        return true;
-    diag_error(d, "the C compiler '%s' made no program, so nothing was written", cc);
-    return false;
-}
-
-// The compiler's arguments.
-static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_path, const char *path)
-{
-    const char **argv = NULL;
-    int n = 0, cap = 0;
+    const char *archive = o->target->archive;
+    Words to = {0};
     const char *last[] = {
-        arena_string(a, "-march=%s", o->march),
-        arena_string(a, "-I%s/runtime", o->runtime),
-        "-o",
-        path,
-        c_path,
         arena_string(a, "-L%s", o->runtime),
         o->has_ranks ? "-lshardrt_mpi" : NULL,
-        arena_string(a, "-lshardrt_%s", o->target->folder),
+        archive ? arena_string(a, "-l%s", archive) : NULL,
         "-lshardrt",
         o->target->library.flag,
         "-lpthread",
@@ -106,27 +37,54 @@ static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_pat
         o->has_ranks ? "-lmpi" : NULL,
     };
 
-    *arena_push(a, argv, n, cap) = o->cc;
+    add(a, &to, o->cc);
     for (const char *const *flag = o->target->flags; *flag; flag++)
-        *arena_push(a, argv, n, cap) = *flag;
+        add(a, &to, *flag);
+    add(a, &to, arena_string(a, "-march=%s", o->march));
+    add(a, &to, arena_string(a, "-I%s/runtime", o->runtime));
+    add(a, &to, "-o");
+    add(a, &to, path);
+    add(a, &to, c_path);
+    for (int i = 0; i < more->n; i++)
+        add(a, &to, more->word[i]);
     for (int i = 0; i < COUNT(last); i++)
         if (last[i])
-            *arena_push(a, argv, n, cap) = last[i];
-    *arena_push(a, argv, n, cap) = NULL;
-    return (char *const *)argv;
+            add(a, &to, last[i]);
+    add(a, &to, NULL);
+    return (char *const *)to.word;
 }
 
-bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d)
+static bool write_text(Staging *s, const BuildOptions *o, const char *ending, const Text *t,
+                       Diag *d)
+{
+    return out_write(staging_file(s, arena_string(s->arena, "%s.%s", o->name, ending)), t->s, t->n,
+                     d);
+}
+
+bool write_texts(Staging *s, const ProgramTexts *t, const BuildOptions *o, Diag *d)
+{
+    return write_text(s, o, "c", &t->c, d) &&
+           (!o->target->kernels_head || write_text(s, o, "cu", &t->kernels, d));
+}
+
+bool build_program(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
+                   Diag *d)
 {
     Arena *a = s->arena;
-    char *library = arena_string(a, "%s/libshardrt_%s.a", o->runtime, o->target->folder);
-    const char *c_path = staging_file(s, arena_string(a, "%s.c", o->name));
+    const char *name = o->target->archive ? o->target->archive : "shardrt";
+    char *archive = arena_string(a, "%s/lib%s.a", o->runtime, name);
     const char *path = staging_file(s, o->name);
+    Compiler c = c_compiler(a, o);
+    Words more = {0};
 
-    if (access(library, R_OK)) {
-        diag_error(d, "cannot find '%s', a part of shardcc: %s", library, strerror(errno));
+    if (access(archive, R_OK)) {
+        diag_error(d, "cannot find '%s', a part of shardcc: %s", archive, strerror(errno));
         return false;
     }
-    return out_write(c_path, c->s, c->n, d) && run(s, arguments(a, o, c_path, path), o, d) &&
-           is_program(path, o->cc, d);
+    if (!write_texts(s, t, o, d) ||
+        (o->target->build_kernels && !o->target->build_kernels(s, p, o, &more, d)))
+        return false;
+    const char *c_path = arena_string(a, "%s/%s.c", s->folder, o->name);
+    return compiler_run(s, &c, arguments(a, o, c_path, &more, path), d) &&
+           compiler_made(&c, o->cc, path, X_OK, "program", d);
 }

@@ -14,13 +14,19 @@ typedef struct GenerateOptions {
     const char *plan;        // the plan in one line
     const Cluster *cluster;  // calls say their predicted time on it; NULL: they don't
     double init_std;         // > 0: of parameters, drawn if there is no weights file
-    int64_t vocabulary;      // size of the first output's last dim if the input is tokens; else 0
+    const char
+        *gpus;  // "sm_80,sm_90": those that kernels are compiled for, where they are for GPUs
+    int64_t vocabulary;  // size of the first output's last dim if the input is tokens; else 0
 } GenerateOptions;
 
-// The trainer's C text. It depends only on the arguments.
-void generate_c(const Program *p, const GenerateOptions *o, Text *t);
-// The same, and the text of the kernels that it launches, if the target has one: C++ for nvcc.
-void generate_texts(const Program *p, const GenerateOptions *o, Text *t, Text *kernels);
+// A program's texts: C, and the kernels that it launches, if the target has a text of them.
+typedef struct ProgramTexts {
+    Text c, kernels;
+} ProgramTexts;
+
+// The trainer's texts. They depend only on the arguments.
+void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t);
+void texts_free(ProgramTexts *t);
 
 // Results appear whole or not at all: they are written into a folder of their own, beside their
 // place, and moved there at the end. Signals that would end the program wait until then.
@@ -45,16 +51,20 @@ bool staging_close(Staging *s, bool ok, Diag *d);
 typedef struct BuildOptions {
     const TargetText *target;
     const char *name;     // of the trainer; base name
-    const char *runtime;  // folder with rt.h, the runtime's sources and libraries
+    const char *runtime;  // folder with the runtime's libraries, and its sources in runtime/
     const char *cc;       // C compiler, "cc"
     const char *march;    // "native", "x86-64-v3" …
+    const char *gpus;     // as GenerateOptions.gpus
+    const char *cuda;     // the folder of CUDA's toolkit; NULL: where it is found
     bool has_ranks;       // the program runs on several ranks: it needs MPI
 } BuildOptions;
 
-// Adds NAME.c and the program that is compiled from it and linked with the runtime.
-bool build_program(Staging *s, const Text *c, const BuildOptions *o, Diag *d);
+// Adds the program's texts and the program that is compiled from them and linked with the runtime.
+bool build_program(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
+                   Diag *d);
 
-// Adds the program's text, the runtime's sources that it uses and a Makefile.
-bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d);
+// Adds the program's texts, the runtime's sources that it uses and a Makefile.
+bool build_folder(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
+                  Diag *d);
 
 #endif

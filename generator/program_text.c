@@ -146,6 +146,8 @@ static void print_model(const Gen *g, Text *t)
     const Program *p = g->p;
     const Graph *train = p->set[SET_TRAIN].g;
 
+    if (g->o->target->image)
+        text_printf(t, "%s\n", g->o->target->image);
     text_printf(t, "static const RtModel model = {\n    .name = ");
     print_string(t, g->o->name, 12);
     text_printf(t, ",\n    .options = ");
@@ -169,6 +171,8 @@ static void print_model(const Gen *g, Text *t)
     }
     print_mesh(g, t);
     text_printf(t, "    .device = &%s,\n", g->o->target->device);
+    if (g->o->target->image)
+        text_printf(t, "    .kernels = rt_kernels,\n    .kernels_for = \"%s\",\n", g->o->gpus);
     text_printf(t, "    .redzone = %d,\n    .live_ranges = live_ranges,\n", REDZONE);
     if (g->n_persistent)
         text_printf(t, "    .tensors = tensors,\n"
@@ -224,15 +228,13 @@ static void print_kernels(Gen *g, Text *t)
 
 enum { N_TEXTS = 8 };
 
-void generate_c(const Program *p, const GenerateOptions *o, Text *t)
+void texts_free(ProgramTexts *t)
 {
-    Text kernels = {0};
-
-    generate_texts(p, o, t, &kernels);
-    text_free(&kernels);
+    text_free(&t->c);
+    text_free(&t->kernels);
 }
 
-void generate_texts(const Program *p, const GenerateOptions *o, Text *t, Text *kernels)
+void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
 {
     Text part[N_TEXTS] = {{0}};
     Gen g = {.p = p,
@@ -258,8 +260,8 @@ void generate_texts(const Program *p, const GenerateOptions *o, Text *t, Text *k
             generate_items(&g);
     generate_tensors(&g);
     generate_live_ranges(&g);
-    print_program(&g, t);
-    print_kernels(&g, kernels);
+    print_program(&g, &t->c);
+    print_kernels(&g, &t->kernels);
     for (int i = 0; i < N_TEXTS; i++)
         text_free(&part[i]);
     arena_free(g.arena);

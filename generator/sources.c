@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "generator/target_text.h"
+#include "generator/compilers.h"
+#include "generator/kernel_files.h"
 
 typedef struct Sources {
     Staging *s;
@@ -117,36 +118,18 @@ static bool copy_trainer(Sources *x, bool has_ranks)
     return ok && (!has_ranks || copy(x, "comm/mpi/mpi.c"));
 }
 
-// Copies a file of the target's kernels.
-static bool copy_kernel(Sources *x, const char *name)
+// Copies the target's files that the program needs, and the kernels' text of the same name.
+static bool copy_kernels(Sources *x, const Program *p, bool has_ranks)
 {
-    return copy(x, arena_string(x->s->arena, "%s/%s.c", x->target->folder, name));
-}
-
-static bool copy_listed(Sources *x, const char *const *name)
-{
+    KernelFiles files = kernel_files(x->s->arena, x->target, p, has_ranks);
     bool ok = true;
 
-    for (; ok && *name; name++)
-        ok = copy_kernel(x, *name);
-    return ok;
-}
-
-// Copies the kernels that the program calls.
-static bool copy_kernels(Sources *x, const Program *p)
-{
-    bool ok = true;
-
-    for (int k = 0; k < N_SETS; k++)
-        for (int i = 0; ok && i < p->set[k].n_items; i++) {
-            const Item *it = &p->set[k].items[i];
-            if (it->kind == ITEM_GROUP && it->group.has_columns)
-                ok = copy_kernel(x, "sums");
-            if (ok && it->kind == ITEM_PAD)
-                ok = copy_kernel(x, "pad");
-            if (ok && it->kind == ITEM_KERNEL)
-                ok = copy_kernel(x, it->call.kernel.def->name);
-        }
+    for (int i = 0; ok && i < files.n; i++) {
+        char *path = path_in(x->s->arena, x->target->folder, files.name[i]);
+        char *kernels = arena_string(x->s->arena, "%s.cu", path);
+        bool has_kernels = !access(path_in(x->s->arena, x->runtime, kernels), F_OK);
+        ok = copy(x, arena_string(x->s->arena, "%s.c", path)) && (!has_kernels || copy(x, kernels));
+    }
     return ok;
 }
 
@@ -157,43 +140,59 @@ static const char makefile[] = "%s\n"
                                "# Needs a C compiler%s%s.\n"
                                "CC %s\n"
                                "MARCH ?= %s\n"
+                               "%s"
                                "CFLAGS = -march=$(MARCH) %s-D_GNU_SOURCE\n"
                                "SOURCES =%s\n\n"
                                "%s: $(SOURCES:.c=.o)\n"
-                               "\t$(CC) $(CFLAGS) -o $@ $^%s%s -lpthread -lm\n\n"
+                               "\t$(CC) $(CFLAGS) -o $@ $^%s%s%s -lpthread -lm\n\n"
+                               "%s"
                                "%%.o: %%.c\n"
-                               "\t$(CC) $(CFLAGS) -I. -Iruntime -c -o $@ $<\n\n"
+                               "\t$(CC) $(CFLAGS) %s-I. -Iruntime -c -o $@ $<\n\n"
                                "clean:\n"
-                               "\trm -f %s $(SOURCES:.c=.o)\n";
+                               "\trm -f %s $(SOURCES:.c=.o)%s\n";
 
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool write_makefile(Sources *x, const BuildOptions *o)
+static const char *or_nothing(const char *s) { return s ? s : ""; }
+
+static void print_makefile(const Sources *x, const BuildOptions *o, const Text *sources, Text *t)
 {
     const TargetText *target = o->target;
     bool has_library = map_get(&x->done, target->library.file);
-    Text sources = {0}, make = {0}, flags = {0};
+    Text flags = {0}, rule = {0};
+
+    for (const char *const *flag = target->flags; *flag; flag++)
+        text_printf(&flags, "%s ", *flag);
+    if (target->make.print_rule)
+        target->make.print_rule(o, &rule);
+    const char *library = arena_string(x->s->arena, ", %s and %s (%s)", target->extension,
+                                       target->library.name, target->library.source);
+    text_printf(t, makefile, mark,
+                has_library ? library : arena_string(x->s->arena, " and %s", target->extension),
+                o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "",
+                o->has_ranks ? "= mpicc" : "?= cc", o->march, or_nothing(target->make.variables),
+                flags.s, sources->s, o->name, or_nothing(target->make.link_flags),
+                has_library ? " " : "", has_library ? target->library.flag : "", or_nothing(rule.s),
+                or_nothing(target->make.flags), o->name, or_nothing(target->make.made));
+    text_free(&flags);
+    text_free(&rule);
+}
+
+static bool write_makefile(Sources *x, const BuildOptions *o)
+{
+    Text sources = {0}, make = {0};
 
     qsort(x->s->name, (size_t)x->s->n, sizeof *x->s->name, by_name);  // folders before their files
     for (int i = 0; i < x->s->n; i++)
         if (ends_in(x->s->name[i], ".c"))
             text_printf(&sources, " \\\n    %s", x->s->name[i]);
-    for (const char *const *flag = target->flags; *flag; flag++)
-        text_printf(&flags, "%s ", *flag);
-    const char *library = arena_string(x->s->arena, ", %s and %s (Debian: %s)", target->extension,
-                                       target->library.name, target->library.package);
-    text_printf(&make, makefile, mark,
-                has_library ? library : arena_string(x->s->arena, " and %s", target->extension),
-                o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "",
-                o->has_ranks ? "= mpicc" : "?= cc", o->march, flags.s, sources.s, o->name,
-                has_library ? " " : "", has_library ? target->library.flag : "", o->name);
+    print_makefile(x, o, &sources, &make);
     bool ok = out_write(staging_file(x->s, "Makefile"), make.s, make.n, x->d);
     text_free(&sources);
     text_free(&make);
-    text_free(&flags);
     return ok;
 }
 
@@ -223,7 +222,8 @@ static bool spares_files(const Staging *s, Diag *d)
     return true;
 }
 
-bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOptions *o, Diag *d)
+bool build_folder(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
+                  Diag *d)
 {
     Sources x = {.s = s,
                  .runtime = path_in(s->arena, o->runtime, "runtime"),
@@ -231,9 +231,7 @@ bool build_folder(Staging *s, const Program *p, const Text *c, const BuildOption
                  .done.arena = s->arena,
                  .d = d};
 
-    return out_write(staging_file(s, arena_string(s->arena, "%s.c", o->name)), c->s, c->n, d) &&
-           make_folders(&x, o->has_ranks) && copy_trainer(&x, o->has_ranks) &&
-           copy_listed(&x, o->target->files) && copy_kernels(&x, p) &&
-           (!o->has_ranks || copy_listed(&x, o->target->collectives)) && write_makefile(&x, o) &&
-           spares_files(s, d);
+    return write_texts(s, t, o, d) && make_folders(&x, o->has_ranks) &&
+           copy_trainer(&x, o->has_ranks) && copy_kernels(&x, p, o->has_ranks) &&
+           write_makefile(&x, o) && spares_files(s, d);
 }

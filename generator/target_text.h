@@ -5,6 +5,17 @@
 
 #include "generator/internal.h"
 
+// A kernel whose file in the runtime isn't called after it.
+typedef struct KernelFile {
+    const char *kernel, *file;
+} KernelFile;
+
+// A list of arguments.
+typedef struct Words {
+    const char **word;
+    int n, cap;
+} Words;
+
 struct TargetText {
     const char *header;  // that the text includes
     // The begin of the text of kernels, a file of its own; NULL: functions stand in the C text.
@@ -23,14 +34,26 @@ struct TargetText {
     const char *main_begin;    // the first statement of main; NULL: there is none
     const char *const *flags;  // of the C compiler, up to NULL; the user chooses -march
     const char *extension;     // of C that the compiler must have
-    // A library that kernels use: its name and its flag, its package in Debian, and the only file
-    // of the runtime that needs it.
+    // A library that kernels use: its name and its flag, where it comes from ("Debian: PACKAGE"),
+    // and the only file of the runtime that needs it.
     struct {
-        const char *name, *flag, *package, *file;
+        const char *name, *flag, *source, *file;
     } library;
-    const char *folder;              // of its kernels in the runtime
+    const char *archive;             // of its kernels, without lib and .a; NULL: they have none
+    const char *folder;              // of its kernels in the runtime; the target's name
     const char *const *files;        // in that folder, up to NULL: those that every program needs
     const char *const *collectives;  // those that programs of several ranks need
+    const KernelFile *shared_files;  // up to {0}; NULL: each kernel has a file of its name
+    // NULL: there is no text of kernels.
+    // Compiles it, and adds arguments of the C compiler that the program needs because of it.
+    bool (*build_kernels)(Staging *s, const Program *p, const BuildOptions *o, Words *to, Diag *d);
+    const char *image;  // the declaration of RtModel.kernels, rt_kernels
+    // In a Makefile: variables, flags of the C compiler and the linker, the rule that compiles it,
+    // and what this makes.
+    struct {
+        const char *variables, *flags, *link_flags, *made;
+        void (*print_rule)(const BuildOptions *o, Text *t);
+    } make;
 };
 
 #endif

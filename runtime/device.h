@@ -12,6 +12,9 @@ typedef struct RtShare {
     int threads, place;
 } RtShare;
 
+// A function of the program: RtModel.micro, reduce, update or forward.
+typedef void (*RtPart)(Rt *rt, char *m);
+
 // Places are bytes in the arena. Calls are carried out in their order, and in that of the program's
 // statements.
 struct RtDevice {
@@ -30,13 +33,12 @@ struct RtDevice {
     void (*copy_out)(Rt *rt, void *to, int64_t from, int64_t bytes);
     // Writes an element of `bytes` bytes `count` times.
     void (*fill)(Rt *rt, int64_t to, const void *element, int64_t bytes, int64_t count);
+    // Runs a function of the program. It may return before its statements have been carried out.
+    void (*run)(Rt *rt, RtPart part);
     // Waits until all calls and statements so far have been carried out.
     void (*synchronise)(Rt *rt);
     const RtCollectives *collectives;  // NULL: those of the transport
 };
-
-// Runs a function of the program. It may return before its statements have been carried out.
-static inline void rt_run(Rt *rt, void (*part)(Rt *rt, char *m)) { part(rt, rt->arena); }
 
 // The place of an operand of the program.
 static inline int64_t rt_place_of(const Rt *rt, const void *operand)

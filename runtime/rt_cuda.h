@@ -10,7 +10,11 @@
 extern "C" {
 #endif
 
-extern const RtDevice rt_cuda;
+// Puts a file, the fat binary with the program's kernels, into the program as rt_kernels.
+#define RT_KERNELS(file)                                                                           \
+    __asm__(".pushsection .rodata, \"a\"\n\t.balign 64\nrt_kernels:\n\t.incbin \"" file            \
+            "\"\n\t.popsection\n");                                                                \
+    extern const char rt_kernels[]
 
 // Launches a kernel in `blocks` blocks of `threads` threads. Its n parameters are words of 64 bits:
 // places, or numbers as RT_NUMBER makes them.

@@ -11,6 +11,9 @@ enum { RT_CUDA_BLOCKS = 528 };
 // Products: the edge of a tile, and the least terms of a part of a long sum.
 enum { RT_CUDA_EDGE = 64, RT_CUDA_TERMS = 256 };
 
+// Tiles of columns that a block of attention has, for results of so many columns.
+static inline int rt_cuda_column_tiles(int64_t columns) { return columns <= RT_CUDA_EDGE ? 1 : 2; }
+
 // Parts of at least `least_length` elements into which a long sum is split, if there are `units`
 // such sums.
 int64_t rt_cuda_reduce_chunks(int64_t units, int64_t length, int64_t least_length);

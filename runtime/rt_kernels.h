@@ -26,6 +26,7 @@ struct Rt {
     void **kernel;  // prepared kernels by number
     int threads;
     int gpu;                           // its number, where the device is one of several
+    bool has_graphs;                   // a GPU replays what it has recorded
     struct RtCuda *cuda;               // the GPU's kernels and its stream; NULL: a CPU's program
     char *workspace;                   // in the arena: the current call's, see rt_with
     struct RtProfile *profile;         // NULL: no --profile and no --trace

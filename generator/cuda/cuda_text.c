@@ -1,31 +1,55 @@
 // The text of programs for GPUs, and how they are built.
+#include "generator/cuda/build.h"
 #include "generator/cuda/group.h"
 #include "generator/kernel_call.h"
-#include "generator/target_text.h"
 
 #define RT_FLAG(flag) flag,
 static const char *const flags[] = {
 #include "runtime/rt_flags.def"
     NULL};
 
-static const char *const files[] = {NULL};
+static const char *const files[] = {"copy",   "cuda_device", "dims",    "graphs",
+                                    "kernel", "launch",      "library", NULL};
+
+static const char *const collectives[] = {NULL};
+
+static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
+                                          {"conv_weight_grad", "conv"},
+                                          {"max_pool", "pool"},
+                                          {"max_pool_grad", "pool"},
+                                          {"sum_pool", "pool"},
+                                          {"sum_pool_grad", "pool"},
+                                          {0}};
 
 const TargetText cuda_text = {
     .header = "rt_cuda.h",
     .device = "rt_cuda",
-    .kernels_head = "// The kernels of fused groups, which the C text of the same name launches. A "
-                    "parameter is\n"
-                    "// named after the value that lies there: x0, x1 … are inputs, y0, y1 … "
-                    "results. A thread's\n"
-                    "// elements of them are a0, a1 … and r0, r1 …\n"
-                    "#include \"runtime/cuda/group.cuh\"\n\n",
+    .kernels_head =
+        "// The kernels of fused groups, which the C text of the same name launches. A "
+        "parameter is\n"
+        "// named after the value that lies there: x0, x1 … are inputs, y0, y1 … "
+        "results. A thread's\n"
+        "// elements of them are a0, a1 … and r0, r1 … The kernels of operators are the "
+        "runtime's, for the\n"
+        "// types and the columns of attention listed here.\n",
     .make_functions = make_kernels,
     .print_functions = finish_kernels,
     .print_group = print_launch,
     .print_kernel = print_kernel,
     .flags = flags,
-    .extension = "C11",
-    .library = {.name = "CUDA", .flag = "-lcudart_static", .package = "nvidia-cuda-toolkit"},
+    .extension = "g++",
+    .library = {.name = "CUDA 13",
+                .flag = "-lcudart_static",
+                .source = "a toolkit, or ./setup.sh --cuda",
+                .file = "cuda/library.c"},
     .folder = "cuda",
     .files = files,
-    .collectives = files};
+    .collectives = collectives,
+    .shared_files = shared_files,
+    .build_kernels = build_kernels,
+    .image = "RT_KERNELS(\"" IMAGE "\");\n",
+    .make = {.variables = "CUDA ?= /usr/local/cuda\n",
+             .flags = "-I$(CUDA)/include ",
+             .link_flags = " -L$(CUDA)/lib64 -L$(CUDA)/lib",
+             .made = " " IMAGE,
+             .print_rule = print_make_rule}};

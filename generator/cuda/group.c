@@ -3,6 +3,7 @@
 
 #include "generator/cuda/group.h"
 #include "generator/cuda/kernel_body.h"
+#include "generator/cuda/runtime_kernels.h"
 #include "generator/group/function.h"
 
 // The least size that a kernel of contiguous elements is passed instead of knowing it. Other
@@ -212,8 +213,10 @@ static void print_kernel_text(Gen *g, const GroupFunction *f)
 void finish_kernels(Gen *g)
 {
     finish_calls(g, &text);
+    print_variants(g, g->groups);
     for (int i = 0; i < g->n_groups; i++)
         print_kernel_text(g, &g->function[i]);
+    print_includes(g, g->groups);
 }
 
 // ---- launches ----

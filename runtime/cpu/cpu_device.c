@@ -63,6 +63,8 @@ static void cpu_fill(Rt *rt, int64_t to, const void *element, int64_t bytes, int
     }
 }
 
+static void cpu_run(Rt *rt, RtPart part) { part(rt, rt->arena); }
+
 static void cpu_synchronise(Rt *rt) { (void)rt; }
 
 const RtDevice rt_cpu = {
@@ -74,5 +76,6 @@ const RtDevice rt_cpu = {
     .copy_in = cpu_copy_in,
     .copy_out = cpu_copy_out,
     .fill = cpu_fill,
+    .run = cpu_run,
     .synchronise = cpu_synchronise,
 };

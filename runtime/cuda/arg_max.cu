@@ -49,4 +49,4 @@ __device__ __forceinline__ void rt_arg_max_column(const RtAlong &p, int64_t *y, 
         rt_arg_max_column(p, y, x);                                                                \
     }                                                                                              \
     RT_ENTRY(rt_cuda_arg_max_column_##name);
-RT_CUDA_EACH_NUMBER(RT_ARG_MAX)
+RT_CUDA_EACH_TYPE(RT_ARG_MAX)

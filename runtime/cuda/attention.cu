@@ -146,5 +146,4 @@ __device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAtte
         rt_attend<tiles>(a, {y, lse, q, k, v, bias, seed, step, micro});                           \
     }                                                                                              \
     RT_ENTRY(rt_cuda_attention_##tiles);
-RT_ATTENTION(1)
-RT_ATTENTION(2)
+RT_CUDA_EACH_WIDTH(RT_ATTENTION)

@@ -191,5 +191,4 @@ RT_ENTRY(rt_cuda_attention_sums);
         rt_grad_queries<tiles>(a, x);                                                              \
     }                                                                                              \
     RT_ENTRY(rt_cuda_attention_queries_##tiles);
-RT_ATTENTION_GRAD(1)
-RT_ATTENTION_GRAD(2)
+RT_CUDA_EACH_WIDTH(RT_ATTENTION_GRAD)

@@ -1,4 +1,5 @@
 // Strided copies and fills: which kernel, and units of how many bytes.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,21 @@ RtCudaPattern rt_cuda_pattern(RtType t, double value)
     for (int i = 0; i < MOST_BYTES; i += bytes)
         memcpy((char *)&p + i, &x, (size_t)bytes);
     return p;
+}
+
+double rt_cuda_identity(RtType t, RtReduceOp op)
+{
+    bool is_float = t == RT_F32 || t == RT_F64 || t == RT_F16 || t == RT_BF16;
+    bool is_unsigned = t == RT_BOOL || t == RT_U8 || t == RT_U16 || t == RT_U32;
+    int bits = 8 * rt_type_bytes(t) - !is_unsigned;  // u64 is ordered as i64
+
+    if (op == RT_SUM)
+        return 0;
+    if (is_float)
+        return op == RT_MAX ? -INFINITY : INFINITY;
+    if (op == RT_MAX)
+        return is_unsigned ? 0 : -ldexp(1, bits);
+    return t == RT_BOOL ? 1 : ldexp(1, bits) - 1;
 }
 
 void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value)

@@ -3,7 +3,8 @@
 //
 // Kernels are written in CUDA's own words, and the tests compile them for the CPU too
 // (tests/cuda/gpu.h). So they use only what that header has: Shared<float[32]> for arrays in shared
-// memory, rt_load and rt_store for vectors, and RT_ENTRY after each kernel.
+// memory, rt_load and rt_store for vectors, RT_CALLED for functions that aren't inlined, and
+// RT_ENTRY after each kernel.
 #ifndef SHARDCC_RT_CUDA_CUH
 #define SHARDCC_RT_CUDA_CUH
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #ifdef __CUDACC__
+#define RT_CALLED __noinline__
 #define RT_ENTRY(name) static_assert(sizeof(&name) > 0, "a kernel")
 template <class T> using Shared = T;
 
@@ -36,17 +38,24 @@ template <int N> __device__ __forceinline__ float4 rt_load4(float (&row)[N], int
 
 enum { RT_WARP = 32, RT_ALL_LANES = -1 };
 
-// The quotient and remainder, by 32-bit division where that is enough.
+// The quotient and remainder, by 32-bit division where that is enough. The other one is a call, as
+// it takes a hundred instructions.
 struct RtDivided {
     int64_t quotient, rest;
 };
+static __device__ RT_CALLED RtDivided rt_divide_long(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+
+    return {q, a - q * b};
+}
 __device__ __forceinline__ RtDivided rt_divide(int64_t a, int64_t b)
 {
     if (((a | b) >> 32) == 0) {
         uint32_t q = (uint32_t)a / (uint32_t)b;
         return {q, (uint32_t)a - q * (uint32_t)b};
     }
-    return {a / b, a % b};
+    return rt_divide_long(a, b);
 }
 
 // Offsets of entry `i` of some dims in two operands.
@@ -57,6 +66,7 @@ __device__ __forceinline__ RtOffsets rt_offsets(const RtCudaDims &d, int64_t i)
 {
     RtOffsets at = {0, 0};
 
+#pragma unroll 1
     for (int k = d.n - 1; k > 0; k--) {
         RtDivided part = rt_divide(i, d.dim[k]);
         at.x += part.rest * d.x[k];

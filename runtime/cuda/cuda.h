@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "runtime/cuda/params.h"
+#include "runtime/device.h"
 #include "runtime/rt_cuda_workspace.h"
 #include "runtime/rt_workspace.h"
 
@@ -15,11 +16,19 @@ typedef struct RtCuda {
     cudaStream_t stream;
     cudaLibrary_t library;
     struct RtCudaStaging *staging;  // of host memory; NULL: none
+    struct RtCudaGraph *graph;      // of functions that have run, a list
     struct RtCudaKernel *kernel;    // those that have been launched, by a hash of their names
     int n, room;
 } RtCuda;
 
 typedef struct RtCudaStaging RtCudaStaging;
+
+// ---- recorded functions: graphs.c ----
+
+// Runs a function of the program: the first time as it stands, the second time it is recorded, and
+// from then on the record is replayed. It isn't recorded while its calls are followed.
+void rt_cuda_run(Rt *rt, RtPart part);
+void rt_cuda_graphs_free(RtCuda *c);
 
 // Loads the fat binary. Returns CUDA's error.
 cudaError_t rt_cuda_load(RtCuda *c, const void *image);
@@ -28,6 +37,9 @@ void rt_cuda_unload(RtCuda *c);
 typedef struct RtCudaGrid {
     int64_t x, y, z;  // blocks
 } RtCudaGrid;
+
+// Ends the program with a message if a call failed: the GPU can't go on.
+void rt_cuda_must(cudaError_t e, const char *what);
 
 // Launches a kernel of the library on Rt.cuda's stream; nothing if the grid has no blocks. `args`
 // point to its arguments. Prints what is wrong and exits if that fails.
@@ -38,6 +50,8 @@ void rt_cuda_launch(Rt *rt, const char *kernel, RtCudaGrid grid, int threads, vo
 void rt_cuda_launch_typed(Rt *rt, const char *kernel, RtType t, RtCudaGrid grid, int threads,
                           void **args);
 
+enum { RT_CUDA_MOST_PARAMETERS = 512 };  // words in the 4 KiB of a kernel's parameters
+
 // ---- prepared kernels ----
 
 // Allocates a zeroed struct and stores it as kernel number `kernel`; rt_kernels_free frees it.
@@ -47,8 +61,6 @@ void rt_cuda_product(Rt *rt, const RtDot *p, void *y, const void *a, const void 
 
 // ---- attention ----
 
-// Tiles of 64 columns that a block has, for results of so many columns.
-static inline int rt_cuda_column_tiles(int64_t columns) { return columns <= RT_CUDA_EDGE ? 1 : 2; }
 // Tiles of `rows` rows (queries or keys) and blocks of columns.
 RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64_t columns);
 

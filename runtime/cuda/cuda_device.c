@@ -24,15 +24,6 @@ static bool is_fine(const RtModel *m, cudaError_t e, const char *what)
            rt_error(m, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
-// Errors of calls that can't be refused end the trainer: the GPU has failed.
-static void must(cudaError_t e, const char *what)
-{
-    if (e == cudaSuccess)
-        return;
-    fprintf(stderr, "error: %s: %s (%s)\n", what, cudaGetErrorString(e), cudaGetErrorName(e));
-    exit(1);
-}
-
 // ---- open and close ----
 
 // The driver is as old as the newest CUDA that it knows; a version is 1000 major + 10 minor.
@@ -142,6 +133,7 @@ static void gpu_close(Rt *rt, const RtModel *m)
     if (rt->arena)
         cudaFree(rt->arena);
     close_staging(c->staging);
+    rt_cuda_graphs_free(c);
     if (c->library)
         rt_cuda_unload(c);
     free(c);
@@ -166,7 +158,7 @@ static int take_half(RtCudaStaging *s)
     int i = s->next;
 
     s->next = 1 - i;
-    must(cudaEventSynchronize(s->copied[i]), "a copy to the GPU");
+    rt_cuda_must(cudaEventSynchronize(s->copied[i]), "a copy to the GPU");
     return i;
 }
 
@@ -178,10 +170,10 @@ static void gpu_copy_in(Rt *rt, int64_t to, const void *from, int64_t bytes)
         int i = take_half(s);
         n = rt_least(HALF, bytes - at);
         memcpy(s->half[i], (const char *)from + at, (size_t)n);
-        must(cudaMemcpyAsync(rt->arena + to + at, s->half[i], (size_t)n, cudaMemcpyHostToDevice,
-                             rt->cuda->stream),
-             "a copy to the GPU");
-        must(cudaEventRecord(s->copied[i], rt->cuda->stream), "a copy to the GPU");
+        rt_cuda_must(cudaMemcpyAsync(rt->arena + to + at, s->half[i], (size_t)n,
+                                     cudaMemcpyHostToDevice, rt->cuda->stream),
+                     "a copy to the GPU");
+        rt_cuda_must(cudaEventRecord(s->copied[i], rt->cuda->stream), "a copy to the GPU");
     }
 }
 
@@ -192,10 +184,10 @@ static void gpu_copy_out(Rt *rt, void *to, int64_t from, int64_t bytes)
     for (int64_t at = 0, n; at < bytes; at += n) {
         int i = take_half(s);
         n = rt_least(HALF, bytes - at);
-        must(cudaMemcpyAsync(s->half[i], rt->arena + from + at, (size_t)n, cudaMemcpyDeviceToHost,
-                             rt->cuda->stream),
-             "a copy from the GPU");
-        must(cudaStreamSynchronize(rt->cuda->stream), "a copy from the GPU");
+        rt_cuda_must(cudaMemcpyAsync(s->half[i], rt->arena + from + at, (size_t)n,
+                                     cudaMemcpyDeviceToHost, rt->cuda->stream),
+                     "a copy from the GPU");
+        rt_cuda_must(cudaStreamSynchronize(rt->cuda->stream), "a copy from the GPU");
         memcpy((char *)to + at, s->half[i], (size_t)n);
     }
 }
@@ -210,7 +202,10 @@ static void gpu_fill(Rt *rt, int64_t to, const void *element, int64_t bytes, int
     rt_cuda_put(rt, &c, rt->arena + to, pattern);
 }
 
-static void gpu_synchronise(Rt *rt) { must(cudaStreamSynchronize(rt->cuda->stream), "the GPU"); }
+static void gpu_synchronise(Rt *rt)
+{
+    rt_cuda_must(cudaStreamSynchronize(rt->cuda->stream), "the GPU");
+}
 
 const RtDevice rt_cuda = {
     .name = "cuda",
@@ -221,5 +216,6 @@ const RtDevice rt_cuda = {
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
     .fill = gpu_fill,
+    .run = rt_cuda_run,
     .synchronise = gpu_synchronise,
 };

@@ -83,4 +83,4 @@ __device__ __forceinline__ void rt_cumsum_column(const RtAlong &p, T *y, const T
         rt_cumsum_column(p, y, x);                                                                 \
     }                                                                                              \
     RT_ENTRY(rt_cuda_cumsum_column_##name);
-RT_CUDA_EACH_NUMBER(RT_CUMSUM)
+RT_CUDA_EACH_TYPE(RT_CUMSUM)

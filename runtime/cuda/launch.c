@@ -3,30 +3,11 @@
 
 #include "runtime/cuda/cuda.h"
 
-enum { MOST_PARAMETERS = 512 };  // words in the 4 KiB of a kernel's parameters
-
 void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, char *const *p, int n)
 {
-    void *args[MOST_PARAMETERS];
+    void *args[RT_CUDA_MOST_PARAMETERS];
 
     for (int i = 0; i < n; i++)
         args[i] = (void *)&p[i];
     rt_cuda_launch(rt, kernel, (RtCudaGrid){blocks, 1, 1}, threads, args);
-}
-
-void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, char *const *y, char *const *p,
-                    int n)
-{
-    int64_t chunks = rt_cuda_sums_chunks(q), tiles = rt_cuda_sums_tiles(q);
-    char *partial = rt->workspace;
-    void *args[MOST_PARAMETERS + 1] = {&partial};
-
-    for (int i = 0; i < n; i++)
-        args[1 + i] = (void *)&p[i];
-    rt_cuda_launch(rt, kernel, (RtCudaGrid){q->outer * chunks * tiles, 1, 1}, RT_SUM_THREADS, args);
-    for (int64_t i = 0; i < q->n; i++)
-        rt_cuda_launch(rt, "rt_cuda_add_sums",
-                       (RtCudaGrid){rt_ceil_div(q->outer * q->width, RT_SUM_THREADS), 1, 1},
-                       RT_SUM_THREADS,
-                       RT_CUDA_ARGS((void *)q, &chunks, &i, &partial, (void *)&y[i]));
 }

@@ -10,9 +10,11 @@ typedef struct RtCudaKernel {
     cudaKernel_t kernel;
 } RtCudaKernel;
 
-static void fail(const char *kernel, cudaError_t e)
+void rt_cuda_must(cudaError_t e, const char *what)
 {
-    fprintf(stderr, "error: %s: %s (%s)\n", kernel, cudaGetErrorString(e), cudaGetErrorName(e));
+    if (e == cudaSuccess)
+        return;
+    fprintf(stderr, "error: %s: %s (%s)\n", what, cudaGetErrorString(e), cudaGetErrorName(e));
     exit(1);
 }
 
@@ -53,7 +55,7 @@ static void grow(RtCuda *c)
     c->room = old.room ? 2 * old.room : 64;
     c->kernel = calloc((size_t)c->room, sizeof *c->kernel);
     if (!c->kernel)
-        fail("kernels", cudaErrorMemoryAllocation);
+        rt_cuda_must(cudaErrorMemoryAllocation, "kernels");
     for (int i = 0; i < old.room; i++)
         if (old.kernel[i].name)
             *slot_of(c, old.kernel[i].name) = old.kernel[i];
@@ -68,8 +70,7 @@ static cudaKernel_t kernel_of(RtCuda *c, const char *name)
     if (!k->name) {
         cudaError_t e = cudaLibraryGetKernel(&k->kernel, c->library, name);
         char *copy = strdup(name);
-        if (e || !copy)
-            fail(name, e ? e : cudaErrorMemoryAllocation);
+        rt_cuda_must(copy ? e : cudaErrorMemoryAllocation, name);
         k->name = copy;
         c->n++;
     }
@@ -81,13 +82,12 @@ void rt_cuda_launch(Rt *rt, const char *kernel, RtCudaGrid grid, int threads, vo
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
         return;
     if (grid.x > INT32_MAX || grid.y > UINT16_MAX || grid.z > UINT16_MAX)
-        fail(kernel, cudaErrorInvalidConfiguration);
+        rt_cuda_must(cudaErrorInvalidConfiguration, kernel);
     cudaLaunchConfig_t config = {.gridDim = {(unsigned)grid.x, (unsigned)grid.y, (unsigned)grid.z},
                                  .blockDim = {(unsigned)threads, 1, 1},
                                  .stream = rt->cuda->stream};
-    cudaError_t e = cudaLaunchKernelExC(&config, (const void *)kernel_of(rt->cuda, kernel), args);
-    if (e)
-        fail(kernel, e);
+    rt_cuda_must(cudaLaunchKernelExC(&config, (const void *)kernel_of(rt->cuda, kernel), args),
+                 kernel);
 }
 
 static const char *suffix_of(RtType t)

@@ -5,8 +5,12 @@
 
 #include "runtime/rt_kernels.h"
 
-// X(C type, suffix of the kernels' names). u64 is handled as i64 and bool as u8.
-#define RT_CUDA_EACH_INT(X)                                                                        \
+// X(C type, suffix of the kernels' names): the types that kernels have a variant for, u64 as i64
+// and bool as u8. A program's text defines the list of those that it needs.
+#ifndef RT_CUDA_EACH_TYPE
+#define RT_CUDA_EACH_TYPE(X)                                                                       \
+    X(float, f32)                                                                                  \
+    X(double, f64)                                                                                 \
     X(int8_t, i8)                                                                                  \
     X(int16_t, i16)                                                                                \
     X(int32_t, i32)                                                                                \
@@ -14,7 +18,11 @@
     X(uint8_t, u8)                                                                                 \
     X(uint16_t, u16)                                                                               \
     X(uint32_t, u32)
-#define RT_CUDA_EACH_NUMBER(X) X(float, f32) X(double, f64) RT_CUDA_EACH_INT(X)
+#endif
+// X(tiles): the columns of attention's blocks, as rt_cuda_column_tiles.
+#ifndef RT_CUDA_EACH_WIDTH
+#define RT_CUDA_EACH_WIDTH(X) X(1) X(2)
+#endif
 
 // Dims with the strides of two operands, the outermost first.
 typedef struct RtCudaDims {

@@ -178,4 +178,4 @@ __device__ __forceinline__ void rt_reduce_chunks(const RtCudaReduce &p, T *y,
         rt_reduce_chunks(p, y, partial);                                                           \
     }                                                                                              \
     RT_ENTRY(rt_cuda_reduce_join_##name);
-RT_CUDA_EACH_NUMBER(RT_REDUCE)
+RT_CUDA_EACH_TYPE(RT_REDUCE)

@@ -91,4 +91,4 @@ __device__ __forceinline__ void rt_add_segment(const RtGather &p, T *table, cons
         rt_add_segment(p, table, rows, row, order);                                                \
     }                                                                                              \
     RT_ENTRY(rt_cuda_scatter_add_##name);
-RT_CUDA_EACH_NUMBER(RT_SCATTER)
+RT_CUDA_EACH_TYPE(RT_SCATTER)

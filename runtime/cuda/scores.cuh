@@ -14,6 +14,7 @@ __device__ __forceinline__ int64_t rt_entry(int n, const int64_t *dim, const int
 {
     int64_t at = 0;
 
+#pragma unroll 1
     for (int k = n - 1; k >= 0; k--) {
         RtDivided d = rt_divide(i, dim[k]);
         at += d.rest * stride[k];

@@ -35,4 +35,4 @@ __device__ __forceinline__ void rt_top_k_line(const RtAlong &p, T *values, int64
         rt_top_k_line(p, values, indices, x);                                                      \
     }                                                                                              \
     RT_ENTRY(rt_cuda_top_k_##name);
-RT_CUDA_EACH_NUMBER(RT_TOP_K)
+RT_CUDA_EACH_TYPE(RT_TOP_K)

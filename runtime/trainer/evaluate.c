@@ -21,7 +21,7 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
         rt_data_place(d, d->staging, &run->rt);
         if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
             return false;
-        rt_run(&run->rt, m->forward);
+        run->rt.device->run(&run->rt, m->forward);
         if (!rt_check_labels(run, m->predict, m->n_predict, d, d->sample))
             return false;
         if (!rt_watch_end(run->rt.watch))

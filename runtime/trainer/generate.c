@@ -159,7 +159,7 @@ static int64_t next_token(Text *x, int64_t i)
 
     rt_watch_begin(run->rt.watch, RT_FORWARD);
     place_tokens(x);
-    rt_run(&run->rt, run->model->forward);
+    run->rt.device->run(&run->rt, run->model->forward);
     rt_collect(&run->rt, run->model, x->logits, (x->n - 1) * row, row, x->room);
     if (run->rank == 0)
         token = choose(x, x->room, i);

@@ -48,7 +48,8 @@ void rt_help(const RtModel *m)
         printf("mpirun -n %d ", ranks);
     printf("%s OPTIONS\n\n", m->name);
     for (int i = 0; i < rt_n_options; i++)
-        print_option(rt_options[i].name, rt_options[i].value, rt_options[i].help);
+        if (rt_has_option(m, &rt_options[i]))
+            print_option(rt_options[i].name, rt_options[i].value, rt_options[i].help);
     printf("\nThe optimizer's numbers:\n");
     for (int i = 0; i < m->n_tensors; i++) {
         if (!rt_is_option(&m->tensors[i]))

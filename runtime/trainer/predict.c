@@ -62,7 +62,7 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     rt_data_place(d, d->staging, &run->rt);
     if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
         return false;
-    rt_run(&run->rt, run->model->forward);
+    run->rt.device->run(&run->rt, run->model->forward);
     return rt_agree(run, rt_watch_end(run->rt.watch));
 }
 

@@ -76,14 +76,14 @@ static bool close_train(Train *t)
     return rt_log_close(&t->log, t->run->model, t->run->o.log);
 }
 
-static void run_part(Train *t, void (*part)(Rt *rt, char *m), const char *name)
+static void run_part(Train *t, RtPart part, const char *name)
 {
     Rt *rt = &t->run->rt;
 
     if (!part)
         return;
     rt_profile_part(rt->profile, name);
-    rt_run(rt, part);
+    rt->device->run(rt, part);
     if (rt->profile)
         rt->device->synchronise(rt);
     rt_profile_part(rt->profile, NULL);

@@ -48,6 +48,8 @@ static bool start(RtRun *run)
 {
     const RtModel *m = run->model;
 
+    run->rt.gpu = (int)run->o.gpu;
+    run->rt.has_graphs = !run->o.no_graph;
     if (!run->rt.device->open(&run->rt, m))
         return false;
     if (!rt_collectives_open(&run->rt, m, !run->o.no_overlap))

@@ -35,8 +35,12 @@ const RtOption rt_options[] = {
     {"--no-shuffle", RT_FLAG, AT(no_shuffle), 0, 0, NULL,
      "read the samples in the order of the file"},
     {"--threads", RT_WHOLE, AT(threads), 1, INT32_MAX, "N",
-     "how many threads compute (one for each core, or as many as it was compiled for)"},
-    {"--pin", RT_FLAG, AT(pin), 0, 0, NULL, "bind each thread to a CPU of its own"},
+     "how many threads compute (one for each core, or as many as it was compiled for)", RT_OF_CPU},
+    {"--pin", RT_FLAG, AT(pin), 0, 0, NULL, "bind each thread to a CPU of its own", RT_OF_CPU},
+    {"--device", RT_WHOLE, AT(gpu), 0, 4095, "N", "the number of the GPU that computes (0)",
+     RT_OF_GPU},
+    {"--no-graph", RT_FLAG, AT(no_graph), 0, 0, NULL,
+     "start each kernel on its own, instead of recording a step's and replaying them", RT_OF_GPU},
     {"--load", RT_TEXT, AT(load), 0, 0, "FILE",
      "weights to start from (NAME.safetensors beside the program)"},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",
@@ -60,7 +64,7 @@ const RtOption rt_options[] = {
      "how long a rank may wait for another one before it ends the job (60)"},
     {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and exit"},
     {"--check-arena", RT_FLAG, AT(check_arena), 0, 0, NULL,
-     "fill unused memory with NaN, to find reads and writes outside live ranges"},
+     "fill unused memory with NaN, to find reads and writes outside live ranges", RT_OF_CPU},
     {"--profile", RT_FLAG, AT(profile), 0, 0, NULL,
      "print at the end how long each module and each call takes in a step"},
     {"--trace", RT_TEXT, AT(trace), 0, 0, "FILE.json",
@@ -69,6 +73,11 @@ const RtOption rt_options[] = {
     {"--help", RT_FLAG, AT(help), 0, 0, NULL, "print this text"},
 };
 const int rt_n_options = sizeof rt_options / sizeof *rt_options;
+
+bool rt_has_option(const RtModel *m, const RtOption *x)
+{
+    return x->of == RT_OF_ALL || (x->of == RT_OF_GPU) == (m->kernels != NULL);
+}
 
 bool rt_is_option(const RtTensor *t)
 {
@@ -175,7 +184,8 @@ static bool unknown(const RtModel *m, const char *name)
     int n = 0;
 
     for (int i = 0; i < rt_n_options; i++)
-        names[n++] = rt_options[i].name;
+        if (rt_has_option(m, &rt_options[i]))
+            names[n++] = rt_options[i].name;
     for (int i = 0; i < m->n_tensors; i++)
         if (rt_is_option(&m->tensors[i])) {
             rt_option_name(&m->tensors[i], hyper[i], ROOM);
@@ -224,6 +234,9 @@ static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int
     const RtOption *x = find_option(m, name, &hyper);
     if (!x && hyper < 0)
         return unknown(m, name);
+    if (x && !rt_has_option(m, x))
+        return rt_error(m, "%s: this program is for a %s, which doesn't have it", name,
+                        m->kernels ? "GPU" : "CPU");
     bool is_flag = x && x->kind == RT_FLAG;
     if (is_flag && equals)
         return rt_error(m, "%s takes no value", name);

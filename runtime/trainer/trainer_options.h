@@ -10,11 +10,11 @@ typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 
 typedef struct RtOptions {
     const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
-    int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout;
+    int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout, gpu;
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
     double temperature;
     const char *trace;
-    bool no_shuffle, no_overlap, info, check_arena, pin, profile, quiet, help;
+    bool no_shuffle, no_overlap, no_graph, info, check_arena, pin, profile, quiet, help;
     double *hyper;  // indexed as RtModel.tensors; NaN: the model's default
 } RtOptions;
 
@@ -27,16 +27,23 @@ void rt_options_free(RtOptions *o);
 
 typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD } RtOptionKind;
 
+// The devices whose programs have an option.
+typedef enum RtOptionOf { RT_OF_ALL, RT_OF_CPU, RT_OF_GPU } RtOptionOf;
+
 typedef struct RtOption {
     const char *name;
     RtOptionKind kind;
     size_t at;            // offset in RtOptions
     int64_t least, most;  // bounds of RT_WHOLE
     const char *value, *help;
+    RtOptionOf of;
 } RtOption;
 
 extern const RtOption rt_options[];
 extern const int rt_n_options;
+
+// Has this program the option?
+bool rt_has_option(const RtModel *m, const RtOption *x);
 
 // May the user set this hyper-parameter? Not the ones that the trainer counts itself.
 bool rt_is_option(const RtTensor *t);

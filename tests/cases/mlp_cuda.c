@@ -1,5 +1,6 @@
 // Made by shardcc. Changes here are lost when it is made again.
-//   shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --march x86-64-v3
+//   shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --target cuda
+//      --march x86-64-v3
 //   plan: 1 rank, arena 119424 bytes, bound 119424
 //
 // micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
@@ -393,10 +394,12 @@ static void live_ranges(Rt *rt)
         {0}}, (RtLoop[]){{0}});
 }
 
+RT_KERNELS("kernels.fatbin");
+
 static const RtModel model = {
     .name = "mlp",
     .options = "shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimi"
-               "zer adamw --march x86-64-v3",
+               "zer adamw --target cuda --march x86-64-v3",
     .plan = "1 rank, arena 119424 bytes, bound 119424",
     .arena_bytes = 119424,
     .n_kernels = 8,
@@ -407,6 +410,8 @@ static const RtModel model = {
     .vocabulary = 0,
     .labels = "labels",
     .device = &rt_cuda,
+    .kernels = rt_kernels,
+    .kernels_for = "sm_80,sm_90",
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

@@ -1,5 +1,6 @@
 // Made by shardcc. Changes here are lost when it is made again.
-//   shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --march x86-64-v3
+//   shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --target cuda
+//      --march x86-64-v3
 //   plan: 1 rank, arena 1692160 bytes, bound 1692160
 //
 // micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
@@ -703,10 +704,12 @@ static void live_ranges(Rt *rt)
         {0}}, (RtLoop[]){{3, 14, 3, {0}}, {0}});
 }
 
+RT_KERNELS("kernels.fatbin");
+
 static const RtModel model = {
     .name = "nanogpt",
     .options = "shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --op"
-               "timizer adamw --march x86-64-v3",
+               "timizer adamw --target cuda --march x86-64-v3",
     .plan = "1 rank, arena 1692160 bytes, bound 1692160",
     .arena_bytes = 1692160,
     .n_kernels = 15,
@@ -717,6 +720,8 @@ static const RtModel model = {
     .vocabulary = 96,
     .labels = "labels",
     .device = &rt_cuda,
+    .kernels = rt_kernels,
+    .kernels_for = "sm_80,sm_90",
     .redzone = 64,
     .live_ranges = live_ranges,
     .tensors = tensors,

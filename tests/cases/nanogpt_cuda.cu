@@ -1,10 +1,15 @@
 // Made by shardcc. Changes here are lost when it is made again.
-//   shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --march x86-64-v3
+//   shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --target cuda
+//      --march x86-64-v3
 //   plan: 1 rank, arena 1692160 bytes, bound 1692160
 //
 // The kernels of fused groups, which the C text of the same name launches. A parameter is
 // named after the value that lies there: x0, x1 … are inputs, y0, y1 … results. A thread's
-// elements of them are a0, a1 … and r0, r1 …
+// elements of them are a0, a1 … and r0, r1 … The kernels of operators are the runtime's, for the
+// types and the columns of attention listed here.
+#define RT_CUDA_EACH_TYPE(X) X(float, f32) X(int64_t, i64)
+#define RT_CUDA_EACH_WIDTH(X) X(1)
+
 #include "runtime/cuda/group.cuh"
 
 // wte: lt add select; 64 elements; x0 input_ids
@@ -1049,3 +1054,11 @@ cross_entropy_log_predict(const float *x0_at, const float *x1, const int64_t *x2
 }
 RT_ENTRY(cross_entropy_log_predict);
 
+// The runtime's kernels.
+#include "runtime/cuda/copy.cu"
+#include "runtime/cuda/gather.cu"
+#include "runtime/cuda/dot.cu"
+#include "runtime/cuda/attention.cu"
+#include "runtime/cuda/reduce.cu"
+#include "runtime/cuda/attention_grad.cu"
+#include "runtime/cuda/scatter_add.cu"

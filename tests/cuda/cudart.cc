@@ -2,6 +2,7 @@
 // events.
 #include "tests/cuda/cudart.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -11,8 +12,30 @@
 namespace cudart
 {
 
-State state;
-static const gpu::Site NOWHERE = {nullptr, 0};
+// The calls below change it; for programs it can be set in the environment, as in CUDART_ORDER=1.
+static long environment(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? atol(text) : otherwise;
+}
+
+static State from_environment()
+{
+    State s;
+
+    s.order = (unsigned)environment("CUDART_ORDER", 0);
+    s.is_lazy = environment("CUDART_LAZY", 0);
+    s.devices = (int)environment("CUDART_DEVICES", s.devices);
+    s.memory = (size_t)environment("CUDART_MEMORY", (long)s.memory);
+    s.driver = (int)environment("CUDART_DRIVER", s.driver);
+    s.is_foreign = environment("CUDART_FOREIGN", 0);
+    s.launches_left = environment("CUDART_LAUNCHES", -1);
+    return s;
+}
+
+State state = from_environment();
+std::recursive_mutex mutex;
 
 cudaError_t give(cudaError_t e)
 {
@@ -23,9 +46,9 @@ cudaError_t give(cudaError_t e)
 void check_handle(const void *x, const char *call)
 {
     if (!x)
-        gpu::fail(NOWHERE, "%s: the default stream, or no object", call);
+        gpu::fail(gpu::NOWHERE, "%s: the default stream, or no object", call);
     if (!state.objects.count(x))
-        gpu::fail(NOWHERE, "%s: the object has been destroyed", call);
+        gpu::fail(gpu::NOWHERE, "%s: the object has been destroyed", call);
 }
 
 static double seconds()
@@ -92,9 +115,9 @@ static void check_kind(const void *p, bool is_device, const char *what)
     cudart::Kind k = cudart::kind_of(p);
 
     if (is_device != (k == cudart::DEVICE))
-        gpu::fail(NOWHERE, "%s is %s device memory", what, is_device ? "no" : "");
+        gpu::fail(gpu::NOWHERE, "%s is %s device memory", what, is_device ? "no" : "");
     if (k == cudart::PAGEABLE)
-        gpu::fail(NOWHERE, "%s of an asynchronous copy isn't pinned", what);
+        gpu::fail(gpu::NOWHERE, "%s of an asynchronous copy isn't pinned", what);
 }
 
 static void copy_now(void *to, const void *from, size_t bytes)
@@ -145,6 +168,7 @@ const char *cudaGetErrorName(cudaError_t error)
            : error == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
            : error == cudaErrorSymbolNotFound   ? "cudaErrorSymbolNotFound"
            : error == cudaErrorNoDevice         ? "cudaErrorNoDevice"
+           : error == cudaErrorLaunchFailure    ? "cudaErrorLaunchFailure"
                                                 : "cudaErrorOther";
 }
 
@@ -154,6 +178,7 @@ const char *cudaGetErrorString(cudaError_t error)
            : error == cudaErrorMemoryAllocation ? "out of memory"
            : error == cudaErrorSymbolNotFound   ? "named symbol not found"
            : error == cudaErrorNoDevice         ? "no CUDA-capable device is detected"
+           : error == cudaErrorLaunchFailure    ? "unspecified launch failure"
                                                 : "another error";
 }
 
@@ -169,11 +194,15 @@ cudaError_t cudaPeekAtLastError(void) { return state.last_error; }
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
-    *version = CUDART_VERSION;
+    *version = state.driver;
     return cudaSuccess;
 }
 
-cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
 
 cudaError_t cudaGetDeviceCount(int *count)
 {

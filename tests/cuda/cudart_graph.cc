@@ -1,4 +1,10 @@
 // CUDA's double: kernels and their launches, captured graphs.
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
 #include <map>
 
 #include "tests/cuda/cudart_internal.h"
@@ -18,12 +24,32 @@ using namespace cudart;
 
 // ---- libraries and launches ----
 
+// Loads a shared library of kernels that lies in memory: tests/cuda/nvcc.in makes them. Other code
+// stands for kernels that the program has already.
+static void load_kernels(const void *code)
+{
+    const auto *elf = static_cast<const Elf64_Ehdr *>(code);
+    char path[64];
+
+    if (memcmp(code, ELFMAG, SELFMAG))
+        return;
+    size_t bytes = elf->e_shoff + (size_t)elf->e_shnum * elf->e_shentsize;
+    int fd = memfd_create("kernels", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (fd < 0 || write(fd, code, bytes) != (ssize_t)bytes || !dlopen(path, RTLD_NOW))
+        gpu::fail(gpu::NOWHERE, "cudaLibraryLoadData: %s", fd < 0 ? "no memory" : dlerror());
+    close(fd);
+}
+
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *,
                                 void **, unsigned, enum cudaLibraryOption *, void **, unsigned)
 {
     LOCKED;
     if (!code)
         return give(cudaErrorInvalidValue);
+    if (state.is_foreign)
+        return give(cudaErrorNoKernelImageForDevice);
+    load_kernels(code);
     *library = made(new CUlib_st);
     return cudaSuccess;
 }
@@ -82,6 +108,9 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *ke
     LOCKED;
     HANDLE(kernel);
     HANDLE(config->stream);
+    if (!state.launches_left)
+        return give(cudaErrorLaunchFailure);
+    state.launches_left -= state.launches_left > 0;
     auto launch =
         std::make_shared<Launch>(static_cast<const CUkern_st *>(kernel)->entry, *config, args);
 

@@ -39,16 +39,19 @@ namespace cudart
 {
 
 struct State {
-    std::recursive_mutex mutex;
     std::set<const void *> objects;  // handles in use
     std::set<CUstream_st *> streams;
     unsigned order = 0;  // of blocks and threads
     bool is_lazy = false;
     int devices = 1, device = 0;
     size_t memory = (size_t)1 << 30;
+    int driver = CUDART_VERSION;
+    bool is_foreign = false;  // kernels aren't for this GPU
+    long launches_left = -1;  // until one fails; negative: none does
     cudaError_t last_error = cudaSuccess;
 };
 extern State state;
+extern std::recursive_mutex mutex;
 
 // Notes an error for cudaGetLastError, and returns it.
 cudaError_t give(cudaError_t e);
@@ -73,7 +76,7 @@ template <class T> cudaError_t destroy(T *x)
     return cudaSuccess;
 }
 
-#define LOCKED std::lock_guard<std::recursive_mutex> lock(state.mutex)
+#define LOCKED std::lock_guard<std::recursive_mutex> lock(mutex)
 #define HANDLE(x) check_handle(x, __func__)
 
 }  // namespace cudart

@@ -33,6 +33,7 @@ struct Site {
     const char *file;
     int line;
 };
+inline constexpr Site NOWHERE = {nullptr, 0};
 
 // The running thread's surroundings. `epoch` counts barriers, over all blocks and launches;
 // `launch_epoch` and `block_epoch` are its values at the begin of the launch and of the block.
@@ -233,6 +234,7 @@ requires(!std::is_array_v<T>) class Shared<T[N]>
 #define __device__
 #define __host__
 #define __forceinline__ inline
+#define RT_CALLED __attribute__((noinline, unused))
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)

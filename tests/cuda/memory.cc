@@ -30,7 +30,6 @@ struct Allocation {
 std::vector<Allocation> all;  // those in use first
 int opened;
 char *pool, *unused;  // the address space of device memory, and its part that was never used
-const gpu::Site NOWHERE = {nullptr, 0};
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -82,7 +81,7 @@ void check_end(const Allocation &a)
 
     for (const char *p = a.at + a.bytes; p < end; p++)
         if (*p != (char)UNUSED)
-            gpu::fail(NOWHERE, "byte %td of an allocation of %zu bytes was written", p - a.at,
+            gpu::fail(gpu::NOWHERE, "byte %td of an allocation of %zu bytes was written", p - a.at,
                       a.bytes);
 }
 
@@ -192,7 +191,7 @@ Byte *watched(const void *p, size_t n, bool writes)
         if (at < a.map || at >= a.map + a.mapped)
             continue;
         if (a.is_freed || at < a.at || at + n > a.at + a.bytes)
-            gpu::fail(NOWHERE, "%s %zu bytes at byte %td of an allocation of %zu bytes",
+            gpu::fail(gpu::NOWHERE, "%s %zu bytes at byte %td of an allocation of %zu bytes",
                       writes ? "writes" : "reads", n, at - a.at, a.bytes);
         if (!a.watch)
             a.watch = static_cast<Byte *>(calloc(a.bytes, sizeof *a.watch));
@@ -216,10 +215,10 @@ void check_range(const char *what, const void *p, size_t bytes)
     if (!a)
         return;
     if (a->is_freed)
-        gpu::fail(NOWHERE, "%s: memory is used after its free", what);
+        gpu::fail(gpu::NOWHERE, "%s: memory is used after its free", what);
     if (at < a->at || at + bytes > a->at + a->bytes)
-        gpu::fail(NOWHERE, "%s: bytes %td to %td of an allocation of %zu bytes", what, at - a->at,
-                  at - a->at + (ptrdiff_t)bytes, a->bytes);
+        gpu::fail(gpu::NOWHERE, "%s: bytes %td to %td of an allocation of %zu bytes", what,
+                  at - a->at, at - a->at + (ptrdiff_t)bytes, a->bytes);
 }
 
 void check_copy(const void *to, const void *from, size_t bytes)
@@ -229,7 +228,7 @@ void check_copy(const void *to, const void *from, size_t bytes)
     check_range("a copy's destination", to, bytes);
     check_range("a copy's source", from, bytes);
     if (bytes && y < x + bytes && x < y + bytes)
-        gpu::fail(NOWHERE, "a copy's source and destination overlap");
+        gpu::fail(gpu::NOWHERE, "a copy's source and destination overlap");
 }
 
 }  // namespace cudart

@@ -19,15 +19,16 @@ static void compile_programs(const char *dir)
     char command[1024];
 
     snprintf(command, sizeof command,
-             "ls %s/*.cu | sed 's/.cu$//' | xargs -P $(nproc) -I FILE sh -c '"
+             "echo image >%s/kernels.fatbin && ls %s/*.cu | sed 's/.cu$//' | xargs -P $(nproc) -I "
+             "FILE sh -c '"
              "${CC:-cc} -std=c11 -O1 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall "
-             "-Wextra -Werror -Iruntime -fPIC -c -o FILE.o FILE.c && "
+             "-Wextra -Werror -Iruntime -I%s -fPIC -c -o FILE.o FILE.c && "
              "${CXX:-c++} -std=c++20 -O1 -march=native -ffp-contract=off -fno-math-errno "
              "-fno-trapping-math -Wall -Wextra -Werror -Wno-unknown-pragmas -Wno-unused-parameter "
              "-Wno-maybe-uninitialized -I. -xc++ -include tests/cuda/gpu.h -fPIC -c -o FILE.cu.o "
              "FILE.cu && "
              "${CXX:-c++} -shared -Wl,-z,lazy -o FILE.c.so FILE.o FILE.cu.o'",
-             dir);
+             dir, dir, dir);
     if (system(command))
         fail_msg("what was generated doesn't compile: see %s", dir);
 }
@@ -60,7 +61,7 @@ static void run_gpu(const RtModel *m, char *arena, int k)
 
     cudart_order(orders[k].order, orders[k].is_lazy);
     rt.kernel = calloc((size_t)m->n_kernels + 1, sizeof *rt.kernel);
-    succeed(rt_cuda_load(&cuda, "image"));
+    succeed(rt_cuda_load(&cuda, m->kernels));
     succeed(cudaStreamCreateWithFlags(&cuda.stream, cudaStreamNonBlocking));
     succeed(cudaMalloc((void **)&rt.arena, bytes));
     succeed(cudaMemcpy(rt.arena, arena, bytes, cudaMemcpyHostToDevice));
@@ -134,6 +135,15 @@ static void remove_files(const char *dir, const char *name)
     }
 }
 
+static void remove_folder(const char *dir)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/kernels.fatbin", dir);
+    unlink(path);
+    rmdir(dir);
+}
+
 static void programs_are_eval(void **state)
 {
     char dir[] = "/tmp/program_test.XXXXXX";
@@ -171,7 +181,7 @@ static void programs_are_eval(void **state)
         arena_free(t[i].cases.arena);
         remove_files(dir, op_table[i]->name);
     }
-    rmdir(dir);
+    remove_folder(dir);
 }
 
 static void check_graph(void (*make)(Test *t, Diag *d), const char *name)
@@ -190,7 +200,7 @@ static void check_graph(void (*make)(Test *t, Diag *d), const char *name)
     assert_true(end_one());
     arena_free(t.cases.arena);
     remove_files(dir, name);
-    rmdir(dir);
+    remove_folder(dir);
 }
 
 static void rows_are_eval(void **state) { check_graph(make_row_graph, "rows"); }

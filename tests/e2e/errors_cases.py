@@ -24,7 +24,7 @@ OPTIONS = [
     (["detect", "-o"], "-o needs a value: FILE.json"),
     (["linear.onnx", "--clip-norm", "1"], "--clip-norm needs --loss and --optimizer"),
     (["linear.onnx", "--dump-after", "autodiff"], "that pass of --dump-after needs --loss and --optimizer"),
-    (["--emit", "asm"], "--emit: 'asm' is not one of ir, program, c, source"),
+    (["--emit", "asm"], "--emit: 'asm' is not one of ir, program, c, cu, source"),
     (["--emit", "c", "--dump-after", "fold", "linear.onnx"], "--dump-after prints a graph: it doesn't go with --emit"),
     (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, loss, patterns, refine, simplify, blocks, autodiff, clip, optimizer, outputs, recompute, onto, partition"),
     (["linear.onnx", "--dump-after", "partition"], "--dump-after partition needs --ranks"),
@@ -33,6 +33,15 @@ OPTIONS = [
     (["--accumulate", "0"], "--accumulate: '0' is not a whole number from 1 to 1048576, or auto"),
     (["--init", "normal(0)"], "--init: 'normal(0)' is not normal(STD) with STD > 0"),
     (["--march", "a b"], "--march: 'a b' is not the name of a CPU"),
+    (["--target", "gpu"], "--target: 'gpu' is not one of cpu, cuda"),
+    (["--gpu", "sm_5"], "--gpu: 'sm_5' is not a list of GPUs as sm_80,sm_90"),
+    (["--gpu", "sm_80,"], "--gpu: 'sm_80,' is not a list of GPUs as sm_80,sm_90"),
+    (["--gpu", ""], "--gpu: '' is not a list of GPUs as sm_80,sm_90"),
+    (["linear.onnx", "--gpu", "sm_80"], "--gpu needs --target cuda"),
+    (["linear.onnx", "--cuda", "folder"], "--cuda needs --target cuda"),
+    (["linear.onnx", "--emit", "cu"], "--emit cu needs --target cuda"),
+    (["linear.onnx", *TRAIN, "--target", "cuda", "--ranks", "2"], "--target cuda is for one rank, found --ranks 2"),
+    (["linear.onnx", "--target", "cuda", "--threads", "2"], "--threads doesn't apply to --target cuda"),
     (["--bind", "batch"], "--bind: 'batch' is not of the form DIM=N"),
     (["--bind", "batch=four"], "--bind: 'batch=four' is not of the form DIM=N"),
     (["--shape", "x=4,"], "--shape: 'x=4,' is not of the form INPUT=N,N"),
@@ -149,10 +158,18 @@ MODELS = [
     ("linear.onnx", ["--emit", "ir", "-o", "/dev/null"], "cannot write '/dev/null': it is not a regular file"),
     ("linear.onnx", ["--emit", "source", "-o", "text.onnx"], "cannot write into 'text.onnx': it is not a folder"),
     ("linear.onnx", ["--cc", "no-such-cc"], "cannot run the C compiler 'no-such-cc': No such file or directory; --cc names another"),
+    ("linear.onnx", ["--target", "cuda", "--cuda", "folder"], "--cuda: 'folder' has no bin/nvcc that can be run"),
+    (
+        "linear.onnx",
+        ["--target", "cuda", "--cuda", "failing"],
+        "the CUDA compiler 'failing/bin/nvcc' failed, so nothing was written\n  it needs g++ and CUDA 13",
+    ),
+    ("linear.onnx", ["--target", "cuda", "--cuda", "killed"], "the CUDA compiler 'killed/bin/nvcc' was stopped: Killed"),
+    ("linear.onnx", ["--target", "cuda", "--cuda", "idle"], "the CUDA compiler 'idle/bin/nvcc' made no fat binary, so nothing was written"),
     (
         "linear.onnx",
         ["--cc", "false"],
-        "the C compiler 'false' failed, so nothing was written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text",
+        "the C compiler 'false' failed, so nothing was written\n  it needs OpenMP and oneDNN (Debian: libdnnl-dev); --emit c shows the text",
     ),
     ("updated.ir", TRAIN, "--loss doesn't apply: the graph is after optimizer already"),
     ("updated.ir", ["--optimizer", "sgd"], "--optimizer doesn't apply: the graph is after optimizer already"),
@@ -308,6 +325,15 @@ def write_models(work):
     os.symlink("target.bin", work / "symlink.bin")
     os.link(work / "target.bin", work / "hardlink.bin")
     (work / "folder").mkdir()
+
+
+def write_toolkits(work):
+    """Toolkits of CUDA whose compiler makes no kernels."""
+    for name, does in {"failing": "exit 1", "killed": "kill -9 $$", "idle": "exit 0"}.items():
+        nvcc = work / name / "bin/nvcc"
+        nvcc.parent.mkdir(parents=True)
+        nvcc.write_text(f"#!/bin/sh\n{does}\n")
+        nvcc.chmod(0o755)
 
 
 def write_folders(work):

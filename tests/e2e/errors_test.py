@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from errors_cases import CLUSTERS, DATA, MODELS, OPTIONS, TOKENS, TRAIN, TRAINER_OPTIONS, write_folders, write_models
+from errors_cases import CLUSTERS, DATA, MODELS, OPTIONS, TOKENS, TRAIN, TRAINER_OPTIONS, write_folders, write_models, write_toolkits
 from harness import Checks, read_log, read_safetensors, run, side_by_side, write_data
 from onnx_bytes import external, graph, model, node, tensor, value
 
@@ -223,7 +223,7 @@ class Errors:
         done = self.run(["./linear", "--data", "not_finite", "--save", "kept"])
         same = (self.work / "kept").read_bytes() == old
         self.check("the loss becomes NaN: the old file is whole", done.returncode == 1 and same, done.stderr)
-        compiler = "the C compiler 'cc' failed, so nothing was written\n  it needs OpenMP and oneDNN (Debian: gcc, libdnnl-dev); --emit c shows the text\n"
+        compiler = "the C compiler 'cc' failed, so nothing was written\n  it needs OpenMP and oneDNN (Debian: libdnnl-dev); --emit c shows the text\n"
         for what, size, more, message in (
             ("the weights", 64, [], r"'\./\.shardcc-.{6}/large\.safetensors': File too large\n"),
             ("the text", 64, ["--no-weights"], r"cannot write '\./\.shardcc-.{6}/large\.c': File too large\n"),
@@ -427,6 +427,7 @@ def main():
         work.mkdir()
         write_models(work)
         write_folders(work)
+        write_toolkits(work)
         t = Errors(o.shardcc.resolve(), work, checks)
         run(t.shardcc, "linear.onnx", *TRAIN, cwd=work)
         run(t.shardcc, "other.onnx", *TRAIN, cwd=work)

@@ -46,10 +46,10 @@ def curves_of(info):
 
 class Model:
     """NAME.onnx, NAME.json and NAME.npz. The files made from them are in a folder of the model's own below `work`. Trainers
-    are compiled by `cc`."""
+    are compiled by `cc`, for the GPU of a toolkit `cuda` if there is one."""
 
-    def __init__(self, path, shardcc, work, reference=None, cc="cc"):
-        self.onnx, self.shardcc, self.cc = path, shardcc, cc
+    def __init__(self, path, shardcc, work, reference=None, cc="cc", cuda=None):
+        self.onnx, self.shardcc, self.cc, self.cuda = path, shardcc, cc, cuda
         self.name = path.stem
         self.info = json.loads(path.with_suffix(".json").read_text())
         self.ref = np.load(reference or path.with_suffix(".npz"))
@@ -79,6 +79,8 @@ class Model:
         """Compiles the trainer NAME_TAG; by default with AdamW."""
         trainer = self.work / f"{self.name}_{tag}"
         args = self.arguments(curve or curves_of(self.info)["adamw"])
+        if self.cuda:
+            args += ["--target", "cuda", "--cuda", self.cuda]
         run(self.shardcc, self.onnx, "-o", trainer, "--cc", self.cc, *args, *more)
         return trainer
 
@@ -95,7 +97,8 @@ class Model:
         """Runs as many steps as the curves have, under the command `launch`; returns their losses, and leaves what was
         printed in `printed`. --check-arena changes no bit, and finds reads of bytes that hold no value."""
         log = trainer.with_suffix(".jsonl")
-        options = ["--steps", self.info["steps"], "--no-shuffle", "--quiet", "--log", log, *["--check-arena"] * watch]
+        watches = ["--check-arena"] * (watch and not self.cuda)
+        options = ["--steps", self.info["steps"], "--no-shuffle", "--quiet", "--log", log, *watches]
         self.printed = run(*launch, trainer, "--data", self.data(curve), *options, *more, env=env)
         return [x["loss"] for x in read_log(log)]
 

@@ -24,11 +24,11 @@ static void try_print(Arena *a, const Program *p, Diag *d)
 
 static void try_generate(const Program *p)
 {
-    const GenerateOptions o = {.name = "fuzz", .options = "", .plan = ""};
-    Text c = {0};
+    const GenerateOptions o = {.target = &cpu_text, .name = "fuzz", .options = "", .plan = ""};
+    ProgramTexts t = {{0}, {0}};
 
-    generate_c(p, &o, &c);
-    text_free(&c);
+    generate_texts(p, &o, &t);
+    texts_free(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

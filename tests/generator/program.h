@@ -13,22 +13,21 @@
 static inline void write_program_for(const Target *target, const TargetText *text, const Cases *c,
                                      const char *name, const char *dir, Diag *d)
 {
-    GenerateOptions o = {.target = text, .name = name, .options = "", .plan = "one rank"};
+    GenerateOptions o = {
+        .target = text, .name = name, .options = "", .plan = "one rank", .gpus = "sm_80"};
     Program *p = lower(c->arena, NULL, c->g,
                        &(LowerOptions){.target = target, .fuse = true, .accumulate = 1}, d);
-    char *path = arena_string(c->arena, "%s/%s.c", dir, name);
-    Text t = {0}, kernels = {0};
+    char *path = arena_string(c->arena, "%s/%s", dir, name);
+    ProgramTexts t = {{0}, {0}};
 
     assert_true(p && program_check(p, d));
-    generate_texts(p, &o, &t, &kernels);
-    if (kernels.n)
-        assert_true(
-            out_write(arena_string(c->arena, "%s/%s.cu", dir, name), kernels.s, kernels.n, d));
-    text_free(&kernels);
-    text_printf(&t, "const RtModel *the_model(void);\n"
-                    "const RtModel *the_model(void) { return &model; }\n");
-    assert_true(out_write(path, t.s, t.n, d));
-    text_free(&t);
+    generate_texts(p, &o, &t);
+    if (t.kernels.n)
+        assert_true(out_write(arena_string(c->arena, "%s.cu", path), t.kernels.s, t.kernels.n, d));
+    text_printf(&t.c, "const RtModel *the_model(void);\n"
+                      "const RtModel *the_model(void) { return &model; }\n");
+    assert_true(out_write(arena_string(c->arena, "%s.c", path), t.c.s, t.c.n, d));
+    texts_free(&t);
 }
 
 static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)

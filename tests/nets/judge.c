@@ -15,9 +15,12 @@ void verdict_refused(Verdict *v, Ruling o, const Text *said)
 static void write_c(const Task *t, const Program *p)
 {
     GenerateOptions o = {.target = &cpu_text, .name = t->name, .options = "", .plan = "one rank"};
+    ProgramTexts texts = {{0}, {0}};
 
     text_printf(t->c, "#define main %s_main\n", t->name);
-    generate_c(p, &o, t->c);
+    generate_texts(p, &o, &texts);
+    text_put(t->c, texts.c.s, texts.c.n);
+    texts_free(&texts);
     text_printf(t->c, "const RtModel *%s(void);\nconst RtModel *%s(void) { return &model; }\n",
                 t->name, t->name);
 }

@@ -55,6 +55,8 @@ static void far_close(Rt *rt, const RtModel *m)
     free(memory);
 }
 
+static void far_run(Rt *rt, RtPart part) { part(rt, rt->arena); }
+
 static const RtDevice far_device = {
     .name = "far",
     .share = far_share,
@@ -64,6 +66,7 @@ static const RtDevice far_device = {
     .copy_in = far_copy_in,
     .copy_out = far_copy_out,
     .fill = far_fill,
+    .run = far_run,
     .synchronise = far_synchronise,
 };
 

@@ -208,8 +208,11 @@ static void help(void **state)
 
     assert_int_equal(s.status, 0);
     assert_string_equal(s.err, "");
-    for (int i = 0; i < rt_n_options; i++)
-        assert_non_null(strstr(s.out, rt_options[i].name));
+    for (int i = 0; i < rt_n_options; i++) {
+        bool is_shown = strstr(s.out, rt_options[i].name);
+        assert_int_equal(is_shown, rt_has_option(&linear, &rt_options[i]));
+    }
+    assert_null(strstr(s.out, "--no-graph"));
     assert_non_null(strstr(s.out, "  --lr X                  (0.1)"));
     assert_non_null(strstr(s.out, "  --weight-decay X        (0)"));
     assert_null(strstr(s.out, "--micro"));

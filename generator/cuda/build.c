@@ -1,0 +1,146 @@
+// Finds the toolkit of CUDA, and compiles kernels with it. The host code of kernels is compiled
+// with each program, as it needs the toolkit's header.
+#include "generator/cuda/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "generator/compilers.h"
+#include "generator/kernel_files.h"
+
+// ---- the toolkit ----
+
+typedef struct Toolkit {
+    const char *folder, *nvcc;
+} Toolkit;
+
+static bool is_toolkit(Arena *a, const char *folder, Toolkit *to)
+{
+    *to = (Toolkit){folder, arena_string(a, "%s/bin/nvcc", folder)};
+    return !access(to->nvcc, X_OK);
+}
+
+// The folder whose bin/nvcc a search along PATH finds; NULL: there is none.
+static const char *folder_in_path(Arena *a)
+{
+    const char *path = getenv("PATH");
+
+    for (const char *p = path ? path : ""; *p;) {
+        size_t n = strcspn(p, ":");
+        char *real = realpath(arena_string(a, "%.*s/nvcc", (int)n, p), NULL);
+        if (real && !access(real, X_OK)) {
+            char *bin = strrchr(real, '/');
+            char *folder = arena_string(a, "%.*s/..", (int)(bin - real), real);
+            free(real);
+            return folder;
+        }
+        free(real);
+        p += n + (p[n] == ':');
+    }
+    return NULL;
+}
+
+static bool find_toolkit(Arena *a, const BuildOptions *o, Toolkit *to, Diag *d)
+{
+    const char *in_path = folder_in_path(a);
+    const char *installed = arena_string(a, "%s/../../.cuda", o->runtime);
+
+    if (o->cuda) {
+        if (is_toolkit(a, o->cuda, to))
+            return true;
+        diag_error(d, "--cuda: '%s' has no bin/nvcc that can be run", o->cuda);
+        return false;
+    }
+    if ((in_path && is_toolkit(a, in_path, to)) || is_toolkit(a, "/usr/local/cuda", to) ||
+        is_toolkit(a, installed, to))
+        return true;
+    diag_error(d, "there is no nvcc in PATH, nor a toolkit in /usr/local/cuda");
+    diag_note(d, "--cuda names the toolkit's folder; ./setup.sh --cuda installs CUDA's compiler");
+    return false;
+}
+
+// ---- arguments ----
+
+static void add(Arena *a, Words *to, const char *word)
+{
+    *arena_push(a, to->word, to->n, to->cap) = word;
+}
+
+// Code for each GPU, and PTX of the last one, which newer ones compile when the program starts.
+static void add_gpus(Arena *a, const char *gpus, Words *to)
+{
+    for (const char *p = gpus; *p;) {
+        size_t n = strcspn(p, ",");
+        char *number = arena_copy(a, p + strlen("sm_"), n - strlen("sm_"));
+        p += n + (p[n] == ',');
+        add(a, to, arena_string(a, "-gencode=arch=compute_%s,code=sm_%s", number, number));
+        if (!*p)
+            add(a, to, arena_string(a, "-gencode=arch=compute_%s,code=compute_%s", number, number));
+    }
+}
+
+// Without multiply-adds of nvcc's choice elements have the bits that they have on a CPU.
+static Words nvcc_flags(Arena *a, const BuildOptions *o)
+{
+    Words to = {0};
+
+    add(a, &to, "-std=c++17");
+    add(a, &to, "-O3");
+    add(a, &to, "--fmad=false");
+    add(a, &to, "--threads=0");
+    add_gpus(a, o->gpus, &to);
+    add(a, &to, "-fatbin");
+    return to;
+}
+
+static bool compile_kernels(Staging *s, const BuildOptions *o, const Toolkit *kit, Diag *d)
+{
+    static const Compiler nvcc = {"CUDA compiler", "--cuda", "g++ and CUDA 13"};
+    Arena *a = s->arena;
+    const char *image = arena_string(a, "%s/%s", s->folder, IMAGE);
+    Words flags = nvcc_flags(a, o), to = {0};
+
+    add(a, &to, kit->nvcc);
+    for (int i = 0; i < flags.n; i++)
+        add(a, &to, flags.word[i]);
+    add(a, &to, arena_string(a, "-I%s", o->runtime));
+    add(a, &to, "-o");
+    add(a, &to, image);
+    add(a, &to, arena_string(a, "%s/%s.cu", s->folder, o->name));
+    add(a, &to, NULL);
+    return compiler_run(s, &nvcc, (char *const *)to.word, d) &&
+           compiler_made(&nvcc, kit->nvcc, image, R_OK, "fat binary", d);
+}
+
+bool build_kernels(Staging *s, const Program *p, const BuildOptions *o, Words *to, Diag *d)
+{
+    Arena *a = s->arena;
+    KernelFiles files = kernel_files(a, o->target, p, o->has_ranks);
+    Toolkit kit;
+
+    if (!find_toolkit(a, o, &kit, d) || !compile_kernels(s, o, &kit, d))
+        return false;
+    add(a, to, "-D_GNU_SOURCE");
+    add(a, to, arena_string(a, "-I%s", s->folder));
+    add(a, to, arena_string(a, "-I%s", o->runtime));
+    add(a, to, arena_string(a, "-I%s/include", kit.folder));
+    for (int i = 0; i < files.n; i++)
+        add(a, to,
+            arena_string(a, "%s/runtime/%s/%s.c", o->runtime, o->target->folder, files.name[i]));
+    add(a, to, arena_string(a, "-L%s/lib64", kit.folder));
+    add(a, to, arena_string(a, "-L%s/lib", kit.folder));
+    return true;
+}
+
+void print_make_rule(const BuildOptions *o, Text *t)
+{
+    Arena *a = arena_new();
+    Words flags = nvcc_flags(a, o);
+
+    text_printf(t, "%s.o: %s\n\n%s: %s.cu\n\t$(CUDA)/bin/nvcc", o->name, IMAGE, IMAGE, o->name);
+    for (int i = 0; i < flags.n; i++)
+        text_printf(t, " %s", flags.word[i]);
+    text_printf(t, " -I. -o $@ $<\n\n");
+    arena_free(a);
+}

@@ -1,0 +1,82 @@
+// Prints which of the runtime's kernels a program needs: their files, and their variants. All
+// variants of all kernels take nvcc a minute.
+#include "generator/cuda/runtime_kernels.h"
+
+#include <string.h>
+
+#include "generator/kernel_files.h"
+#include "runtime/rt_cuda_workspace.h"
+
+typedef struct Variants {
+    bool has_type[RT_BOOL + 1];  // by RtType
+    bool has_width[3];           // of attention, in tiles
+} Variants;
+
+static void note(Variants *to, const Kernel *k)
+{
+    const RtAttention *p = &k->params.attention;
+
+    for (int i = 0; i < k->n_in + k->n_out; i++)
+        to->has_type[k->type[i]] = true;
+    if (strncmp(k->def->name, "attention", strlen("attention")))
+        return;
+    to->has_width[rt_cuda_column_tiles(p->e)] = true;
+    to->has_width[rt_cuda_column_tiles(p->f)] = true;
+}
+
+static Variants variants_of(const Program *p)
+{
+    Variants to = {{false}, {false}};
+
+    for (int k = 0; k < N_SETS; k++)
+        for (int i = 0; i < p->set[k].n_items; i++)
+            if (p->set[k].items[i].kind == ITEM_KERNEL)
+                note(&to, &p->set[k].items[i].call.kernel);
+    to.has_type[RT_I64] |= to.has_type[RT_U64];
+    to.has_type[RT_U8] |= to.has_type[RT_BOOL];
+    return to;
+}
+
+void print_variants(const Gen *g, Text *t)
+{
+    static const struct {
+        RtType type;
+        const char *entry;
+    } types[] = {{RT_F32, "float, f32"},   {RT_F64, "double, f64"},   {RT_I8, "int8_t, i8"},
+                 {RT_I16, "int16_t, i16"}, {RT_I32, "int32_t, i32"},  {RT_I64, "int64_t, i64"},
+                 {RT_U8, "uint8_t, u8"},   {RT_U16, "uint16_t, u16"}, {RT_U32, "uint32_t, u32"}};
+    Variants x = variants_of(g->p);
+
+    text_printf(t, "#define RT_CUDA_EACH_TYPE(X)");
+    for (int i = 0; i < COUNT(types); i++)
+        if (x.has_type[types[i].type])
+            text_printf(t, " X(%s)", types[i].entry);
+    text_printf(t, "\n#define RT_CUDA_EACH_WIDTH(X)");
+    for (int i = 0; i < COUNT(x.has_width); i++)
+        if (x.has_width[i])
+            text_printf(t, " X(%d)", i);
+    text_printf(t, "\n\n#include \"runtime/cuda/group.cuh\"\n\n");
+}
+
+// Has the runtime a text of kernels of this name, beside host code?
+static bool has_kernels(const char *file)
+{
+    static const char *const host[] = {"cuda_device", "dims",    "graphs", "kernel",
+                                       "launch",      "library", "pad"};
+
+    for (int i = 0; i < COUNT(host); i++)
+        if (!strcmp(file, host[i]))
+            return false;
+    return true;
+}
+
+void print_includes(const Gen *g, Text *t)
+{
+    const TargetText *target = g->o->target;
+    KernelFiles files = kernel_files(g->arena, target, g->p, false);
+
+    text_printf(t, "// The runtime's kernels.\n");
+    for (int i = 0; i < files.n; i++)
+        if (has_kernels(files.name[i]))
+            text_printf(t, "#include \"runtime/%s/%s.cu\"\n", target->folder, files.name[i]);
+}

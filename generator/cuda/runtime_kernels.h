@@ -1,0 +1,12 @@
+// Prints which of the runtime's kernels a program needs.
+#ifndef SHARDCC_GENERATOR_CUDA_RUNTIME_KERNELS_H
+#define SHARDCC_GENERATOR_CUDA_RUNTIME_KERNELS_H
+
+#include "generator/internal.h"
+
+// The begin of the text: the variants of the runtime's kernels, and the header of all kernels.
+void print_variants(const Gen *g, Text *t);
+// Its end: the files of these kernels.
+void print_includes(const Gen *g, Text *t);
+
+#endif

@@ -1,0 +1,46 @@
+// Lists the files of a target's runtime that a program needs.
+#include <string.h>
+
+#include "generator/kernel_files.h"
+
+static void add(Arena *a, KernelFiles *to, const char *name)
+{
+    for (int i = 0; i < to->n; i++)
+        if (!strcmp(to->name[i], name))
+            return;
+    *arena_push(a, to->name, to->n, to->cap) = name;
+}
+
+static void add_all(Arena *a, KernelFiles *to, const char *const *name)
+{
+    for (; *name; name++)
+        add(a, to, *name);
+}
+
+static const char *file_of(const TargetText *t, const char *kernel)
+{
+    for (const KernelFile *f = t->shared_files; f && f->kernel; f++)
+        if (!strcmp(f->kernel, kernel))
+            return f->file;
+    return kernel;
+}
+
+KernelFiles kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ranks)
+{
+    KernelFiles to = {0};
+
+    add_all(a, &to, t->files);
+    for (int k = 0; k < N_SETS; k++)
+        for (int i = 0; i < p->set[k].n_items; i++) {
+            const Item *it = &p->set[k].items[i];
+            if (it->kind == ITEM_GROUP && it->group.has_columns)
+                add(a, &to, file_of(t, "sums"));
+            if (it->kind == ITEM_PAD)
+                add(a, &to, file_of(t, "pad"));
+            if (it->kind == ITEM_KERNEL)
+                add(a, &to, file_of(t, it->call.kernel.def->name));
+        }
+    if (has_ranks)
+        add_all(a, &to, t->collectives);
+    return to;
+}

@@ -1,0 +1,15 @@
+// Lists the files of a target's runtime that a program needs.
+#ifndef SHARDCC_GENERATOR_KERNEL_FILES_H
+#define SHARDCC_GENERATOR_KERNEL_FILES_H
+
+#include "generator/target_text.h"
+
+// Their names without endings, each once, in the target's folder.
+typedef struct KernelFiles {
+    const char **name;
+    int n, cap;
+} KernelFiles;
+
+KernelFiles kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ranks);
+
+#endif

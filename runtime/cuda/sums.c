@@ -1,0 +1,20 @@
+// Launches the kernels of fused groups that also sum columns.
+#include "runtime/cuda/cuda.h"
+#include "runtime/rt_cuda.h"
+
+void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, char *const *y, char *const *p,
+                    int n)
+{
+    int64_t chunks = rt_cuda_sums_chunks(q), tiles = rt_cuda_sums_tiles(q);
+    char *partial = rt->workspace;
+    void *args[RT_CUDA_MOST_PARAMETERS + 1] = {&partial};
+
+    for (int i = 0; i < n; i++)
+        args[1 + i] = (void *)&p[i];
+    rt_cuda_launch(rt, kernel, (RtCudaGrid){q->outer * chunks * tiles, 1, 1}, RT_SUM_THREADS, args);
+    for (int64_t i = 0; i < q->n; i++)
+        rt_cuda_launch(rt, "rt_cuda_add_sums",
+                       (RtCudaGrid){rt_ceil_div(q->outer * q->width, RT_SUM_THREADS), 1, 1},
+                       RT_SUM_THREADS,
+                       RT_CUDA_ARGS((void *)q, &chunks, &i, &partial, (void *)&y[i]));
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Programs for GPUs on the tests' GPU (tests/cuda): the checks of models_test, and the same bits in all orders.
+
+  cuda_test.py --shardcc build/shardcc [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
+
+Their kernels run in a toolkit's place that tests/cuda makes: threads, blocks and streams in an order that the
+environment asks for. The host cannot reach the memory of this GPU.
+"""
+from harness import read_safetensors
+from model import Model, for_models, parser
+from models_test import test
+
+# How a step may be carried out: the environment of the tests' GPU, and options.
+WAYS = [({}, []), ({"CUDART_ORDER": "1", "CUDART_LAZY": "1"}, []), ({"CUDART_ORDER": "12345"}, ["--no-graph"])]
+
+
+def bits(path):
+    return {name: array.tobytes() for name, array in read_safetensors(path).items()}
+
+
+def test_bits(checks, model):
+    """Threads, blocks and streams in other orders, and late, with graphs and without: the same losses and weights."""
+    saved = model.work / "again.safetensors"
+    trainer = model.work / f"{model.name}_adamw"
+    results = []
+    for env, more in WAYS:
+        losses = model.train(trainer, None, "--save", saved, "--steps", 3, *more, env=env)
+        results.append((losses, bits(saved)))
+    checks.check(f"{model.name}: the same bits in all orders", all(r == results[0] for r in results))
+
+
+def main():
+    options = parser(__doc__).parse_args()
+    toolkit = options.shardcc.parent / "tests/cuda/toolkit"
+
+    def one(checks, path, work):
+        model = Model(path, options.shardcc, work, cuda=toolkit)
+        if model.info.get("dropout"):
+            model.compile("adamw")
+        else:
+            test(checks, model)
+        test_bits(checks, model)
+
+    for_models(options, one)
+
+
+if __name__ == "__main__":
+    main()
