@@ -15,6 +15,12 @@ typedef struct RtShare {
 // A function of the program: RtModel.micro, reduce, update or forward.
 typedef void (*RtPart)(Rt *rt, char *m);
 
+// A moment between statements, {0} at first: the host's clock, or an event of the device.
+typedef struct RtMark {
+    double seconds;
+    void *event;
+} RtMark;
+
 // Places are bytes in the arena. Calls are carried out in their order, and in that of the program's
 // statements.
 struct RtDevice {
@@ -37,6 +43,11 @@ struct RtDevice {
     void (*run)(Rt *rt, RtPart part);
     // Waits until all calls and statements so far have been carried out.
     void (*synchronise)(Rt *rt);
+    // Marks the moment when all calls and statements so far have been carried out.
+    void (*mark)(Rt *rt, RtMark *m);
+    // The seconds between two such moments, after `synchronise`.
+    double (*seconds_between)(const RtMark *from, const RtMark *to);
+    void (*free_mark)(RtMark *m);
     const RtCollectives *collectives;  // NULL: those of the transport
 };
 

@@ -67,6 +67,15 @@ static void cpu_run(Rt *rt, RtPart part) { part(rt, rt->arena); }
 
 static void cpu_synchronise(Rt *rt) { (void)rt; }
 
+static void cpu_mark(Rt *rt, RtMark *m) { m->seconds = rt_seconds(); }
+
+static double cpu_seconds_between(const RtMark *from, const RtMark *to)
+{
+    return to->seconds - from->seconds;
+}
+
+static void cpu_free_mark(RtMark *m) { *m = (RtMark){0}; }
+
 const RtDevice rt_cpu = {
     .name = "cpu",
     .share = rt_cpu_share,
@@ -78,4 +87,7 @@ const RtDevice rt_cpu = {
     .fill = cpu_fill,
     .run = cpu_run,
     .synchronise = cpu_synchronise,
+    .mark = cpu_mark,
+    .seconds_between = cpu_seconds_between,
+    .free_mark = cpu_free_mark,
 };

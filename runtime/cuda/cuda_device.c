@@ -207,6 +207,33 @@ static void gpu_synchronise(Rt *rt)
     rt_cuda_must(cudaStreamSynchronize(rt->cuda->stream), "the GPU");
 }
 
+// ---- times ----
+
+static void gpu_mark(Rt *rt, RtMark *m)
+{
+    cudaEvent_t event = m->event;
+
+    if (!event)
+        rt_cuda_must(cudaEventCreate(&event), "an event");
+    m->event = event;
+    rt_cuda_must(cudaEventRecord(event, rt->cuda->stream), "an event");
+}
+
+static double gpu_seconds_between(const RtMark *from, const RtMark *to)
+{
+    float ms = 0;
+
+    rt_cuda_must(cudaEventElapsedTime(&ms, from->event, to->event), "an event");
+    return 1e-3 * (double)ms;
+}
+
+static void gpu_free_mark(RtMark *m)
+{
+    if (m->event)
+        cudaEventDestroy(m->event);
+    *m = (RtMark){0};
+}
+
 const RtDevice rt_cuda = {
     .name = "cuda",
     .share = gpu_share,
@@ -218,4 +245,7 @@ const RtDevice rt_cuda = {
     .fill = gpu_fill,
     .run = rt_cuda_run,
     .synchronise = gpu_synchronise,
+    .mark = gpu_mark,
+    .seconds_between = gpu_seconds_between,
+    .free_mark = gpu_free_mark,
 };

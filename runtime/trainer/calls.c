@@ -7,10 +7,8 @@ void rt_call(Rt *rt, const RtCall *call)
 {
     if (rt->watch)
         rt_watch_call(rt->watch, call->what);
-    if (rt->profile) {
-        rt->device->synchronise(rt);
+    if (rt->profile)
         rt_profile_call(rt->profile, call);
-    }
     rt_comm_at(rt->comm, call->what);
 }
 

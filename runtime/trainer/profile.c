@@ -8,10 +8,10 @@
 
 // ---- collecting ----
 
-static void end_call(RtProfile *p, double now)
+static void end_call(RtProfile *p)
 {
     if (p->is_running)
-        p->event[p->at - 1].seconds = now - p->event[p->at - 1].start;
+        p->rt->device->mark(p->rt, &p->event[p->at - 1].end);
     p->is_running = false;
 }
 
@@ -34,13 +34,12 @@ void rt_profile_call(RtProfile *p, const RtCall *call)
         return;
     if (p->at == p->cap)
         grow(p);
-    double now = rt_seconds();
-    end_call(p, now);
+    end_call(p);
     RtEvent *e = &p->event[p->at++];
     p->n = p->at > p->n ? p->at : p->n;
     e->call = *call;
     e->part = p->part;
-    e->start = now;
+    p->rt->device->mark(p->rt, &e->begin);
     p->is_running = true;
 }
 
@@ -48,12 +47,16 @@ void rt_profile_part(RtProfile *p, const char *part)
 {
     if (!p)
         return;
-    end_call(p, rt_seconds());
+    end_call(p);
     p->part = part;
 }
 
-static void count(RtEvent *e, bool is_fresh)
+static void count(const RtProfile *p, RtEvent *e, bool is_fresh)
 {
+    const RtDevice *d = p->rt->device;
+
+    e->start = d->seconds_between(&p->event[0].begin, &e->begin);
+    e->seconds = d->seconds_between(&e->begin, &e->end);
     e->total = e->seconds + (is_fresh ? 0 : e->total);
     e->least = is_fresh || e->seconds < e->least ? e->seconds : e->least;
 }
@@ -63,7 +66,7 @@ static void note_sent(RtProfile *p)
 {
     for (int k = 0; k < RT_N_EXCHANGES; k++)
         for (int a = 0; a < RT_MAX_AXES; a++)
-            p->sent[k][a] = rt_comm_bytes(p->comm, (RtExchangeKind)k, a);
+            p->sent[k][a] = rt_comm_bytes(p->rt->comm, (RtExchangeKind)k, a);
 }
 
 void rt_profile_step(RtProfile *p, double seconds)
@@ -75,13 +78,17 @@ void rt_profile_step(RtProfile *p, double seconds)
     if (p->steps == 1)
         note_sent(p);
     for (int i = 0; i < p->n; i++)
-        count(&p->event[i], is_fresh);
+        count(p, &p->event[i], is_fresh);
     p->seconds = (is_fresh ? 0 : p->seconds) + seconds;
     p->at = 0;
 }
 
 void rt_profile_close(RtProfile *p)
 {
+    for (int i = 0; i < p->n; i++) {
+        p->rt->device->free_mark(&p->event[i].begin);
+        p->rt->device->free_mark(&p->event[i].end);
+    }
     free(p->event);
     *p = (RtProfile){0};
 }
@@ -221,7 +228,7 @@ static void print_sent(const RtProfile *p)
                 printf("\n%-16s %-8s %15s\n", "sent in a step", "axis", "bytes");
             has_title = true;
             printf("%-16s %-8s %15lld\n", rt_exchange_name((RtExchangeKind)k),
-                   rt_comm_axis(p->comm, a), (long long)p->sent[k][a]);
+                   rt_comm_axis(p->rt->comm, a), (long long)p->sent[k][a]);
         }
 }
 

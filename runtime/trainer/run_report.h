@@ -46,7 +46,8 @@ void rt_short_number(double v, char to[RT_SHORT]);
 typedef struct RtEvent {
     RtCall call;
     const char *part;       // "micro"
-    double start, seconds;  // in the latest step
+    RtMark begin, end;      // in the latest step
+    double start, seconds;  // the same; start is after the step's first call
     double total, least;    // over the steps that count
 } RtEvent;
 
@@ -59,7 +60,7 @@ typedef struct RtProfile {
     const char *part;
     int64_t steps;   // including the first
     double seconds;  // over the steps that count
-    const RtComm *comm;
+    Rt *rt;
     int64_t sent[RT_N_EXCHANGES][RT_MAX_AXES];  // in the first step; all steps send the same
 } RtProfile;
 

@@ -13,7 +13,7 @@ bool rt_trace_check(const RtModel *m, const char *path)
     return rt_out_try(path, &error) || rt_error(m, "%s: %s", path, error.text);
 }
 
-static void write_event(RtOut *o, const RtEvent *e, double from, bool is_last)
+static void write_event(RtOut *o, const RtEvent *e, bool is_last)
 {
     char line[1024], name[512];
 
@@ -22,8 +22,8 @@ static void write_event(RtOut *o, const RtEvent *e, double from, bool is_last)
         snprintf(line, sizeof line,
                  "{\"name\":%s,\"cat\":\"%s\",\"ph\":\"X\",\"pid\":0,\"tid\":0,"
                  "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"flops\":%.9g,\"read\":%.9g,\"written\":%.9g",
-                 name, e->part, 1e6 * (e->start - from), 1e6 * e->seconds, e->call.flops,
-                 e->call.read, e->call.written);
+                 name, e->part, 1e6 * e->start, 1e6 * e->seconds, e->call.flops, e->call.read,
+                 e->call.written);
 
     rt_out_write(o, line, (size_t)n);
     if (e->call.seconds > 0) {
@@ -44,7 +44,7 @@ bool rt_trace_write(const RtProfile *p, const RtModel *m, const char *path)
         return rt_error(m, "%s: %s", path, error.text);
     rt_out_write(&o, head, strlen(head));
     for (int i = 0; i < p->n; i++)
-        write_event(&o, &p->event[i], p->event[0].start, i + 1 == p->n);
+        write_event(&o, &p->event[i], i + 1 == p->n);
     rt_out_write(&o, "]}\n", 3);
     return rt_out_commit(&o, &error) || rt_error(m, "%s: %s", path, error.text);
 }

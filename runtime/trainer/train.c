@@ -84,8 +84,6 @@ static void run_part(Train *t, RtPart part, const char *name)
         return;
     rt_profile_part(rt->profile, name);
     rt->device->run(rt, part);
-    if (rt->profile)
-        rt->device->synchronise(rt);
     rt_profile_part(rt->profile, NULL);
 }
 
@@ -206,7 +204,7 @@ static bool write_results(Train *t)
 
 bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
 {
-    Train t = {.run = run, .data = data, .eval = eval, .log.fd = -1, .profile.comm = run->rt.comm};
+    Train t = {.run = run, .data = data, .eval = eval, .log.fd = -1, .profile.rt = &run->rt};
     bool ok = open_train(&t);
 
     if (eval && eval->samples % eval->batch && !run->o.quiet && ok)

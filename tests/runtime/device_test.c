@@ -7,7 +7,7 @@
 
 // The device's memory. Each trainer is a process of its own.
 static char *memory;
-static int synchronised;
+static int synchronised, marked;
 
 static bool far_open(Rt *rt, const RtModel *m)
 {
@@ -47,15 +47,28 @@ static bool far_start(Rt *rt, const RtModel *m, RtShare share, int threads, bool
 
 static void far_close(Rt *rt, const RtModel *m)
 {
-    FILE *f = fopen("synchronised", "w");
+    FILE *f = fopen("counted", "w");
 
-    fprintf(f, "synchronised %d", synchronised);
+    fprintf(f, "synchronised %d marked %d", synchronised, marked);
     fclose(f);
     munmap(rt->arena, (size_t)m->arena_bytes);
     free(memory);
 }
 
 static void far_run(Rt *rt, RtPart part) { part(rt, rt->arena); }
+
+static void far_mark(Rt *rt, RtMark *m)
+{
+    m->seconds = rt_seconds();
+    marked++;
+}
+
+static double far_seconds_between(const RtMark *from, const RtMark *to)
+{
+    return to->seconds - from->seconds;
+}
+
+static void far_free_mark(RtMark *m) { *m = (RtMark){0}; }
 
 static const RtDevice far_device = {
     .name = "far",
@@ -68,6 +81,9 @@ static const RtDevice far_device = {
     .fill = far_fill,
     .run = far_run,
     .synchronise = far_synchronise,
+    .mark = far_mark,
+    .seconds_between = far_seconds_between,
+    .free_mark = far_free_mark,
 };
 
 // ---- programs for it: they get the reserved address, and work on the memory behind it ----
@@ -160,18 +176,20 @@ static void is_as_the_cpu(void **state)
     }
 }
 
-// --profile measures calls that have ended: the device is waited for before each call and at the
-// end of each part and step.
-static void waits_before_it_measures(void **state)
+// --profile marks the begin and the end of each call, and reads the marks when the device has been
+// waited for, once a step.
+static void marks_what_it_measures(void **state)
 {
     RtModel far = far_model(&linear);
 
     Said s = run_trainer(&far, "--data data --steps 2 --profile --threads 1 --quiet");
     assert_ran(&s);
-    assert_int_equal(last_loss("synchronised", "synchronised "), 2 + 2 * 3 + 2);
+    assert_int_equal(last_loss("counted", "synchronised "), 2);
+    assert_int_equal(last_loss("counted", "marked "), 2 * 2);
     s = run_trainer(&far, "--data data --steps 2 --threads 1 --quiet");
     assert_ran(&s);
-    assert_int_equal(last_loss("synchronised", "synchronised "), 2);
+    assert_int_equal(last_loss("counted", "synchronised "), 2);
+    assert_int_equal(last_loss("counted", "marked "), 0);
 }
 
 // An element of any size is repeated, and nothing beside it is written.
@@ -194,7 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_as_the_cpu),
-        cmocka_unit_test(waits_before_it_measures),
+        cmocka_unit_test(marks_what_it_measures),
         cmocka_unit_test(cpu_fills),
     };
 
