@@ -22,6 +22,12 @@ const char *rt_nearest(const char *word, const char *const *names, int n);
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
 double rt_seconds(void);                    // seconds since some fixed moment
 
+// ---- threads of the host: parallel.c ----
+
+typedef void (*RtWork)(void *context, int64_t first, int64_t last);
+// Does the work of all i in [0, n), a contiguous part of them on each of so many threads.
+void rt_parallel(int threads, int64_t n, RtWork work, void *context);
+
 // ---- tensors: tensor.c ----
 
 const char *rt_type_name(RtType t);  // as in files: "F32"

@@ -1,6 +1,7 @@
 // A GPU as a device: the arena is memory of its own, and calls, copies and fills go to one stream,
 // which carries them out in their order. Bytes of the host go through staging memory that is
 // pinned.
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,9 +142,15 @@ static void gpu_close(Rt *rt, const RtModel *m)
     rt->cuda = NULL;
 }
 
-static RtShare gpu_share(struct RtComm *c) { return (RtShare){.threads = 1}; }
+// The threads of the host, which draw weights.
+static RtShare gpu_share(struct RtComm *c)
+{
+    cpu_set_t set;
 
-// The host needs no threads besides its own.
+    return (RtShare){.threads = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set)};
+}
+
+// A step needs no threads of the host besides its own.
 static bool gpu_start_threads(Rt *rt, const RtModel *m, RtShare share, int threads, bool pins)
 {
     rt->threads = 1;

@@ -1,5 +1,6 @@
 // Draws initial weights when there is no file of them.
 #include <math.h>
+#include <stdlib.h>
 
 #include "runtime/rt_philox.h"
 #include "runtime/trainer/files.h"
@@ -29,23 +30,42 @@ static double normal(int64_t seed, uint64_t stream, int64_t i)
     return i & 1 ? r * sin(2 * pi * v) : r * cos(2 * pi * v);
 }
 
-// Indexes by the position in the whole tensor, so that weights don't depend on the sharding.
+// Elements of a tensor to be drawn, from element `first` of the whole tensor on: so weights don't
+// depend on the sharding.
+typedef struct Drawing {
+    const RtTensor *tensor;
+    double std;
+    int64_t seed, first;
+    uint64_t stream;
+    char *to;
+} Drawing;
+
+static void draw_part(void *context, int64_t first, int64_t last)
+{
+    const Drawing *d = context;
+    const RtTensor *t = d->tensor;
+    int64_t bytes = rt_element_bytes(t);
+
+    for (int64_t i = first; i < last; i++)
+        rt_set(t->type, d->to + i * bytes,
+               t->rank >= 2 ? d->std * normal(d->seed, d->stream, d->first + i) : t->is_one);
+}
+
 static void draw(RtRun *run, const RtTensor *t, int layer, const char *name)
 {
-    enum { CHUNK = 64 };
-    int64_t place = rt_place(t, layer), bytes = rt_element_bytes(t), seed = run->o.seed;
-    double chunk[CHUNK];
-    uint64_t stream = name_stream(name);
-    double std = run->model->init_std;
+    enum { CHUNK = 1 << 17, LEAST = 1 << 10 };  // elements; a thread is worth the second
+    int64_t place = rt_place(t, layer), bytes = rt_element_bytes(t);
+    char *chunk = rt_alloc(CHUNK, (size_t)bytes);
+    Drawing d = {t, run->model->init_std, run->o.seed, 0, name_stream(name), chunk};
 
     for (RtRuns r = rt_runs(run->model, t, run->rt.shard); rt_runs_next(&r);)
         for (int64_t i = 0, n; i < r.count; i += n) {
             n = r.count - i < CHUNK ? r.count - i : CHUNK;
-            for (int64_t k = 0; k < n; k++)
-                rt_set(t->type, (char *)chunk + k * bytes,
-                       t->rank >= 2 ? std * normal(seed, stream, r.whole + i + k) : t->is_one);
+            d.first = r.whole + i;
+            rt_parallel(n < LEAST ? 1 : run->share.threads, n, draw_part, &d);
             run->rt.device->copy_in(&run->rt, place + (r.own + i) * bytes, chunk, n * bytes);
         }
+    free(chunk);
 }
 
 bool rt_weights_draw(RtRun *run)
