@@ -60,9 +60,20 @@ static void test_along(void **state)
     }
 }
 
+static void test_rows_of_types(void **state)
+{
+    Random r = {2};
+
+    for (RtType t = RT_F32; t <= RT_BOOL; t++)
+        if (t != RT_F16 && t != RT_BF16)
+            check(&r, &(RtAlong){.type = t, .outer = 2, .n = 300, .inner = 1, .k = 3}, false);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_along)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_along),
+                                       cmocka_unit_test(test_rows_of_types)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_arg_max") +
+           cudart_count_unlaunched("rt_cuda_cumsum") + cudart_count_unlaunched("rt_cuda_top_k");
 }

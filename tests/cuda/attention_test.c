@@ -183,5 +183,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_attention");
 }

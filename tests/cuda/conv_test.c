@@ -84,5 +84,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_convolutions),
                                        cmocka_unit_test(test_tiles)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_conv");
 }

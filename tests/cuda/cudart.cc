@@ -151,6 +151,19 @@ long cudart_launches(const char *kernel)
     return e ? e->launches : 0;
 }
 
+int cudart_count_unlaunched(const char *begin)
+{
+    int n = 0;
+
+    for (const gpu::Entry *e = gpu::first_entry(); e; e = e->next) {
+        if (strncmp(e->name, begin, strlen(begin)) || e->launches)
+            continue;
+        printf("# %s was never launched\n", e->name);
+        n++;
+    }
+    return n;
+}
+
 int cudart_objects(void) { return (int)state.objects.size() + cudart::allocations(); }
 
 void cudart_open_memory(bool is_open)

@@ -22,6 +22,8 @@ void cudart_order(unsigned order, bool is_lazy);
 void cudart_machine(int devices, size_t memory);
 // How often a kernel was launched; 0 for an unknown one.
 long cudart_launches(const char *kernel);
+// Counts the kernels whose names begin so and that weren't launched, and prints these names.
+int cudart_count_unlaunched(const char *begin);
 // Allocations, streams, events, graphs and libraries that haven't been destroyed.
 int cudart_objects(void);
 // Lets the host touch device memory until it is called with false, for tests alone.

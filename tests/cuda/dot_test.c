@@ -88,5 +88,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_shapes),
                                        cmocka_unit_test(test_long_sums)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_dot");
 }

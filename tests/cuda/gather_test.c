@@ -100,5 +100,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_gather),
                                        cmocka_unit_test(test_scatter_add)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_gather") +
+           cudart_count_unlaunched("rt_cuda_scatter");
 }

@@ -35,5 +35,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pools)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_max_pool") +
+           cudart_count_unlaunched("rt_cuda_sum_pool");
 }

@@ -55,6 +55,17 @@ static void test_types(void **state)
     }
 }
 
+static void test_rows_of_types(void **state)
+{
+    Random r = {4};
+
+    for (RtType t = RT_F32; t <= RT_BOOL; t++) {
+        RtReduce p = {.op = RT_MAX, .type = t, .rank = 1, .dim = {5000}, .reduced = {true}};
+        if (t != RT_F16 && t != RT_BF16)
+            check(&r, &p, false, false);
+    }
+}
+
 // Rows and columns, short and long enough for chunks, in one dim and in two that don't merge.
 static void test_long(void **state)
 {
@@ -89,8 +100,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_rows_of_types),
         cmocka_unit_test(test_long),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_reduce");
 }
