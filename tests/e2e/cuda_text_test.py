@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -63,6 +64,24 @@ def check_nvcc(checks, name, folder):
     checks.check(f"{name}.cu compiles for GPUs", kernels and not spilled, f"{kernels} kernels, {spilled} spill")
 
 
+def check_vectors(checks, folder):
+    """The groups of mlp move 16 bytes at once."""
+    run(NVCC, "-std=c++17", "-arch=compute_80", "-ptx", "-I.", "-o", folder / "mlp.ptx", folder / "mlp_groups.cu", cwd=ROOT)
+    kernels = (folder / "mlp.ptx").read_text().split(".entry ")[1:]
+    flat = next(k for k in kernels if k.startswith("module_1_forward"))
+    checks.check("a flat group reads and writes vectors", "ld.global.v4" in flat and "st.global.v4" in flat)
+
+
+def check_program(checks, shardcc, folder):
+    """A program links with the toolkit, and says that there is no driver."""
+    model = Model(ROOT / "models/tiny/mlp.onnx", shardcc, folder)
+    trainer = model.compile("linked", None, "--target", "cuda", "--gpu", "sm_90")
+    done = subprocess.run([trainer, "--data", model.data()], capture_output=True, text=True)
+    ok = done.returncode == 1 and "there is no CUDA driver" in done.stderr
+    has_driver = Path("/dev/nvidiactl").exists()
+    checks.check("a program links, and asks for a driver", ok or has_driver, "left out: there is one" if has_driver else done.stderr)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--shardcc", type=Path, required=True)
@@ -85,6 +104,9 @@ def main():
             check_nvcc(checks, name, folder)
 
         side_by_side(len(os.sched_getaffinity(0)), *[lambda name=name: check(name) for name in programs])
+        if NVCC:
+            check_vectors(checks, folder)
+            check_program(checks, shardcc, folder)
     checks.finish()
 
 
