@@ -106,6 +106,7 @@ MODELS = {
     "llama_1b": llama(2048, 2048, 8192, 16, 32),
     "llama_8b": llama(4096, 4096, 14336, 32, 32),
     "llama_70b": llama(4096, 8192, 28672, 80, 64),
+    "bert_base": bert(128, 768, 12, 12),
     "bert_large": bert(512, 1024, 24, 16),
     "vit_l": image("vit_large_patch16_224"),
     "resnet50": image("resnet50"),
