@@ -20,13 +20,20 @@ extern "C" {
 // How collectives are carried out: collectives.h.
 typedef struct RtCollectives RtCollectives;
 
+// Options of programs for GPUs.
+typedef struct RtGpuOptions {
+    int number;             // of the GPU, where there are several
+    bool has_graphs;        // functions are recorded and replayed
+    bool has_tf32;          // products of f32 round their operands to TF32
+    const char *libraries;  // the folder of NVIDIA's libraries; NULL: not given
+} RtGpuOptions;
+
 struct Rt {
     const RtDevice *device;
     char *arena;    // of the device: RtModel.arena_bytes, aligned to 64
     void **kernel;  // prepared kernels by number
     int threads;
-    int gpu;                           // its number, where the device is one of several
-    bool has_graphs;                   // a GPU replays what it has recorded
+    RtGpuOptions gpu;
     struct RtCuda *cuda;               // the GPU's kernels and its stream; NULL: a CPU's program
     char *workspace;                   // in the arena: the current call's, see rt_with
     struct RtProfile *profile;         // NULL: no --profile and no --trace

@@ -36,6 +36,7 @@ int rt_type_bytes(RtType t);
 // strides allow. It is transposed (y' = b' a'; the caller swaps the operands) if m is 1 or if m has
 // y's unit stride.
 RtDot rt_dot_fold(const RtDot *p, bool *is_transposed);
+void rt_dot_drop_batch(RtDot *p, int at);  // removes a batch dim
 
 int64_t rt_dot_slab(int64_t batches);               // maximal number of rows of b in a slab
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer index

@@ -113,6 +113,22 @@ static bool compile_kernels(Staging *s, const BuildOptions *o, const Toolkit *ki
            compiler_made(&nvcc, kit->nvcc, image, R_OK, "fat binary", d);
 }
 
+// Tells the program where the toolkit is, as a string of C: its libraries are opened at start.
+static const char *folder_definition(Arena *a, const char *folder)
+{
+    char *path = realpath(folder, NULL);
+    Text t = {0};
+
+    text_printf(&t, "-DRT_CUDA_FOLDER=\"");
+    for (const char *p = path ? path : folder; *p; p++)
+        text_printf(&t, "%s%c", strchr("\"\\", *p) ? "\\" : "", *p);
+    text_printf(&t, "\"");
+    char *definition = arena_copy(a, t.s, t.n);
+    text_free(&t);
+    free(path);
+    return definition;
+}
+
 bool build_kernels(Staging *s, const Program *p, const BuildOptions *o, Words *to, Diag *d)
 {
     Arena *a = s->arena;
@@ -125,6 +141,7 @@ bool build_kernels(Staging *s, const Program *p, const BuildOptions *o, Words *t
     add(a, to, arena_string(a, "-I%s", s->folder));
     add(a, to, arena_string(a, "-I%s", o->runtime));
     add(a, to, arena_string(a, "-I%s/include", kit.folder));
+    add(a, to, folder_definition(a, kit.folder));
     for (int i = 0; i < files.n; i++)
         add(a, to,
             arena_string(a, "%s/runtime/%s/%s.c", o->runtime, o->target->folder, files.name[i]));

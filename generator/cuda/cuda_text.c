@@ -8,8 +8,8 @@ static const char *const flags[] = {
 #include "runtime/rt_flags.def"
     NULL};
 
-static const char *const files[] = {"copy",   "cuda_device", "dims",    "graphs",
-                                    "kernel", "launch",      "library", NULL};
+static const char *const files[] = {"copy",   "cublaslt", "cuda_device", "dims",   "graphs",
+                                    "kernel", "launch",   "library",     "matmul", NULL};
 
 static const char *const collectives[] = {NULL};
 
@@ -49,7 +49,7 @@ const TargetText cuda_text = {
     .build_kernels = build_kernels,
     .image = "RT_KERNELS(\"" IMAGE "\");\n",
     .make = {.variables = "CUDA ?= /usr/local/cuda\n",
-             .flags = "-I$(CUDA)/include ",
+             .flags = "-I$(CUDA)/include -DRT_CUDA_FOLDER='\"$(CUDA)\"' ",
              .link_flags = " -L$(CUDA)/lib64 -L$(CUDA)/lib",
              .made = " " IMAGE,
              .print_rule = print_make_rule}};

@@ -61,8 +61,8 @@ void print_variants(const Gen *g, Text *t)
 // Has the runtime a text of kernels of this name, beside host code?
 static bool has_kernels(const char *file)
 {
-    static const char *const host[] = {"cuda_device", "dims",    "graphs", "kernel",
-                                       "launch",      "library", "pad"};
+    static const char *const host[] = {"cublaslt", "cuda_device", "dims",   "graphs", "kernel",
+                                       "launch",   "library",     "matmul", "pad"};
 
     for (int i = 0; i < COUNT(host); i++)
         if (!strcmp(file, host[i]))

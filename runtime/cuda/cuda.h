@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "runtime/cuda/cublaslt.h"
 #include "runtime/cuda/params.h"
 #include "runtime/device.h"
 #include "runtime/rt_cuda_workspace.h"
@@ -19,6 +20,8 @@ typedef struct RtCuda {
     struct RtCudaGraph *graph;      // of functions that have run, a list
     struct RtCudaKernel *kernel;    // those that have been launched, by a hash of their names
     int n, room;
+    RtCublasLt *blas;         // NULL: no product has needed it
+    struct RtMatmul *matmul;  // products by cuBLASLt, a list
 } RtCuda;
 
 typedef struct RtCudaStaging RtCudaStaging;
@@ -58,6 +61,19 @@ enum { RT_CUDA_MOST_PARAMETERS = 512 };  // words in the 4 KiB of a kernel's par
 void *rt_cuda_kernel_new(Rt *rt, int kernel, size_t size);
 // A product by our own kernel, for any strides. It may use rt_cuda_dot_workspace.
 void rt_cuda_product(Rt *rt, const RtDot *p, void *y, const void *a, const void *b);
+
+// ---- products by cuBLASLt: matmul.c ----
+
+typedef struct RtMatmul RtMatmul;
+
+// Prepares a product, and opens cuBLASLt for the first one. Returns NULL if the product isn't for
+// cuBLASLt. Rt.cuda owns it.
+RtMatmul *rt_cuda_matmul_new(Rt *rt, const RtDot *p);
+// Computes it, with the operands of rt_dot. Returns false, and does nothing, if cuBLASLt has no
+// algorithm for it. All calls whose operands have the same alignment use the same algorithm.
+bool rt_cuda_matmul(Rt *rt, RtMatmul *q, void *y, const void *left, const void *right);
+// Frees all, and closes cuBLASLt.
+void rt_cuda_matmuls_free(RtCuda *c);
 
 // ---- attention ----
 

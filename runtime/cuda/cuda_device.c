@@ -50,10 +50,10 @@ static bool choose_gpu(const Rt *rt, const RtModel *m)
         return rt_error(m, "there is no GPU");
     if (e)
         return is_fine(m, e, "GPUs");
-    if (rt->gpu >= n)
-        return rt_error(m, "--device %d: this machine has %d GPU%s, from 0 on", rt->gpu, n,
+    if (rt->gpu.number >= n)
+        return rt_error(m, "--device %d: this machine has %d GPU%s, from 0 on", rt->gpu.number, n,
                         n == 1 ? "" : "s");
-    return is_fine(m, cudaSetDevice(rt->gpu), "the GPU");
+    return is_fine(m, cudaSetDevice(rt->gpu.number), "the GPU");
 }
 
 static bool load_kernels(Rt *rt, const RtModel *m)
@@ -63,7 +63,7 @@ static bool load_kernels(Rt *rt, const RtModel *m)
 
     if (e != cudaErrorNoKernelImageForDevice)
         return is_fine(m, e, "kernels");
-    if (!is_fine(m, cudaGetDeviceProperties(&gpu, rt->gpu), "the GPU"))
+    if (!is_fine(m, cudaGetDeviceProperties(&gpu, rt->gpu.number), "the GPU"))
         return false;
     return rt_error(m, "%s is sm_%d%d, the program is for %s", gpu.name, gpu.major, gpu.minor,
                     m->kernels_for);

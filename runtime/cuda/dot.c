@@ -1,4 +1,5 @@
-// Matrix products of batches: y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n].
+// Matrix products of batches: y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n], by cuBLASLt or
+// by our own kernel.
 #include "runtime/cuda/cuda.h"
 
 enum { BLOCK = 256 };  // as in product.cuh
@@ -6,6 +7,7 @@ enum { BLOCK = 256 };  // as in product.cuh
 typedef struct Dot {
     RtDot p;
     bool is_transposed;
+    RtMatmul *matmul;  // NULL: our own kernel computes it
 } Dot;
 
 void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
@@ -13,6 +15,7 @@ void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
     Dot *d = rt_cuda_kernel_new(rt, kernel, sizeof *d);
 
     d->p = rt_dot_fold(p, &d->is_transposed);
+    d->matmul = rt_cuda_matmul_new(rt, p);
 }
 
 void rt_cuda_product(Rt *rt, const RtDot *p, void *y, const void *a, const void *b)
@@ -39,5 +42,7 @@ void rt_dot(Rt *rt, int kernel, void *y, const void *left, const void *right)
 {
     const Dot *d = rt->kernel[kernel];
 
+    if (d->matmul && rt_cuda_matmul(rt, d->matmul, y, left, right))
+        return;
     rt_cuda_product(rt, &d->p, y, d->is_transposed ? right : left, d->is_transposed ? left : right);
 }

@@ -47,7 +47,7 @@ void rt_cuda_run(Rt *rt, RtPart part)
     RtCuda *c = rt->cuda;
     RtCudaGraph *g = find(c, part);
 
-    if (!rt->has_graphs || rt->profile || rt->gradients || !g) {
+    if (!rt->gpu.has_graphs || rt->profile || rt->gradients || !g) {
         part(rt, rt->arena);
         if (!g)
             note(c, part);

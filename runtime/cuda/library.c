@@ -28,6 +28,7 @@ void rt_cuda_unload(RtCuda *c)
     for (int i = 0; i < c->room; i++)
         free(c->kernel[i].name);
     free(c->kernel);
+    rt_cuda_matmuls_free(c);
     cudaLibraryUnload(c->library);
     c->kernel = NULL;
     c->n = c->room = 0;

@@ -1,6 +1,7 @@
 // Formulas for the bytes of Rt.workspace that kernels of GPUs use.
 #include "runtime/rt_cuda_workspace.h"
 
+#include "runtime/rt_cuda_matmul.h"
 #include "runtime/rt_workspace.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -58,7 +59,7 @@ int64_t rt_cuda_reduce_workspace(const RtReduce *p)
 int64_t rt_cuda_scatter_workspace(const RtGather *p) { return 8 * p->batch * p->index; }
 
 // The parts' sums, if k is split: [part, batch, m, n].
-int64_t rt_cuda_dot_workspace(const RtDot *p)
+static int64_t product_workspace(const RtDot *p)
 {
     bool is_transposed;
     RtDot d = rt_dot_fold(p, &is_transposed);
@@ -69,6 +70,18 @@ int64_t rt_cuda_dot_workspace(const RtDot *p)
     int64_t parts = rt_cuda_reduce_chunks(
         batches * ceil_div(d.m, RT_CUDA_EDGE) * ceil_div(d.n, RT_CUDA_EDGE), d.k, RT_CUDA_TERMS);
     return parts > 1 ? parts * results * rt_type_bytes(d.type) : 0;
+}
+
+// The workspace begins at a multiple of 64, and cuBLASLt's at the next one of 256.
+int64_t rt_cuda_dot_workspace(const RtDot *p)
+{
+    RtCudaMatmul matmul;
+    int64_t own = product_workspace(p);
+
+    if (!rt_cuda_matmul_plan(p, &matmul))
+        return own;
+    int64_t other = rt_cuda_matmul_bytes(p) + RT_CUDA_MATMUL_ALIGNMENT - 64;
+    return own > other ? own : other;
 }
 
 // Σ dy y of each query, for the gradient.

@@ -35,7 +35,7 @@ int rt_type_bytes(RtType t)
     }
 }
 
-static void drop_batch(RtDot *p, int at)
+void rt_dot_drop_batch(RtDot *p, int at)
 {
     p->n_batch--;
     for (int i = at; i < p->n_batch; i++) {
@@ -103,7 +103,7 @@ RtDot rt_dot_fold(const RtDot *p, bool *is_transposed)
 
     for (int i = d.n_batch - 1; i >= 0; i--)
         if (fold_batch(&d, i)) {
-            drop_batch(&d, i);
+            rt_dot_drop_batch(&d, i);
             i = d.n_batch;  // a dim that couldn't be folded before may fold now
         }
     bool is_row = d.m == 1 && d.n != 1;

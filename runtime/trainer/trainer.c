@@ -48,8 +48,10 @@ static bool start(RtRun *run)
 {
     const RtModel *m = run->model;
 
-    run->rt.gpu = (int)run->o.gpu;
-    run->rt.has_graphs = !run->o.no_graph;
+    run->rt.gpu = (RtGpuOptions){.number = (int)run->o.gpu,
+                                 .has_graphs = !run->o.no_graph,
+                                 .has_tf32 = run->o.tf32,
+                                 .libraries = run->o.libraries};
     if (!run->rt.device->open(&run->rt, m))
         return false;
     if (!rt_collectives_open(&run->rt, m, !run->o.no_overlap))

@@ -41,6 +41,12 @@ const RtOption rt_options[] = {
      RT_OF_GPU},
     {"--no-graph", RT_FLAG, AT(no_graph), 0, 0, NULL,
      "start each kernel on its own, instead of recording a step's and replaying them", RT_OF_GPU},
+    {"--tf32", RT_FLAG, AT(tf32), 0, 0, NULL,
+     "round the operands of products of f32 to TF32, which tensor cores multiply", RT_OF_GPU},
+    {"--libraries", RT_TEXT, AT(libraries), 0, 0, "FOLDER",
+     "the folder that has libcublasLt.so.13 (else that of the toolkit that the program was built "
+     "with, else where the system looks)",
+     RT_OF_GPU},
     {"--load", RT_TEXT, AT(load), 0, 0, "FILE",
      "weights to start from (NAME.safetensors beside the program)"},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",

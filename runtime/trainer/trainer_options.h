@@ -10,11 +10,12 @@ typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 
 typedef struct RtOptions {
     const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
+    const char *libraries;
     int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout, gpu;
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
     double temperature;
     const char *trace;
-    bool no_shuffle, no_overlap, no_graph, info, check_arena, pin, profile, quiet, help;
+    bool no_shuffle, no_overlap, no_graph, tf32, info, check_arena, pin, profile, quiet, help;
     double *hyper;  // indexed as RtModel.tensors; NaN: the model's default
 } RtOptions;
 

@@ -1,7 +1,7 @@
 // Made by shardcc. Changes here are lost when it is made again.
 //   shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --target cuda
 //      --march x86-64-v3
-//   plan: 1 rank, arena 119424 bytes, bound 119424
+//   plan: 1 rank, arena 250752 bytes, bound 250752
 //
 // micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
 // optimizer, forward only predicts. They stand first, after the names of their places in memory;
@@ -26,22 +26,26 @@ static const int64_t MODEL_0_WEIGHT = 0, MODEL_0_BIAS = 8256,
     MODEL_4_WEIGHT_EXP_AVG = 80512, MODEL_4_WEIGHT_EXP_AVG_SQ = 83136,
     MODEL_4_BIAS_EXP_AVG = 85760, MODEL_4_BIAS_EXP_AVG_SQ = 85888, CONSTANT_6 = 86016,
     CONSTANT_7 = 86208, CONSTANT_8 = 86400, CONSTANT_9 = 86592, CONSTANT_10 = 86784;
-static const int64_t X = 115904, D_1_IN = 103424, MODEL_1_OUT = 86976,
-    MODEL_3_OUT = 91136, D_3_SUB = 86976, MODEL_4_OUT = 97920, LABELS = 95296,
-    CROSS_ENTROPY_EQ = 95680, COUNT = 118016, CROSS_ENTROPY_SELECT = 95488,
-    D_CROSS_ENTROPY_DIV = 96064, BAD_LABEL = 118144, CROSS_ENTROPY_MAX = 95488,
-    CROSS_ENTROPY_SUM = 95808, CROSS_ENTROPY_SELECT_2 = 95936, LOSS = 118272,
-    D_4_BIAS = 95296, GRAD_NORM_4_BIAS = 118656, ADAMW_NEG = 118784,
-    ADAMW_SUB = 118912, ADAMW_SUB_2 = 119040, ADAMW_CAST = 119168, ADAMW_SUB_3 = 119296,
-    D_4_IN = 107584, D_4_WEIGHT = 95296, GRAD_NORM_4_WEIGHT = 118528,
-    D_2_BIAS = 86976, GRAD_NORM_2_BIAS = 118400, D_2_IN = 111744, D_2_WEIGHT = 86976,
-    GRAD_NORM_2_WEIGHT = 107584, GRAD_NORM_2_WEIGHT_2 = 107904, D_0_BIAS = 86976,
-    GRAD_NORM_0_BIAS = 95680, D_0_WEIGHT = 86976, GRAD_NORM_0_WEIGHT = 95232,
-    GRAD_NORM = 95552;
-static const int64_t F_X = 91136, F_1_OUT = 86976, F_3_OUT = 91136,
-    F_LOGITS = 86976, F_LABELS = 95296, F_CROSS_ENTROPY_EQ = 87872, F_COUNT = 88000,
-    F_CROSS_ENTROPY_SELECT = 87680, F_BAD_LABEL = 88128, F_CROSS_ENTROPY_MAX = 87680,
-    F_CROSS_ENTROPY_SELECT_2 = 88256, F_LOSS = 87680;
+static const int64_t X = 247232, D_1_IN = 234752, MODEL_1_OUT = 120000,
+    MODEL_3_OUT = 124160, D_3_SUB = 120000, MODEL_4_OUT = 128320, LABELS = 129024,
+    CROSS_ENTROPY_EQ = 87168, COUNT = 249344, CROSS_ENTROPY_SELECT = 86976,
+    D_CROSS_ENTROPY_DIV = 87552, BAD_LABEL = 249472, CROSS_ENTROPY_MAX = 86976,
+    CROSS_ENTROPY_SUM = 87296, CROSS_ENTROPY_SELECT_2 = 87424, LOSS = 249600,
+    D_4_BIAS = 86976, GRAD_NORM_4_BIAS = 249984, ADAMW_NEG = 250112,
+    ADAMW_SUB = 250240, ADAMW_SUB_2 = 250368, ADAMW_CAST = 250496, ADAMW_SUB_3 = 250624,
+    D_4_IN = 238912, D_4_WEIGHT = 107712, GRAD_NORM_4_WEIGHT = 249856,
+    D_2_BIAS = 86976, GRAD_NORM_2_BIAS = 249728, D_2_IN = 243072, D_2_WEIGHT = 218304,
+    GRAD_NORM_2_WEIGHT = 86976, GRAD_NORM_2_WEIGHT_2 = 161152, D_0_BIAS = 86976,
+    GRAD_NORM_0_BIAS = 161024, D_0_WEIGHT = 152768, GRAD_NORM_0_WEIGHT = 86976,
+    GRAD_NORM = 87296, WORK = 86976, WORK_2 = 86976, WORK_3 = 86976,
+    WORK_4 = 86976, WORK_5 = 86976, WORK_6 = 86976, WORK_7 = 86976,
+    WORK_8 = 86976;
+static const int64_t F_X = 124160, F_1_OUT = 120000, F_3_OUT = 124160,
+    F_LOGITS = 92352, F_LABELS = 128320, F_CROSS_ENTROPY_EQ = 87168, F_COUNT = 87296,
+    F_CROSS_ENTROPY_SELECT = 86976, F_BAD_LABEL = 87424, F_CROSS_ENTROPY_MAX = 86976,
+    F_CROSS_ENTROPY_SELECT_2 = 87552, F_LOSS = 86976, F_WORK = 86976,
+    F_WORK_2 = 86976, F_WORK_3 = 86976;
+#define WITH(workspace) rt_with(rt, m + workspace)
 
 #define ADAMW_DIV(param, x2, exp_avg, exp_avg_sq, n0) \
     param, m + ADAMW_SUB_3, x2, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, exp_avg_sq, m + BETA2, \
@@ -50,17 +54,17 @@ static const int64_t F_X = 91136, F_1_OUT = 86976, F_3_OUT = 91136,
 static void micro(Rt *rt, char *m)
 {
     RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.02e4, 4.1e3);
-    rt_dot(rt, 0, m + D_1_IN, m + X, m + MODEL_0_WEIGHT);
+    rt_dot(WITH(WORK), 0, m + D_1_IN, m + X, m + MODEL_0_WEIGHT);
     RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 4.35e3, 4.1e3);
     RT_LAUNCH(rt, module_1_forward, RT_BLOCKS(B * MODEL_0_SIZE, 1024), 256, m + D_1_IN,
         m + MODEL_0_BIAS, m + MODEL_1_OUT);
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.05e4, 4.1e3);
-    rt_dot(rt, 1, m + MODEL_3_OUT, m + MODEL_1_OUT, m + MODEL_2_WEIGHT);
+    rt_dot(WITH(WORK_2), 1, m + MODEL_3_OUT, m + MODEL_1_OUT, m + MODEL_2_WEIGHT);
     RT_AT(rt, "3: add tanh mul sub f32[16,64]", 1.84e4, 4.35e3, 8.19e3);
     RT_LAUNCH(rt, module_3_backward, RT_BLOCKS(B * MODEL_2_SIZE, 1024), 256, m + MODEL_3_OUT,
         m + MODEL_2_BIAS, m + MODEL_3_OUT, m + D_3_SUB);
     RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 6.66e3, 640);
-    rt_dot(rt, 2, m + MODEL_4_OUT, m + MODEL_3_OUT, m + MODEL_4_WEIGHT);
+    rt_dot(WITH(WORK_3), 2, m + MODEL_4_OUT, m + MODEL_3_OUT, m + MODEL_4_WEIGHT);
     RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
     RT_LAUNCH(rt, module_4_forward, RT_BLOCKS(B * CLASSES, 256), 256, m + MODEL_4_OUT,
         m + MODEL_4_BIAS, m + MODEL_4_OUT);
@@ -102,9 +106,9 @@ static void micro(Rt *rt, char *m)
         m + D_4_BIAS, m + MODEL_4_BIAS_EXP_AVG, m + ADAMW_SUB_2, m + ADAMW_SUB,
         m + MODEL_4_BIAS_EXP_AVG_SQ, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG);
     RT_AT(rt, "4: dot f32[16,64]", 2.05e4, 3.2e3, 4.1e3);
-    rt_dot(rt, 3, m + D_4_IN, m + MODEL_4_OUT, m + MODEL_4_WEIGHT);
+    rt_dot(WITH(WORK_4), 3, m + D_4_IN, m + MODEL_4_OUT, m + MODEL_4_WEIGHT);
     RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 4.74e3, 2.56e3);
-    rt_dot(rt, 4, m + D_4_WEIGHT, m + MODEL_3_OUT, m + MODEL_4_OUT);
+    rt_dot(WITH(WORK_5), 4, m + D_4_WEIGHT, m + MODEL_3_OUT, m + MODEL_4_OUT);
     rt_gradient(rt, 1, 0, m + D_4_WEIGHT);  // 4.weight
     RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum, 1, 96, m + D_4_WEIGHT, m + GRAD_NORM_4_WEIGHT);
@@ -125,12 +129,12 @@ static void micro(Rt *rt, char *m)
     RT_LAUNCH(rt, adamw_div, RT_BLOCKS(MODEL_2_SIZE, 1024), 256, ADAMW_DIV(m + MODEL_2_BIAS,
         m + D_2_BIAS, m + MODEL_2_BIAS_EXP_AVG, m + MODEL_2_BIAS_EXP_AVG_SQ, RT_NUMBER(64)));
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.05e4, 4.1e3);
-    rt_dot(rt, 5, m + D_2_IN, m + D_4_IN, m + MODEL_2_WEIGHT);
+    rt_dot(WITH(WORK_6), 5, m + D_2_IN, m + D_4_IN, m + MODEL_2_WEIGHT);
     RT_AT(rt, "1: add le select select f32[16,64]", 4.1e3, 8.45e3, 8.19e3);
     RT_LAUNCH(rt, module_1_backward, RT_BLOCKS(B * MODEL_0_SIZE, 1024), 256, m + D_1_IN,
         m + MODEL_0_BIAS, m + D_2_IN, m + D_1_IN, m + D_2_IN);
     RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 8.19e3, 1.64e4);
-    rt_dot(rt, 6, m + D_2_WEIGHT, m + D_2_IN, m + D_4_IN);
+    rt_dot(WITH(WORK_7), 6, m + D_2_WEIGHT, m + D_2_IN, m + D_4_IN);
     rt_gradient(rt, 3, 0, m + D_2_WEIGHT);  // 2.weight
     RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.64e4, 256);
     RT_LAUNCH(rt, grad_norm_reduce_sum_3, RT_BLOCKS(MODEL_2_SIZE, 8), 256, m + D_2_WEIGHT,
@@ -152,7 +156,7 @@ static void micro(Rt *rt, char *m)
     RT_LAUNCH(rt, adamw_div, RT_BLOCKS(MODEL_0_SIZE, 1024), 256, ADAMW_DIV(m + MODEL_0_BIAS,
         m + D_0_BIAS, m + MODEL_0_BIAS_EXP_AVG, m + MODEL_0_BIAS_EXP_AVG_SQ, RT_NUMBER(64)));
     RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 6.14e3, 8.19e3);
-    rt_dot(rt, 7, m + D_0_WEIGHT, m + X, m + D_1_IN);
+    rt_dot(WITH(WORK_8), 7, m + D_0_WEIGHT, m + X, m + D_1_IN);
     rt_gradient(rt, 5, 0, m + D_0_WEIGHT);  // 0.weight
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.19e3, 256);
     RT_LAUNCH(rt, grad_norm_reduce_sum_4, RT_BLOCKS(MODEL_0_SIZE, 8), 256, m + D_0_WEIGHT,
@@ -173,17 +177,17 @@ static void micro(Rt *rt, char *m)
 static void forward(Rt *rt, char *m)
 {
     RT_AT(rt, "0: dot f32[16,64]", 6.55e4, 1.02e4, 4.1e3);
-    rt_dot(rt, 0, m + F_1_OUT, m + F_X, m + MODEL_0_WEIGHT);
+    rt_dot(WITH(F_WORK), 0, m + F_1_OUT, m + F_X, m + MODEL_0_WEIGHT);
     RT_AT(rt, "1: add le select f32[16,64]", 3.07e3, 4.35e3, 4.1e3);
     RT_LAUNCH(rt, module_1_forward, RT_BLOCKS(B * MODEL_0_SIZE, 1024), 256, m + F_1_OUT,
         m + MODEL_0_BIAS, m + F_1_OUT);
     RT_AT(rt, "2: dot f32[16,64]", 1.31e5, 2.05e4, 4.1e3);
-    rt_dot(rt, 1, m + F_3_OUT, m + F_1_OUT, m + MODEL_2_WEIGHT);
+    rt_dot(WITH(F_WORK_2), 1, m + F_3_OUT, m + F_1_OUT, m + MODEL_2_WEIGHT);
     RT_AT(rt, "3: add tanh f32[16,64]", 1.64e4, 4.35e3, 4.1e3);
     RT_LAUNCH(rt, module_3_predict, RT_BLOCKS(B * MODEL_2_SIZE, 1024), 256, m + F_3_OUT,
         m + MODEL_2_BIAS, m + F_3_OUT);
     RT_AT(rt, "4: dot f32[16,10]", 2.05e4, 6.66e3, 640);
-    rt_dot(rt, 2, m + F_LOGITS, m + F_3_OUT, m + MODEL_4_WEIGHT);
+    rt_dot(WITH(F_WORK_3), 2, m + F_LOGITS, m + F_3_OUT, m + MODEL_4_WEIGHT);
     RT_AT(rt, "4: add f32[16,10]", 160, 680, 640);
     RT_LAUNCH(rt, module_4_forward, RT_BLOCKS(B * CLASSES, 256), 256, m + F_LOGITS,
         m + MODEL_4_BIAS, m + F_LOGITS);
@@ -337,27 +341,27 @@ static const RtTensor tensors[] = {
 };
 
 static const RtTensor train_tensors[] = {
-    {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 115904},
-    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 95296},
-    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 118272},
-    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 118016},
-    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 118144},
+    {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 247232},
+    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 129024},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 249600},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 249344},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 249472},
     {RT_GRADIENT, RT_F32, "0.weight", 2, {64, 32}, .gradient = 5},
     {RT_GRADIENT, RT_F32, "0.bias", 1, {64}, .gradient = 4},
     {RT_GRADIENT, RT_F32, "2.weight", 2, {64, 64}, .gradient = 3},
     {RT_GRADIENT, RT_F32, "2.bias", 1, {64}, .gradient = 2},
     {RT_GRADIENT, RT_F32, "4.weight", 2, {10, 64}, .gradient = 1},
     {RT_GRADIENT, RT_F32, "4.bias", 1, {10}, .gradient = 0},
-    {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 95552},
+    {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 87296},
 };
 
 static const RtTensor predict_tensors[] = {
-    {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 91136},
-    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 95296},
-    {RT_OUTPUT, RT_F32, "logits", 2, {16, 10}, .at = 86976},
-    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 87680},
-    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 88000},
-    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 88128},
+    {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 124160},
+    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 128320},
+    {RT_OUTPUT, RT_F32, "logits", 2, {16, 10}, .at = 92352},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 86976},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 87296},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 87424},
 };
 
 // Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
@@ -382,7 +386,10 @@ static void live_ranges(Rt *rt)
         LIVE(GRAD_NORM_2_WEIGHT_2, 64, 29, 37), LIVE(GRAD_NORM_2_BIAS, 64, 23, 37),
         LIVE(GRAD_NORM_4_WEIGHT, 64, 19, 37), LIVE(GRAD_NORM_4_BIAS, 64, 14, 37),
         LIVE(ADAMW_NEG, 64, 15, 38), LIVE(ADAMW_SUB, 64, 15, 38), LIVE(ADAMW_SUB_2, 64, 15, 38),
-        LIVE(ADAMW_CAST, 64, 15, 38), LIVE(ADAMW_SUB_3, 64, 15, 38),
+        LIVE(ADAMW_CAST, 64, 15, 38), LIVE(ADAMW_SUB_3, 64, 15, 38), LIVE(WORK, 32960, 0, 0),
+        LIVE(WORK_2, 32960, 2, 2), LIVE(WORK_3, 5312, 4, 4), LIVE(WORK_4, 32960, 17, 17),
+        LIVE(WORK_5, 20672, 18, 18), LIVE(WORK_6, 32960, 25, 25), LIVE(WORK_7, 131264, 27, 27),
+        LIVE(WORK_8, 65728, 34, 34),
         {0}}, (RtLoop[]){{0}});
     rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
         LIVE(F_X, 2048, 0, 0), LIVE(F_LABELS, 128, 0, 10), LIVE(F_1_OUT, 4096, 0, 2),
@@ -390,7 +397,8 @@ static void live_ranges(Rt *rt)
         LIVE(F_CROSS_ENTROPY_EQ, 64, 6, 10), LIVE(F_COUNT, 64, 6, 12),
         LIVE(F_CROSS_ENTROPY_SELECT, 128, 6, 7), LIVE(F_BAD_LABEL, 64, 7, 12),
         LIVE(F_CROSS_ENTROPY_MAX, 64, 9, 10), LIVE(F_CROSS_ENTROPY_SELECT_2, 64, 10, 11),
-        LIVE(F_LOSS, 64, 11, 12),
+        LIVE(F_LOSS, 64, 11, 12), LIVE(F_WORK, 32960, 0, 0), LIVE(F_WORK_2, 32960, 2, 2),
+        LIVE(F_WORK_3, 5312, 4, 4),
         {0}}, (RtLoop[]){{0}});
 }
 
@@ -400,8 +408,8 @@ static const RtModel model = {
     .name = "mlp",
     .options = "shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimi"
                "zer adamw --target cuda --march x86-64-v3",
-    .plan = "1 rank, arena 119424 bytes, bound 119424",
-    .arena_bytes = 119424,
+    .plan = "1 rank, arena 250752 bytes, bound 250752",
+    .arena_bytes = 250752,
     .n_kernels = 8,
     .threads = 1,
     .accumulate = 1,

@@ -1,7 +1,7 @@
 // Made by shardcc. Changes here are lost when it is made again.
 //   shardcc mlp.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --target cuda
 //      --march x86-64-v3
-//   plan: 1 rank, arena 119424 bytes, bound 119424
+//   plan: 1 rank, arena 250752 bytes, bound 250752
 //
 // The kernels of fused groups, which the C text of the same name launches. A parameter is
 // named after the value that lies there: x0, x1 … are inputs, y0, y1 … results. A thread's

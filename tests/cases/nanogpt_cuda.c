@@ -1,7 +1,7 @@
 // Made by shardcc. Changes here are lost when it is made again.
 //   shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --target cuda
 //      --march x86-64-v3
-//   plan: 1 rank, arena 1692160 bytes, bound 1692160
+//   plan: 1 rank, arena 2000192 bytes, bound 2000192
 //
 // micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
 // optimizer, forward only predicts. They stand first, after the names of their places in memory;
@@ -40,51 +40,56 @@ static const RtStack LN1_WEIGHT = {21632, 192}, LN1_BIAS = {22272, 192},
     FC_BIAS_EXP_AVG_SQ = {917824, 768}, OUT_WEIGHT_EXP_AVG = {920192, 36864},
     OUT_WEIGHT_EXP_AVG_SQ = {1030848, 36864}, OUT_BIAS_EXP_AVG = {1141504, 192},
     OUT_BIAS_EXP_AVG_SQ = {1142144, 192};
-static const int64_t INPUT_IDS = 1690048, WTE_SELECT = 1142784, WTE_OUT = 1529920,
-    NODE_ADD_OUT = 1142784, LN1_OUT = 1566848, QKV_DOT = 1529920, LN2_OUT = 1529920,
-    BLOCKS_OUT_4 = 1529920, OUT_DOT = 1579136, LN_MUL = 1542272, LN_DIV = 1542592,
-    D_LN_SQRT = 1542912, D_LN_MUL = 1543232, LN_OUT = 1529920, HEAD_OUT = 1554688,
-    LABELS = 1591488, CROSS_ENTROPY_EQ = 1530560, COUNT = 1690624,
-    CROSS_ENTROPY_SELECT = 1529920, D_CROSS_ENTROPY_DIV = 1530688, BAD_LABEL = 1690752,
-    CROSS_ENTROPY_MAX = 1530816, CROSS_ENTROPY_FLOOR = 1529920, CROSS_ENTROPY_SUM = 1530240,
-    CROSS_ENTROPY_SELECT_2 = 1531136, LOSS = 1690880, D_HEAD_IN = 1579328,
-    D_LN_BIAS = 1591680, GRAD_NORM_LN_BIAS = 1691648, ADAMW_NEG = 1691008,
-    ADAMW_SUB = 1691136, ADAMW_SUB_2 = 1691264, ADAMW_CAST = 1691392, ADAMW_SUB_3 = 1691520,
-    D_LN_MUL_2 = 1592256, D_LN_SUB = 1610176, D_LN_MUL_3 = 1529920, D_LN_MUL_4 = 1591936,
-    D_LN_IN = 1597824, D_LN_WEIGHT = 1542272, GRAD_NORM_LN_WEIGHT = 1691776,
-    D_LN_IN_2 = 1542336, D_HEAD_WEIGHT = 1579328, GRAD_NORM_HEAD_WEIGHT = 1554688,
-    GRAD_NORM_HEAD_WEIGHT_2 = 1691904, D_OUT_BIAS = 1554688, GRAD_NORM_OUT_BIAS = 1692032,
-    D_OUT_IN = 1640832, D_BLOCKS_IN = 1554688, D_OUT_WEIGHT = 1603904,
-    GRAD_NORM_OUT_WEIGHT = 1665664, D_FC_BIAS = 1603904, GRAD_NORM_FC_BIAS = 1665792,
-    D_FC_IN = 1603904, D_LN2_BIAS = 1640960, GRAD_NORM_LN2_BIAS = 1665920,
-    D_LN2_MUL = 1641536, D_LN2_MUL_2 = 1628608, D_LN2_MUL_3 = 1616256,
-    D_LN2_MUL_4 = 1641216, D_LN2_IN = 1653184, D_LN2_WEIGHT = 1641856,
-    GRAD_NORM_LN2_WEIGHT = 1666048, D_FC_WEIGHT = 1616256, GRAD_NORM_FC_WEIGHT = 1554688,
-    GRAD_NORM_FC_WEIGHT_2 = 1666176, D_PROJ_BIAS = 1554688, GRAD_NORM_PROJ_BIAS = 1666304,
-    D_PROJ_IN = 1616256, D_PROJ_WEIGHT = 1554688, GRAD_NORM_PROJ_WEIGHT = 1563968,
-    GRAD_NORM_PROJ_WEIGHT_2 = 1666432, D_QKV_CONCAT = 1554688, D_QKV_BIAS = 1591616,
-    GRAD_NORM_QKV_BIAS = 1666560, D_QKV_IN = 1616256, D_LN1_BIAS = 1591616,
-    GRAD_NORM_LN1_BIAS = 1592768, D_LN1_MUL = 1592192, D_LN1_MUL_2 = 1653312,
-    D_LN1_MUL_3 = 1640960, D_LN1_MUL_4 = 1591872, D_LN1_IN_2 = 1628608,
-    D_LN1_WEIGHT = 1592512, GRAD_NORM_LN1_BIAS_2 = 1653312, D_QKV_WEIGHT = 1591616,
-    GRAD_NORM_QKV_WEIGHT = 1554688, GRAD_NORM_QKV_WEIGHT_2 = 1555328, GRAD_NORM_SUM = 1161280,
-    D_WPE_WEIGHT = 1142784, GRAD_NORM_WPE_WEIGHT = 1161408, D_WTE_WEIGHT = 1142784,
-    GRAD_NORM_WTE_WEIGHT = 1161536, GRAD_NORM = 1161984, WORK = 1529920, WORK_2 = 1591616,
-    WORK_3 = 1161536;
-static const RtStack BLOCKS_OUT = {1267712, 124928}, LN1_MUL = {1155072, 124928},
-    LN1_SUM = {1155328, 124928}, QKV_OUT = {1155584, 124928},
-    BLOCKS_OUT_2 = {1192448, 124928}, BLOCKS_ATTENTION = {1204736, 124928},
-    BLOCKS_OUT_3 = {1205760, 124928}, LN2_MUL = {1218048, 124928},
-    LN2_SUM = {1218304, 124928}, FC_DOT = {1218560, 124928}, D_LN1_IN = {1530048, 12288},
-    GRAD_NORM_OUT_BIAS_2 = {1529792, 64}, GRAD_NORM_CONCAT = {1142784, 4};
-static const int64_t F_INPUT_IDS = 1155136, F_WTE_OUT = 1142784, F_NODE_ADD_OUT = 1204288,
-    F_LN1_OUT = 1216640, F_QKV_OUT = 1142784, F_BLOCKS_OUT_2 = 1216640,
-    F_BLOCKS_ATTENTION = 1179712, F_LN2_OUT = 1228992, F_BLOCKS_OUT_3 = 1216640,
-    F_BLOCKS_OUT_4 = 1142784, F_OUT_DOT = 1228992, F_LN_OUT = 1167424, F_LOGITS = 1142784,
-    F_LABELS = 1241344, F_CROSS_ENTROPY_EQ = 1168064, F_COUNT = 1168192,
-    F_CROSS_ENTROPY_SELECT = 1167424, F_BAD_LABEL = 1168320, F_CROSS_ENTROPY_MAX = 1167424,
-    F_CROSS_ENTROPY_SELECT_2 = 1167744, F_LOSS = 1167424, F_WORK = 1180800;
-static const RtStack F_BLOCKS_OUT = {1192000, 12288};
+static const int64_t INPUT_IDS = 1997824, WTE_SELECT = 1155136, WTE_OUT = 1142784,
+    NODE_ADD_OUT = 1794432, LN1_OUT = 1474880, QKV_DOT = 1437952, LN2_OUT = 1843648,
+    BLOCKS_OUT_4 = 1241344, OUT_DOT = 1290560, LN_MUL = 1376640, LN_DIV = 1376960,
+    D_LN_SQRT = 1377280, D_LN_MUL = 1377600, LN_OUT = 1364288, HEAD_OUT = 1339648,
+    LABELS = 1856000, CROSS_ENTROPY_EQ = 1144064, COUNT = 1998656,
+    CROSS_ENTROPY_SELECT = 1142784, D_CROSS_ENTROPY_DIV = 1144192, BAD_LABEL = 1998784,
+    CROSS_ENTROPY_MAX = 1142784, CROSS_ENTROPY_FLOOR = 1143104, CROSS_ENTROPY_SUM = 1143424,
+    CROSS_ENTROPY_SELECT_2 = 1143744, LOSS = 1998912, D_HEAD_IN = 1241344,
+    D_LN_BIAS = 1168128, GRAD_NORM_LN_BIAS = 1999168, ADAMW_NEG = 1999552,
+    ADAMW_SUB = 1999680, ADAMW_SUB_2 = 1999808, ADAMW_CAST = 1999936, ADAMW_SUB_3 = 2000064,
+    D_LN_MUL_2 = 1167808, D_LN_SUB = 1142784, D_LN_MUL_3 = 1155136, D_LN_MUL_4 = 1167488,
+    D_LN_IN = 1308992, D_LN_WEIGHT = 1168384, GRAD_NORM_LN_WEIGHT = 1999040,
+    D_LN_IN_2 = 1979008, D_HEAD_WEIGHT = 1290496, GRAD_NORM_HEAD_WEIGHT = 1142784,
+    GRAD_NORM_HEAD_WEIGHT_2 = 1999296, D_OUT_BIAS = 1142784, GRAD_NORM_OUT_BIAS = 1999424,
+    D_OUT_IN = 1843648, D_BLOCKS_IN = 1437952, D_OUT_WEIGHT = 1487168,
+    GRAD_NORM_OUT_WEIGHT = 1524480, D_FC_BIAS = 1142784, GRAD_NORM_FC_BIAS = 1524352,
+    D_FC_IN = 1843648, D_LN2_BIAS = 1168128, GRAD_NORM_LN2_BIAS = 1524224,
+    D_LN2_MUL = 1167808, D_LN2_MUL_2 = 1142784, D_LN2_MUL_3 = 1155136,
+    D_LN2_MUL_4 = 1167488, D_LN2_IN = 1856000, D_LN2_WEIGHT = 1168384,
+    GRAD_NORM_LN2_WEIGHT = 1524096, D_FC_WEIGHT = 1487168, GRAD_NORM_FC_WEIGHT = 1142784,
+    GRAD_NORM_FC_WEIGHT_2 = 1441728, D_PROJ_BIAS = 1142784, GRAD_NORM_PROJ_BIAS = 1441600,
+    D_PROJ_IN = 1241344, D_PROJ_WEIGHT = 1216768, GRAD_NORM_PROJ_WEIGHT = 1142784,
+    GRAD_NORM_PROJ_WEIGHT_2 = 1441472, D_QKV_CONCAT = 1364224, D_QKV_BIAS = 1142784,
+    GRAD_NORM_QKV_BIAS = 1441344, D_QKV_IN = 1241344, D_LN1_BIAS = 1168128,
+    GRAD_NORM_LN1_BIAS = 1168640, D_LN1_MUL = 1167808, D_LN1_MUL_2 = 1142784,
+    D_LN1_MUL_3 = 1155136, D_LN1_MUL_4 = 1167488, D_LN1_IN_2 = 1428864,
+    D_LN1_WEIGHT = 1168384, GRAD_NORM_LN1_BIAS_2 = 1441216, D_QKV_WEIGHT = 1401152,
+    GRAD_NORM_QKV_WEIGHT = 1142784, GRAD_NORM_QKV_WEIGHT_2 = 1143424, GRAD_NORM_SUM = 1161984,
+    D_WPE_WEIGHT = 1142784, GRAD_NORM_WPE_WEIGHT = 1161856, D_WTE_WEIGHT = 1142784,
+    GRAD_NORM_WTE_WEIGHT = 1161280, GRAD_NORM = 1161728, WORK = 1142784, WORK_2 = 1142784,
+    WORK_3 = 1142784, WORK_4 = 1142784, WORK_5 = 1142784, WORK_6 = 1142784,
+    WORK_7 = 1142784, WORK_8 = 1142784, WORK_9 = 1142784, WORK_10 = 1142784,
+    WORK_11 = 1142784, WORK_12 = 1142784, WORK_13 = 1142784, WORK_14 = 1142784,
+    WORK_15 = 1142784, WORK_16 = 1142784, WORK_17 = 1142784, WORK_18 = 1161280;
+static const RtStack BLOCKS_OUT = {1806720, 12288}, LN1_MUL = {1994496, 256},
+    LN1_SUM = {1995328, 256}, QKV_OUT = {1683776, 36864}, BLOCKS_OUT_2 = {1892864, 12288},
+    BLOCKS_ATTENTION = {1991360, 1024}, BLOCKS_OUT_3 = {1929792, 12288},
+    LN2_MUL = {1996160, 256}, LN2_SUM = {1996992, 256}, FC_DOT = {1536256, 49152},
+    D_LN1_IN = {1966720, 12288}, GRAD_NORM_OUT_BIAS_2 = {1998400, 64},
+    GRAD_NORM_CONCAT = {1142784, 4};
+static const int64_t F_INPUT_IDS = 1155136, F_WTE_OUT = 1142784, F_NODE_ADD_OUT = 1597760,
+    F_LN1_OUT = 1474880, F_QKV_OUT = 1437952, F_BLOCKS_OUT_2 = 1241344,
+    F_BLOCKS_ATTENTION = 1142784, F_LN2_OUT = 1610112, F_BLOCKS_OUT_3 = 1622464,
+    F_BLOCKS_OUT_4 = 1536256, F_OUT_DOT = 1241344, F_LN_OUT = 1364288, F_LOGITS = 1339648,
+    F_LABELS = 1634816, F_CROSS_ENTROPY_EQ = 1143424, F_COUNT = 1143552,
+    F_CROSS_ENTROPY_SELECT = 1142784, F_BAD_LABEL = 1143680, F_CROSS_ENTROPY_MAX = 1142784,
+    F_CROSS_ENTROPY_SELECT_2 = 1143104, F_LOSS = 1142784, F_WORK = 1142784,
+    F_WORK_2 = 1143872, F_WORK_3 = 1142784, F_WORK_4 = 1142784, F_WORK_5 = 1142784,
+    F_WORK_6 = 1142784;
+static const RtStack F_BLOCKS_OUT = {1585472, 12288};
 #define WITH(workspace) rt_with(rt, m + workspace)
 #define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)
 
@@ -103,12 +108,12 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
         AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), AT(LN1_MUL, layer), AT(LN1_SUM, layer),
         m + LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 3.99e4, 3.69e4);
-    rt_dot(rt, 0, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
+    rt_dot(WITH(WORK), 0, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
     RT_LAUNCH(rt, qkv_forward, RT_BLOCKS(3 * B * T * HEADS * HEAD_SIZE, 1024), 256, m + QKV_DOT,
         AT(QKV_BIAS, layer), AT(QKV_OUT, layer));
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 3.69e4, 1.33e4);
-    rt_attention(WITH(WORK), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
+    rt_attention(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
         .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
         .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
         .causal = true, .scale = 0.288675129}, AT(BLOCKS_OUT_2, layer),
@@ -116,18 +121,18 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
         AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE,
         NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 2.15e4, 1.23e4);
-    rt_dot(rt, 1, m + LN2_OUT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
+    rt_dot(WITH(WORK_3), 1, m + LN2_OUT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 2.52e4, 2.51e4);
     RT_LAUNCH(rt, ln2_forward, RT_BLOCKS(B * T, 8), 256, m + LN2_OUT, AT(PROJ_BIAS, layer),
         AT(BLOCKS_OUT, layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
         AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_SUM, layer), m + LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 4.92e4, 4.92e4);
-    rt_dot(rt, 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
+    rt_dot(WITH(WORK_4), 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
     RT_LAUNCH(rt, blocks_erf_forward, RT_BLOCKS(B * T * FC_SIZE, 1024), 256, AT(FC_DOT, layer),
         AT(FC_BIAS, layer), m + BLOCKS_OUT_4);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 8.6e4, 1.23e4);
-    rt_dot(rt, 3, m + OUT_DOT, m + BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
+    rt_dot(WITH(WORK_5), 3, m + OUT_DOT, m + BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 2.48e4, 1.23e4);
     RT_LAUNCH(rt, blocks_add_forward, RT_BLOCKS(B * T * C, 1024), 256, m + OUT_DOT,
         AT(OUT_BIAS, layer), AT(BLOCKS_OUT_3, layer), AT(BLOCKS_OUT, layer));
@@ -146,12 +151,12 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(OUT_BIAS, layer), m + D_OUT_BIAS,
         AT(OUT_BIAS_EXP_AVG, layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]", 1.18e6, 4.92e4, 4.92e4);
-    rt_dot(rt, 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
+    rt_dot(WITH(WORK_9), 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul mul ... f32[4,16,192]", 5.53e5, 9.91e4, 9.83e4);
     RT_LAUNCH(rt, blocks_erf_backward, RT_BLOCKS(B * T * FC_SIZE, 1024), 256, AT(FC_DOT, layer),
         AT(FC_BIAS, layer), m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
     RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 6.14e4, 3.69e4);
-    rt_dot(rt, 8, m + D_OUT_WEIGHT, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
+    rt_dot(WITH(WORK_10), 8, m + D_OUT_WEIGHT, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
     rt_gradient(rt, 4, layer, m + D_OUT_WEIGHT);  // blocks.{}.out.weight
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum f32[]", 1.84e4, 3.69e4, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_2, 1, 1024, m + D_OUT_WEIGHT, m + GRAD_NORM_OUT_WEIGHT);
@@ -169,7 +174,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_LAUNCH(rt, adamw_div, RT_BLOCKS(FC_SIZE, 1024), 256, ADAMW_DIV(AT(FC_BIAS, layer),
         m + D_FC_BIAS, AT(FC_BIAS_EXP_AVG, layer), AT(FC_BIAS_EXP_AVG_SQ, layer), RT_NUMBER(192)));
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 1.18e6, 8.6e4, 1.23e4);
-    rt_dot(rt, 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
+    rt_dot(WITH(WORK_11), 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
@@ -197,7 +202,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(LN2_BIAS, layer), m + D_LN2_BIAS,
         AT(LN2_BIAS_EXP_AVG, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 6.14e4, 3.69e4);
-    rt_dot(rt, 10, m + D_FC_WEIGHT, m + D_LN2_IN, m + D_BLOCKS_IN);
+    rt_dot(WITH(WORK_12), 10, m + D_FC_WEIGHT, m + D_LN2_IN, m + D_BLOCKS_IN);
     rt_gradient(rt, 8, layer, m + D_FC_WEIGHT);  // blocks.{}.fc.weight
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.69e4, 768);
     RT_LAUNCH(rt, grad_norm_reduce_sum_4, RT_BLOCKS(FC_SIZE, 8), 256, m + D_FC_WEIGHT,
@@ -219,9 +224,9 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(PROJ_BIAS, layer), m + D_PROJ_BIAS,
         AT(PROJ_BIAS_EXP_AVG, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]", 2.95e5, 2.15e4, 1.23e4);
-    rt_dot(rt, 11, m + D_PROJ_IN, m + D_FC_IN, AT(PROJ_WEIGHT, layer));
+    rt_dot(WITH(WORK_13), 11, m + D_PROJ_IN, m + D_FC_IN, AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]", 2.95e5, 2.46e4, 9.22e3);
-    rt_dot(rt, 12, m + D_PROJ_WEIGHT, AT(BLOCKS_OUT_2, layer), m + D_FC_IN);
+    rt_dot(WITH(WORK_14), 12, m + D_PROJ_WEIGHT, AT(BLOCKS_OUT_2, layer), m + D_FC_IN);
     rt_gradient(rt, 10, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.22e3, 768);
     RT_LAUNCH(rt, grad_norm_reduce_sum_5, RT_BLOCKS(C * HEADS, 8), 256, m + D_PROJ_WEIGHT,
@@ -234,8 +239,8 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         ADAMW_DIV(AT(PROJ_WEIGHT, layer), m + D_PROJ_WEIGHT, AT(PROJ_WEIGHT_EXP_AVG, layer),
         AT(PROJ_WEIGHT_EXP_AVG_SQ, layer), RT_NUMBER(2304)));
     RT_AT(rt, "blocks.{}: attention_grad f32[4,16,4,12]", 1.97e5, 6.25e4, 3.69e4);
-    rt_attention_grad(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
-        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
+    rt_attention_grad(WITH(WORK_15), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16,
+        .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
         .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
         .dy = {{768, 12}, {0}, 48, 1}, .dq = {{2304, 12}, {0}, 144, 1},
         .dk = {{2304, 12}, {0}, 144, 1}, .dv = {{2304, 12}, {0}, 144, 1}, .causal = true,
@@ -255,7 +260,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         ADAMW_DIV(AT(QKV_BIAS, layer), m + D_QKV_BIAS, AT(QKV_BIAS_EXP_AVG, layer),
         AT(QKV_BIAS_EXP_AVG_SQ, layer), RT_NUMBER(144)));
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 8.85e5, 6.45e4, 1.23e4);
-    rt_dot(rt, 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
+    rt_dot(WITH(WORK_16), 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
@@ -284,7 +289,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(AT(LN1_BIAS, layer), m + D_LN1_BIAS,
         AT(LN1_BIAS_EXP_AVG, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 4.92e4, 2.76e4);
-    rt_dot(rt, 14, m + D_QKV_WEIGHT, m + D_LN1_IN_2, m + D_QKV_CONCAT);
+    rt_dot(WITH(WORK_17), 14, m + D_QKV_WEIGHT, m + D_LN1_IN_2, m + D_QKV_CONCAT);
     rt_gradient(rt, 14, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.76e4, 576);
     RT_LAUNCH(rt, grad_norm_reduce_sum_7, RT_BLOCKS(3 * HEADS * HEAD_SIZE, 8), 256,
@@ -321,7 +326,7 @@ static void micro(Rt *rt, char *m)
     RT_LAUNCH(rt, ln_forward, RT_BLOCKS(B * T, 8), 256, AT(BLOCKS_OUT, LAYERS - 1), m + LN_WEIGHT,
         m + LN_BIAS, m + LN_MUL, m + LN_DIV, m + D_LN_SQRT, m + D_LN_MUL, m + LN_OUT);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 3.07e4, 2.46e4);
-    rt_dot(rt, 4, m + HEAD_OUT, m + LN_OUT, m + HEAD_WEIGHT);
+    rt_dot(WITH(WORK_6), 4, m + HEAD_OUT, m + LN_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and iota ... f32[]", 772, 512, 584);
     RT_LAUNCH(rt, cross_entropy_forward, 1, 256, m + LABELS, m + CROSS_ENTROPY_EQ, m + COUNT,
         m + CROSS_ENTROPY_SELECT, m + D_CROSS_ENTROPY_DIV);
@@ -345,7 +350,7 @@ static void micro(Rt *rt, char *m)
         m + D_CROSS_ENTROPY_DIV, m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT,
         m + CROSS_ENTROPY_FLOOR, m + HEAD_OUT);
     RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 4.3e4, 1.23e4);
-    rt_dot(rt, 5, m + D_HEAD_IN, m + HEAD_OUT, m + HEAD_WEIGHT);
+    rt_dot(WITH(WORK_7), 5, m + D_HEAD_IN, m + HEAD_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
@@ -376,7 +381,7 @@ static void micro(Rt *rt, char *m)
     RT_LAUNCH(rt, adamw, RT_BLOCKS(C, 1024), 256, ADAMW(m + LN_BIAS, m + D_LN_BIAS,
         m + LN_BIAS_EXP_AVG, m + LN_BIAS_EXP_AVG_SQ));
     RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 3.69e4, 1.84e4);
-    rt_dot(rt, 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + HEAD_OUT);
+    rt_dot(WITH(WORK_8), 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + HEAD_OUT);
     rt_gradient(rt, 2, 0, m + D_HEAD_WEIGHT);  // head.weight
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.84e4, 384);
     RT_LAUNCH(rt, grad_norm_reduce_sum, RT_BLOCKS(VOCAB, 8), 256, m + D_HEAD_WEIGHT,
@@ -409,7 +414,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512);
     RT_LAUNCH(rt, wte_forward, RT_BLOCKS(B * T, 1024), 256, m + INPUT_IDS, m + INPUT_IDS);
     RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 1.28e4, 1.84e4);
-    rt_scatter_add(WITH(WORK_3), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
+    rt_scatter_add(WITH(WORK_18), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
         .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
         AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
     rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
@@ -435,30 +440,30 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
     RT_LAUNCH(rt, ln_predict, RT_BLOCKS(B * T, 8), 256, AT(F_BLOCKS_OUT, (layer + 1) % 2),
         AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 3.99e4, 3.69e4);
-    rt_dot(rt, 0, m + F_QKV_OUT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
+    rt_dot(WITH(F_WORK), 0, m + F_QKV_OUT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
     RT_LAUNCH(rt, qkv_forward, RT_BLOCKS(3 * B * T * HEADS * HEAD_SIZE, 1024), 256, m + F_QKV_OUT,
         AT(QKV_BIAS, layer), m + F_QKV_OUT);
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 3.69e4, 1.33e4);
-    rt_attention(WITH(F_WORK), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
+    rt_attention(WITH(F_WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
         .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
         .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .lse = {{64, 1}, {0}, 4, 0},
         .causal = true, .scale = 0.288675129}, m + F_BLOCKS_OUT_2, m + F_BLOCKS_ATTENTION,
         m + F_QKV_OUT, m + F_QKV_OUT + 4 * HEADS * HEAD_SIZE,
         m + F_QKV_OUT + 8 * HEADS * HEAD_SIZE, NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 2.15e4, 1.23e4);
-    rt_dot(rt, 1, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(PROJ_WEIGHT, layer));
+    rt_dot(WITH(F_WORK_3), 1, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 2.52e4, 2.46e4);
     RT_LAUNCH(rt, ln2_predict, RT_BLOCKS(B * T, 8), 256, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
         AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
         m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 4.92e4, 4.92e4);
-    rt_dot(rt, 2, m + F_BLOCKS_OUT_4, m + F_LN2_OUT, AT(FC_WEIGHT, layer));
+    rt_dot(WITH(F_WORK_4), 2, m + F_BLOCKS_OUT_4, m + F_LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
     RT_LAUNCH(rt, blocks_erf_forward, RT_BLOCKS(B * T * FC_SIZE, 1024), 256, m + F_BLOCKS_OUT_4,
         AT(FC_BIAS, layer), m + F_BLOCKS_OUT_4);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 8.6e4, 1.23e4);
-    rt_dot(rt, 3, m + F_OUT_DOT, m + F_BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
+    rt_dot(WITH(F_WORK_5), 3, m + F_OUT_DOT, m + F_BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 2.48e4, 1.23e4);
     RT_LAUNCH(rt, blocks_add_forward, RT_BLOCKS(B * T * C, 1024), 256, m + F_OUT_DOT,
         AT(OUT_BIAS, layer), m + F_BLOCKS_OUT_3, AT(F_BLOCKS_OUT, layer % 2));
@@ -481,7 +486,7 @@ static void forward(Rt *rt, char *m)
     RT_LAUNCH(rt, ln_predict, RT_BLOCKS(B * T, 8), 256, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT,
         m + LN_BIAS, m + F_LN_OUT);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 3.07e4, 2.46e4);
-    rt_dot(rt, 4, m + F_LOGITS, m + F_LN_OUT, m + HEAD_WEIGHT);
+    rt_dot(WITH(F_WORK_6), 4, m + F_LOGITS, m + F_LN_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... i64[4,16]", 768, 512, 580);
     RT_LAUNCH(rt, cross_entropy_predict, 1, 256, m + F_LABELS, m + F_CROSS_ENTROPY_EQ, m + F_COUNT,
         m + F_CROSS_ENTROPY_SELECT);
@@ -598,11 +603,11 @@ static const RtTensor tensors[] = {
 };
 
 static const RtTensor train_tensors[] = {
-    {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1690048, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1591488},
-    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1690880},
-    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1690624},
-    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1690752},
+    {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1997824, .least = -96, .bound = 96},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1856000},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1998912},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1998656},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1998784},
     {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 16},
     {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 15},
     {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 1},
@@ -620,16 +625,16 @@ static const RtTensor train_tensors[] = {
     {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 5},
     {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 4},
     {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 3},
-    {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 1161984},
+    {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 1161728},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1155136, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1241344},
-    {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 1142784},
-    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1167424},
-    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1168192},
-    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1168320},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1634816},
+    {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 1339648},
+    {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1142784},
+    {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1143552},
+    {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1143680},
 };
 
 // Buffers of a step and of forward: name, bytes, first and last statement of the live range. Begins
@@ -640,9 +645,13 @@ static void live_ranges(Rt *rt)
 {
     rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){
         LIVE(INPUT_IDS, 512, 0, 98), LIVE(LABELS, 512, 0, 23), LIVE(WTE_SELECT, 512, 0, 1),
-        LIVE(WTE_OUT, 12288, 1, 2), LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 36864, 5, 6),
-        LIVE(LN2_OUT, 12288, 8, 10), LIVE(BLOCKS_OUT_4, 49152, 11, 12),
-        LIVE(OUT_DOT, 12288, 12, 13), LIVE(LN_MUL, 256, 15, 28), LIVE(LN_DIV, 256, 15, 28),
+        LIVE(WTE_OUT, 12288, 1, 2), STACK(LN1_MUL, 768, 3, 89), STACK(LN1_SUM, 768, 3, 89),
+        LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 36864, 5, 6), STACK(QKV_OUT, 110592, 3, 89),
+        STACK(BLOCKS_OUT_2, 36864, 3, 89), STACK(BLOCKS_ATTENTION, 3072, 3, 89),
+        LIVE(LN2_OUT, 12288, 8, 10), STACK(BLOCKS_OUT_3, 36864, 3, 89),
+        STACK(LN2_MUL, 768, 3, 89), STACK(LN2_SUM, 768, 3, 89), STACK(FC_DOT, 147456, 3, 89),
+        LIVE(BLOCKS_OUT_4, 49152, 11, 12), LIVE(OUT_DOT, 12288, 12, 13),
+        LIVE(NODE_ADD_OUT, 49152, 2, 89), LIVE(LN_MUL, 256, 15, 28), LIVE(LN_DIV, 256, 15, 28),
         LIVE(LN_OUT, 12288, 15, 16), LIVE(HEAD_OUT, 24576, 16, 34),
         LIVE(CROSS_ENTROPY_EQ, 64, 17, 23), LIVE(COUNT, 64, 17, 103),
         LIVE(CROSS_ENTROPY_SELECT, 512, 17, 18), LIVE(BAD_LABEL, 64, 18, 103),
@@ -680,15 +689,17 @@ static void live_ranges(Rt *rt)
         LIVE(GRAD_NORM_LN2_BIAS, 64, 52, 87), LIVE(GRAD_NORM_FC_WEIGHT, 768, 60, 61),
         LIVE(GRAD_NORM_FC_WEIGHT_2, 64, 61, 87), LIVE(GRAD_NORM_FC_BIAS, 64, 48, 87),
         LIVE(GRAD_NORM_OUT_WEIGHT, 64, 45, 87), LIVE(GRAD_NORM_OUT_BIAS, 64, 40, 87),
-        STACK(GRAD_NORM_CONCAT, 64, 90, 93), LIVE(GRAD_NORM_SUM, 64, 93, 101),
-        LIVE(ADAMW_NEG, 64, 27, 102), LIVE(ADAMW_SUB, 64, 27, 102),
-        LIVE(ADAMW_SUB_2, 64, 27, 102), LIVE(ADAMW_CAST, 64, 27, 102),
-        LIVE(ADAMW_SUB_3, 64, 27, 102), LIVE(WORK, 1024, 7, 7), LIVE(WORK_2, 1024, 71, 71),
-        LIVE(WORK_3, 512, 98, 98),
-        {"NODE_ADD_OUT", NODE_ADD_OUT, 387072, 2, 89, .slot = 124928, .freed = 89,
-            .frees_down = true}, {"GRAD_NORM_OUT_BIAS_2", GRAD_NORM_OUT_BIAS_2.first, 192, 38, 92,
-            .slot = 64, .taken = 89, .takes_down = true}, {0}}, (RtLoop[]){{3, 14, 3, {0}},
-            {38, 89, 3, {0}}, {90, 92, 3, {0}}, {0}});
+        STACK(GRAD_NORM_OUT_BIAS_2, 192, 38, 92), STACK(GRAD_NORM_CONCAT, 64, 90, 93),
+        LIVE(GRAD_NORM_SUM, 64, 93, 101), LIVE(ADAMW_NEG, 64, 27, 102),
+        LIVE(ADAMW_SUB, 64, 27, 102), LIVE(ADAMW_SUB_2, 64, 27, 102),
+        LIVE(ADAMW_CAST, 64, 27, 102), LIVE(ADAMW_SUB_3, 64, 27, 102), LIVE(WORK, 295104, 5, 5),
+        LIVE(WORK_2, 1024, 7, 7), LIVE(WORK_3, 98496, 8, 8), LIVE(WORK_4, 393408, 10, 10),
+        LIVE(WORK_5, 98496, 12, 12), LIVE(WORK_6, 196800, 16, 16), LIVE(WORK_7, 98496, 24, 24),
+        LIVE(WORK_8, 147648, 34, 34), LIVE(WORK_9, 393408, 42, 42), LIVE(WORK_10, 295104, 44, 44),
+        LIVE(WORK_11, 98496, 50, 50), LIVE(WORK_12, 295104, 59, 59), LIVE(WORK_13, 98496, 66, 66),
+        LIVE(WORK_14, 73920, 67, 67), LIVE(WORK_15, 1024, 71, 71), LIVE(WORK_16, 98496, 75, 75),
+        LIVE(WORK_17, 221376, 84, 84), LIVE(WORK_18, 512, 98, 98),
+        {0}}, (RtLoop[]){{3, 14, 3, {0}}, {38, 89, 3, {0}}, {90, 92, 3, {0}}, {0}});
     rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
         LIVE(F_INPUT_IDS, 512, 0, 1), LIVE(F_LABELS, 512, 0, 21), LIVE(F_WTE_OUT, 12288, 1, 2),
         LIVE(F_LN1_OUT, 12288, 4, 5), LIVE(F_QKV_OUT, 36864, 5, 7),
@@ -700,7 +711,9 @@ static void live_ranges(Rt *rt)
         LIVE(F_COUNT, 64, 17, 23), LIVE(F_CROSS_ENTROPY_SELECT, 512, 17, 18),
         LIVE(F_BAD_LABEL, 64, 18, 23), LIVE(F_CROSS_ENTROPY_MAX, 256, 20, 21),
         LIVE(F_CROSS_ENTROPY_SELECT_2, 256, 21, 22), LIVE(F_LOSS, 64, 22, 23),
-        LIVE(F_WORK, 1024, 7, 7),
+        LIVE(F_WORK, 295104, 5, 5), LIVE(F_WORK_2, 1024, 7, 7), LIVE(F_WORK_3, 98496, 8, 8),
+        LIVE(F_WORK_4, 393408, 10, 10), LIVE(F_WORK_5, 98496, 12, 12),
+        LIVE(F_WORK_6, 196800, 16, 16),
         {0}}, (RtLoop[]){{3, 14, 3, {0}}, {0}});
 }
 
@@ -710,8 +723,8 @@ static const RtModel model = {
     .name = "nanogpt",
     .options = "shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --op"
                "timizer adamw --target cuda --march x86-64-v3",
-    .plan = "1 rank, arena 1692160 bytes, bound 1692160",
-    .arena_bytes = 1692160,
+    .plan = "1 rank, arena 2000192 bytes, bound 2000192",
+    .arena_bytes = 2000192,
     .n_kernels = 15,
     .threads = 1,
     .accumulate = 1,

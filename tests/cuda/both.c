@@ -2,6 +2,8 @@
 #include "tests/cuda/both.h"
 
 #include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST_OPERANDS = 16, ORDERS = 3 };
 static const struct {
@@ -112,6 +114,29 @@ void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Ope
             free(got[k][i]);
     }
     rt_delete(&rt);
+}
+
+void read_failure(void (*f)(const void *x), const void *x, char *text, size_t room)
+{
+    int pipes[2], status;
+    size_t n = 0;
+
+    assert_return_code(pipe(pipes), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(pipes[1], 2);
+        f(x);
+        _exit(0);
+    }
+    close(pipes[1]);
+    for (ssize_t k; n + 1 < room && (k = read(pipes[0], text + n, room - n - 1)) > 0;)
+        n += (size_t)k;
+    text[n] = 0;
+    close(pipes[0]);
+    waitpid(pid, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1)
+        fail_msg("status %d: '%s'", status, text);
 }
 
 static void put_integer(Random *r, RtType t, void *x, int64_t i)

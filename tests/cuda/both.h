@@ -34,6 +34,9 @@ void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Ope
 #define CHECK_BOTH(name, p, o, n, cpu_bytes, gpu_bytes)                                            \
     check_both(#name, cpu_##name, gpu_##name, p, o, n, cpu_bytes, gpu_bytes)
 
+// Runs f(x) in a process of its own, which must end with status 1, and reads what it says.
+void read_failure(void (*f)(const void *x), const void *x, char *text, size_t room);
+
 // Random elements of a type; floats in [-1, 1), integers near 0, a NaN or infinity now and then if
 // `has_odd`. The caller frees them.
 void *draw_elements(Random *r, RtType t, int64_t n, bool has_odd);

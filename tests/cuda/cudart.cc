@@ -164,6 +164,8 @@ int cudart_count_unlaunched(const char *begin)
     return n;
 }
 
+long cudart_matmuls(void) { return state.matmuls; }
+
 int cudart_objects(void) { return (int)state.objects.size() + cudart::allocations(); }
 
 void cudart_open_memory(bool is_open)

@@ -24,6 +24,8 @@ void cudart_machine(int devices, size_t memory);
 long cudart_launches(const char *kernel);
 // Counts the kernels whose names begin so and that weren't launched, and prints these names.
 int cudart_count_unlaunched(const char *begin);
+// How many products cuBLASLt's double has been asked for.
+long cudart_matmuls(void);
 // Allocations, streams, events, graphs and libraries that haven't been destroyed.
 int cudart_objects(void);
 // Lets the host touch device memory until it is called with false, for tests alone.

@@ -48,6 +48,7 @@ struct State {
     int driver = CUDART_VERSION;
     bool is_foreign = false;  // kernels aren't for this GPU
     long launches_left = -1;  // until one fails; negative: none does
+    long matmuls = 0;         // calls of cuBLASLt's double
     cudaError_t last_error = cudaSuccess;
 };
 extern State state;

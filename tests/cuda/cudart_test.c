@@ -2,9 +2,6 @@
 // graphs ask for, as soon or as late as they allow, and misuse ends with its message.
 #include "tests/cuda/both.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 enum { N = 100 };
 
 typedef struct Machine {
@@ -272,36 +269,18 @@ static const struct {
     {write_far_behind, "rt_cuda_copy_1, block ("},
 };
 
-// Runs the misuse in a process of its own, and reads what it says.
-static void read_message(void (*f)(Machine *m), char *text, size_t room)
+static void run_misuse(const void *i)
 {
-    int pipes[2], status;
-    size_t n = 0;
+    Machine m = machine_new(true);
 
-    assert_return_code(pipe(pipes), 0);
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(pipes[1], 2);
-        Machine m = machine_new(true);
-        f(&m);
-        _exit(0);
-    }
-    close(pipes[1]);
-    for (ssize_t k; n + 1 < room && (k = read(pipes[0], text + n, room - n - 1)) > 0;)
-        n += (size_t)k;
-    text[n] = 0;
-    close(pipes[0]);
-    waitpid(pid, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1)
-        fail_msg("status %d: '%s'", status, text);
+    misuses[*(const size_t *)i].f(&m);
 }
 
 static void test_misuse(void **state)
 {
     for (size_t i = 0; i < sizeof misuses / sizeof *misuses; i++) {
         char text[1024];
-        read_message(misuses[i].f, text, sizeof text);
+        read_failure(run_misuse, &i, text, sizeof text);
         if (!strstr(text, misuses[i].says))
             fail_msg("'%s' isn't in '%s'", misuses[i].says, text);
     }

@@ -86,7 +86,7 @@ static void test_fills(void **state)
 
 static void refuses(int gpus, size_t memory, int gpu)
 {
-    Rt rt = {.device = &rt_cuda, .gpu = gpu};
+    Rt rt = {.device = &rt_cuda, .gpu.number = gpu};
 
     cudart_machine(gpus, memory);
     assert_false(rt_cuda.open(&rt, &model));

@@ -1,5 +1,10 @@
-// Products on GPUs against the CPU's: random shapes, strides and batches, long sums of few results.
+// Products on GPUs against the CPU's: random shapes, strides and batches, long sums of few results,
+// by cuBLASLt's double and by our own kernel. matmul_test.c has a table of which goes where.
 #include "tests/cuda/both.h"
+
+#include "runtime/rt_cuda_matmul.h"
+
+enum { ORDERS = 3 };  // in which check_both computes
 
 extern __typeof__(rt_dot_init) cuda_dot_init;
 extern __typeof__(rt_dot) cuda_dot;
@@ -35,6 +40,9 @@ static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0,
     return draw_strides(r, n, dim, stride);
 }
 
+// How many products our own kernel computed, and how many cuBLASLt's double did.
+static int ways[2];
+
 static void check(Random *r, RtDot *p)
 {
     int64_t na = operand(r, p, p->m, p->k, &p->a_m, &p->a_k, p->a_batch, true);
@@ -45,8 +53,13 @@ static void check(Random *r, RtDot *p)
     void *y = draw_elements(r, p->type, ny, false);
     double limit = (p->type == RT_F32 ? 1e-6 : 1e-15) * sqrt((double)p->k + 1);
     Operand o[] = {{y, ny * width, true, p->type, limit}, {a, na * width}, {b, nb * width}};
+    RtCudaMatmul plan;
+    bool is_matmul = rt_cuda_matmul_plan(p, &plan);
+    long before = cudart_matmuls();
 
     CHECK_BOTH(dot, p, o, 3, rt_dot_workspace(p, 1), rt_cuda_dot_workspace(p));
+    assert_int_equal(cudart_matmuls() - before, is_matmul ? ORDERS : 0);
+    ways[is_matmul]++;
     free(a);
     free(b);
     free(y);
@@ -66,6 +79,7 @@ static void test_random_shapes(void **state)
             p.batch[j] = draw_size(&r, 3);
         check(&r, &p);
     }
+    assert_true(ways[false] > 10 && ways[true] > 10);
 }
 
 static void test_long_sums(void **state)

@@ -1,0 +1,441 @@
+// A double of cuBLASLt, whose products run on the double of CUDA's runtime with plain loops. It
+// ends with a message where cuBLASLt would return an error or leave the result undefined.
+// CUBLASLT_NONE=1 lets it find no algorithm, CUBLASLT_VERSION is the version that it says it is.
+#include "runtime/cuda/cublaslt.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+#include "tests/cuda/cudart_internal.h"
+#include "tests/cuda/memory.h"
+
+using namespace cudart;
+
+struct RtLtHandle {
+    int unused;
+};
+struct RtLtProduct {
+    int compute, scale;
+    int32_t transposes_a, transposes_b;
+};
+struct RtLtMatrix {
+    int type;
+    uint64_t rows, columns;
+    int64_t leading;
+    int32_t batches;
+    int64_t stride;
+};
+struct RtLtSearch {
+    uint64_t workspace;
+    uint32_t reductions, alignment[4];
+};
+
+namespace
+{
+
+enum { WORKSPACE_ALIGNMENT = 256 };
+enum : int64_t { PART = 256 };  // terms of a sum
+
+template <class... T> [[noreturn]] void fail(const char *format, T... x)
+{
+    gpu::fail(gpu::NOWHERE, format, x...);
+}
+
+// The algorithm that a search found: for which product, and under which promises.
+struct Found {
+    uint64_t product, workspace;
+    uint32_t alignment[4];
+};
+static_assert(sizeof(Found) <= sizeof(RtLtAlgorithm));
+
+// ---- products ----
+
+struct Size {
+    uint64_t m, n, k;
+};
+
+// The three matrices and how they are multiplied. D is C's place, as beta is 0.
+struct Product {
+    RtLtProduct how;
+    RtLtMatrix a, b, d;
+
+    Size size() const
+    {
+        return {how.transposes_a ? a.columns : a.rows, how.transposes_b ? b.rows : b.columns,
+                how.transposes_a ? a.rows : a.columns};
+    }
+    size_t width() const { return d.type == RT_LT_R_64F ? 8 : 4; }
+};
+
+void check_matrix(const char *name, const RtLtMatrix &m, const Product &p)
+{
+    if (m.type != p.a.type || m.batches != p.a.batches)
+        fail("%s: another type or number of batch entries than of a", name);
+    if (m.rows < 1 || m.columns < 1 || m.batches < 1 || m.rows > INT32_MAX || m.columns > INT32_MAX)
+        fail("%s: %llu rows, %llu columns, %d batch entries", name, (unsigned long long)m.rows,
+             (unsigned long long)m.columns, m.batches);
+    if (m.leading < (int64_t)m.rows)
+        fail("%s: the leading dimension %lld is less than %llu rows", name, (long long)m.leading,
+             (unsigned long long)m.rows);
+}
+
+void check_product(const Product &p)
+{
+    Size s = p.size();
+    bool is_double = p.a.type == RT_LT_R_64F;
+    bool is_single = p.how.compute == RT_LT_COMPUTE_32F || p.how.compute == RT_LT_COMPUTE_TF32;
+
+    check_matrix("a", p.a, p);
+    check_matrix("b", p.b, p);
+    check_matrix("d", p.d, p);
+    if (p.how.scale != p.a.type || (is_double ? p.how.compute != RT_LT_COMPUTE_64F : !is_single))
+        fail("a product of elements of type %d, computed as %d and scaled as %d", p.a.type,
+             p.how.compute, p.how.scale);
+    if (p.d.rows != s.m || p.d.columns != s.n ||
+        s.k != (p.how.transposes_b ? p.b.columns : p.b.rows))
+        fail("a product whose sizes differ");
+}
+
+// A number that tells products apart.
+uint64_t number_of(const Product &p)
+{
+    uint64_t hash = 14695981039346656037u;
+    auto add = [&](uint64_t x) { hash = (hash ^ x) * 1099511628211u; };
+
+    for (int x : {p.how.compute, p.how.scale, p.how.transposes_a, p.how.transposes_b})
+        add((uint64_t)x);
+    for (const RtLtMatrix *m : {&p.a, &p.b, &p.d})
+        for (uint64_t x : {m->rows, m->columns, (uint64_t)m->leading, (uint64_t)m->stride,
+                           (uint64_t)m->batches, (uint64_t)m->type})
+            add(x);
+    return hash;
+}
+
+// ---- memory ----
+
+struct Bytes {
+    const char *begin, *end;
+};
+
+Bytes bytes_of(const void *p, const RtLtMatrix &m, size_t width)
+{
+    int64_t last =
+        (int64_t)m.rows - 1 + ((int64_t)m.columns - 1) * m.leading + (m.batches - 1) * m.stride;
+    const char *begin = static_cast<const char *>(p);
+
+    return {begin, begin + (size_t)(last + 1) * width};
+}
+
+void check_bytes(const char *name, Bytes b, uint32_t alignment)
+{
+    if (kind_of(b.begin) != DEVICE)
+        fail("%s is no device memory", name);
+    if ((uintptr_t)b.begin % alignment)
+        fail("%s isn't at a multiple of %u bytes, for which the algorithm was found", name,
+             alignment);
+    check_range(name, b.begin, (size_t)(b.end - b.begin));
+}
+
+void check_disjoint(const char *name, Bytes a, Bytes b)
+{
+    if (a.begin < b.end && b.begin < a.end)
+        fail("%s overlaps what is read", name);
+}
+
+// ---- computing ----
+
+// A factor as tensor cores see it: with 10 bits of the fraction, rounded to even.
+float rounded(float x)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7f800000) != 0x7f800000)
+        bits = (bits + 0xfff + (bits >> 13 & 1)) & ~(uint32_t)0x1fff;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+template <class T> T factor(T x, const Product &p)
+{
+    return p.how.compute == RT_LT_COMPUTE_TF32 ? (T)rounded((float)x) : x;
+}
+
+// Adds in the order of k, in f64 and in parts, whose sums round off less than one long sum.
+template <class T> void multiply(const Product &p, const T *a, const T *b, T *d)
+{
+    Size s = p.size();
+    int64_t m = (int64_t)s.m, n = (int64_t)s.n, terms = (int64_t)s.k;
+    int64_t a_m = p.how.transposes_a ? p.a.leading : 1, a_k = p.how.transposes_a ? 1 : p.a.leading;
+    int64_t b_k = p.how.transposes_b ? p.b.leading : 1, b_n = p.how.transposes_b ? 1 : p.b.leading;
+    std::vector<double> sum(s.m), part(s.m);
+
+    for (int64_t j = 0; j < n; j++) {
+        sum.assign(s.m, 0);
+        for (int64_t from = 0; from < terms; from += PART) {
+            part.assign(s.m, 0);
+            for (int64_t k = from; k < std::min(from + PART, terms); k++) {
+                double x = factor(b[k * b_k + j * b_n], p);
+                for (int64_t i = 0; i < m; i++)
+                    part[(size_t)i] += factor(a[i * a_m + k * a_k], p) * x;
+            }
+            for (size_t i = 0; i < s.m; i++)
+                sum[i] += part[i];
+        }
+        for (int64_t i = 0; i < m; i++)
+            d[i + j * p.d.leading] = (T)sum[(size_t)i];
+    }
+}
+
+template <class T> void multiply_all(const Product &p, const void *a, const void *b, void *d)
+{
+    for (int64_t i = 0; i < p.d.batches; i++)
+        multiply(p, static_cast<const T *>(a) + i * p.a.stride,
+                 static_cast<const T *>(b) + i * p.b.stride, static_cast<T *>(d) + i * p.d.stride);
+}
+
+template <class T> int set(T &to, const char *what, const void *value, size_t bytes)
+{
+    if (!value || bytes != sizeof to)
+        fail("%s: a value of %zu bytes", what, bytes);
+    memcpy(&to, value, bytes);
+    return RT_LT_SUCCESS;
+}
+
+template <class T> int release(T *x, const char *call)
+{
+    LOCKED;
+    check_handle(x, call);
+    destroy(x);
+    return RT_LT_SUCCESS;
+}
+
+Product product_of(const RtLtProduct *how, const RtLtMatrix *a, const RtLtMatrix *b,
+                   const RtLtMatrix *c, const RtLtMatrix *d, const char *call)
+{
+    for (const void *x :
+         {(const void *)how, (const void *)a, (const void *)b, (const void *)c, (const void *)d})
+        check_handle(x, call);
+    if (c != d)
+        fail("%s: c isn't d", call);
+    Product p{*how, *a, *b, *d};
+    check_product(p);
+    return p;
+}
+
+// Checks alpha = 1 and beta = 0, in the type of the elements.
+void check_scale(const Product &p, const void *alpha, const void *beta)
+{
+    double one = p.width() == 8 ? *(const double *)alpha : (double)*(const float *)alpha;
+    double zero = p.width() == 8 ? *(const double *)beta : (double)*(const float *)beta;
+
+    if (one != 1 || zero != 0)
+        fail("a product times %g plus %g times the result", one, zero);
+}
+
+void check_workspace(const Found &f, const void *workspace, size_t bytes)
+{
+    if (bytes < f.workspace)
+        fail("a workspace of %zu bytes, where the algorithm uses %llu", bytes,
+             (unsigned long long)f.workspace);
+    const char *at = static_cast<const char *>(workspace);
+    check_bytes("the workspace", {at, at + bytes}, WORKSPACE_ALIGNMENT);
+}
+
+}  // namespace
+
+// ---- the library ----
+
+#define DOUBLE_OF(name)                                                                            \
+    static_assert(std::is_same_v<decltype(&name), decltype(RtCublasLt::name)>, #name)
+
+extern "C" {
+
+size_t cublasLtGetVersion(void)
+{
+    const char *version = getenv("CUBLASLT_VERSION");
+
+    return version ? (size_t)atol(version) : 130000;
+}
+
+const char *cublasLtGetStatusString(int status)
+{
+    return status == RT_LT_EXECUTION_FAILED ? "the GPU failed" : "another status";
+}
+
+int cublasLtCreate(RtLtHandle **handle)
+{
+    LOCKED;
+    *handle = made(new RtLtHandle{});
+    return RT_LT_SUCCESS;
+}
+
+int cublasLtDestroy(RtLtHandle *handle) { return release(handle, __func__); }
+
+int cublasLtMatmulDescCreate(RtLtProduct **product, int compute, int scale)
+{
+    LOCKED;
+    *product = made(new RtLtProduct{compute, scale, RT_LT_OP_N, RT_LT_OP_N});
+    return RT_LT_SUCCESS;
+}
+
+int cublasLtMatmulDescDestroy(RtLtProduct *product) { return release(product, __func__); }
+
+int cublasLtMatmulDescSetAttribute(RtLtProduct *p, int attribute, const void *value, size_t bytes)
+{
+    LOCKED;
+    HANDLE(p);
+    switch (attribute) {
+    case RT_LT_TRANSA:
+        return set(p->transposes_a, __func__, value, bytes);
+    case RT_LT_TRANSB:
+        return set(p->transposes_b, __func__, value, bytes);
+    default:
+        fail("%s: attribute %d", __func__, attribute);
+    }
+}
+
+int cublasLtMatrixLayoutCreate(RtLtMatrix **m, int type, uint64_t rows, uint64_t columns,
+                               int64_t leading)
+{
+    LOCKED;
+    *m = made(new RtLtMatrix{type, rows, columns, leading, 1, 0});
+    return RT_LT_SUCCESS;
+}
+
+int cublasLtMatrixLayoutDestroy(RtLtMatrix *m) { return release(m, __func__); }
+
+int cublasLtMatrixLayoutSetAttribute(RtLtMatrix *m, int attribute, const void *value, size_t bytes)
+{
+    LOCKED;
+    HANDLE(m);
+    switch (attribute) {
+    case RT_LT_BATCH_COUNT:
+        return set(m->batches, __func__, value, bytes);
+    case RT_LT_BATCH_STRIDE:
+        return set(m->stride, __func__, value, bytes);
+    default:
+        fail("%s: attribute %d", __func__, attribute);
+    }
+}
+
+int cublasLtMatmulPreferenceCreate(RtLtSearch **search)
+{
+    LOCKED;
+    *search = made(new RtLtSearch{0, 7, {256, 256, 256, 256}});
+    return RT_LT_SUCCESS;
+}
+
+int cublasLtMatmulPreferenceDestroy(RtLtSearch *search) { return release(search, __func__); }
+
+int cublasLtMatmulPreferenceSetAttribute(RtLtSearch *s, int attribute, const void *value,
+                                         size_t bytes)
+{
+    LOCKED;
+    HANDLE(s);
+    if (attribute >= RT_LT_ALIGNMENT_A && attribute <= RT_LT_ALIGNMENT_D)
+        return set(s->alignment[attribute - RT_LT_ALIGNMENT_A], __func__, value, bytes);
+    switch (attribute) {
+    case RT_LT_MAX_WORKSPACE:
+        return set(s->workspace, __func__, value, bytes);
+    case RT_LT_REDUCTIONS:
+        return set(s->reductions, __func__, value, bytes);
+    default:
+        fail("%s: attribute %d", __func__, attribute);
+    }
+}
+
+// The algorithm that it finds uses all of the workspace.
+int cublasLtMatmulAlgoGetHeuristic(RtLtHandle *handle, RtLtProduct *product, RtLtMatrix *a,
+                                   RtLtMatrix *b, RtLtMatrix *c, RtLtMatrix *d, RtLtSearch *search,
+                                   int most, RtLtFound *found, int *n)
+{
+    LOCKED;
+    HANDLE(handle);
+    HANDLE(search);
+    Product p = product_of(product, a, b, c, d, __func__);
+    Found f = {number_of(p), search->workspace, {}};
+
+    *n = 0;
+    if (most < 1)
+        fail("%s: %d algorithms", __func__, most);
+    if (search->reductions & RT_LT_REDUCE_INPLACE)
+        fail("%s: parts of sums may be added onto the result", __func__);
+    for (int i = 0; i < 4; i++) {
+        f.alignment[i] = search->alignment[i];
+        if (f.alignment[i] < p.width() || (f.alignment[i] & (f.alignment[i] - 1)))
+            fail("%s: an alignment of %u bytes", __func__, f.alignment[i]);
+    }
+    if (getenv("CUBLASLT_NONE"))
+        return RT_LT_NOT_SUPPORTED;
+    *n = 1;
+    *found = {};
+    found->workspace = f.workspace;
+    memcpy(&found->algorithm, &f, sizeof f);
+    return RT_LT_SUCCESS;
+}
+
+int cublasLtMatmul(RtLtHandle *handle, RtLtProduct *product, const void *alpha, const void *a,
+                   RtLtMatrix *a_matrix, const void *b, RtLtMatrix *b_matrix, const void *beta,
+                   const void *c, RtLtMatrix *c_matrix, void *d, RtLtMatrix *d_matrix,
+                   const RtLtAlgorithm *algorithm, void *workspace, size_t workspace_bytes,
+                   cudaStream_t stream)
+{
+    LOCKED;
+    HANDLE(handle);
+    HANDLE(stream);
+    Product p = product_of(product, a_matrix, b_matrix, c_matrix, d_matrix, __func__);
+    Bytes x = bytes_of(a, p.a, p.width()), z = bytes_of(b, p.b, p.width());
+    Bytes y = bytes_of(d, p.d, p.width());
+    auto *room = static_cast<char *>(workspace);
+    Found f;
+
+    memcpy(&f, algorithm, sizeof f);
+    if (f.product != number_of(p))
+        fail("%s: the algorithm is another product's", __func__);
+    if (c != d)
+        fail("%s: c isn't d", __func__);
+    check_scale(p, alpha, beta);
+    check_workspace(f, workspace, workspace_bytes);
+    check_bytes("a", x, f.alignment[0]);
+    check_bytes("b", z, f.alignment[1]);
+    check_bytes("d", y, f.alignment[3]);
+    for (Bytes read : {x, z}) {
+        check_disjoint("d", y, read);
+        check_disjoint("the workspace", {room, room + workspace_bytes}, read);
+    }
+    check_disjoint("the workspace", {room, room + workspace_bytes}, y);
+    if (!state.launches_left)
+        return RT_LT_EXECUTION_FAILED;
+    state.launches_left -= state.launches_left > 0;
+    state.matmuls++;
+    enqueue(stream, [=, size = f.workspace] {
+        Open open;
+        memset(room, 0xff, size);
+        if (p.width() == 8)
+            multiply_all<double>(p, a, b, d);
+        else
+            multiply_all<float>(p, a, b, d);
+    });
+    return RT_LT_SUCCESS;
+}
+
+}  // extern "C"
+
+DOUBLE_OF(cublasLtGetVersion);
+DOUBLE_OF(cublasLtGetStatusString);
+DOUBLE_OF(cublasLtCreate);
+DOUBLE_OF(cublasLtDestroy);
+DOUBLE_OF(cublasLtMatmulDescCreate);
+DOUBLE_OF(cublasLtMatmulDescDestroy);
+DOUBLE_OF(cublasLtMatmulDescSetAttribute);
+DOUBLE_OF(cublasLtMatrixLayoutCreate);
+DOUBLE_OF(cublasLtMatrixLayoutDestroy);
+DOUBLE_OF(cublasLtMatrixLayoutSetAttribute);
+DOUBLE_OF(cublasLtMatmulPreferenceCreate);
+DOUBLE_OF(cublasLtMatmulPreferenceDestroy);
+DOUBLE_OF(cublasLtMatmulPreferenceSetAttribute);
+DOUBLE_OF(cublasLtMatmulAlgoGetHeuristic);
+DOUBLE_OF(cublasLtMatmul);
