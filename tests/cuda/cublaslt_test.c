@@ -1,4 +1,4 @@
-// Tests of cuBLASLt's double: misuse ends with its message.
+// Tests of cuBLASLt's double: a product, and misuse, which ends with its message.
 #include "tests/cuda/both.h"
 
 enum { M = 4, N = 6, K = 8, ROOM = 256 };
@@ -54,6 +54,24 @@ static Machine machine_new(void)
     return m;
 }
 
+static void machine_end(Machine *m)
+{
+    const RtCublasLt *lt = m->lt;
+
+    lt->cublasLtMatmulDescDestroy(m->product);
+    lt->cublasLtMatmulPreferenceDestroy(m->search);
+    lt->cublasLtMatrixLayoutDestroy(m->a);
+    lt->cublasLtMatrixLayoutDestroy(m->b);
+    lt->cublasLtMatrixLayoutDestroy(m->y);
+    rt_cublaslt_close(m->lt);
+    cudaStreamDestroy(m->stream);
+    cudaFree(m->x);
+    cudaFree(m->z);
+    cudaFree(m->to);
+    cudaFree(m->workspace);
+    assert_int_equal(cudart_objects(), 0);
+}
+
 static int search(Machine *m)
 {
     int n = 0;
@@ -88,6 +106,7 @@ static void test_product(void **state)
     assert_int_equal(cudaMemcpy(host, m.to, sizeof host, cudaMemcpyDeviceToHost), 0);
     for (int i = 0; i < M * N; i++)
         assert_true(host[i] == 0);
+    machine_end(&m);
 }
 
 // ---- misuse ----

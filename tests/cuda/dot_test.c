@@ -1,5 +1,6 @@
 // Products on GPUs against the CPU's: random shapes, strides and batches, long sums of few results,
-// by cuBLASLt's double and by our own kernel. matmul_test.c has a table of which goes where.
+// all by our own kernel, and those that it takes by cuBLASLt's double. matmul_test.c has a table of
+// which these are.
 #include "tests/cuda/both.h"
 
 #include "runtime/rt_cuda_matmul.h"
@@ -40,7 +41,7 @@ static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0,
     return draw_strides(r, n, dim, stride);
 }
 
-// How many products our own kernel computed, and how many cuBLASLt's double did.
+// How many products cuBLASLt's double doesn't take, and how many it takes.
 static int ways[2];
 
 static void check(Random *r, RtDot *p)
@@ -59,6 +60,12 @@ static void check(Random *r, RtDot *p)
 
     CHECK_BOTH(dot, p, o, 3, rt_dot_workspace(p, 1), rt_cuda_dot_workspace(p));
     assert_int_equal(cudart_matmuls() - before, is_matmul ? ORDERS : 0);
+    if (is_matmul) {
+        setenv("CUBLASLT_NONE", "1", 1);
+        CHECK_BOTH(dot, p, o, 3, rt_dot_workspace(p, 1), rt_cuda_dot_workspace(p));
+        unsetenv("CUBLASLT_NONE");
+        assert_int_equal(cudart_matmuls() - before, ORDERS);
+    }
     ways[is_matmul]++;
     free(a);
     free(b);
