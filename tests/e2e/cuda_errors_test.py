@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from harness import Checks, read_safetensors
-from model import REPOSITORY, Model, parser
+from model import REPOSITORY, Model, gpu_toolkit, parser
 
 # Environment, options, exit status, message.
 CASES = [
@@ -66,7 +66,7 @@ def main():
     options = parser(__doc__).parse_args()
     checks = Checks()
     with tempfile.TemporaryDirectory() as work:
-        toolkit = options.shardcc.parent / "tests/cuda/toolkit"
+        toolkit = gpu_toolkit(options)
         model = Model(REPOSITORY / "models/tiny/mlp.onnx", options.shardcc, Path(work), cuda=toolkit)
         trainer, saved = model.compile("adamw"), model.work / "saved"
         for env, more, status, message in CASES:

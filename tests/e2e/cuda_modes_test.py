@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from harness import Checks, read_safetensors, relative, run, side_by_side
-from model import QUICK_CC, REPOSITORY, Model, curves_of, parser
+from model import QUICK_CC, REPOSITORY, Model, curves_of, gpu_toolkit, parser
 from models_test import without_noise
 
 OPTIMIZERS = re.findall(r"^OPTIMIZER\((\w+)\)", (REPOSITORY / "ir/optimizers.def").read_text(), re.M)
@@ -90,7 +90,7 @@ def source_folder(checks, shardcc, work, toolkit):
 
 def main():
     options = parser(__doc__).parse_args()
-    checks, toolkit = Checks(), options.shardcc.parent / "tests/cuda/toolkit"
+    checks, toolkit = Checks(), gpu_toolkit(options)
     with tempfile.TemporaryDirectory() as temp:
         work = (options.work or Path(temp)).resolve()
         jobs = [partial(compare, checks, options.shardcc, work, toolkit, *case) for case in CASES]

@@ -7,7 +7,7 @@ Their kernels run in a toolkit's place that tests/cuda makes: threads, blocks an
 environment asks for. The host cannot reach the memory of this GPU.
 """
 from harness import read_safetensors
-from model import Model, for_models, parser
+from model import Model, for_models, gpu_toolkit, parser
 from models_test import test
 
 # How a step may be carried out: the environment of the tests' GPU, and options.
@@ -31,7 +31,7 @@ def test_bits(checks, model):
 
 def main():
     options = parser(__doc__).parse_args()
-    toolkit = options.shardcc.parent / "tests/cuda/toolkit"
+    toolkit = gpu_toolkit(options)
 
     def one(checks, path, work):
         model = Model(path, options.shardcc, work, cuda=toolkit)

@@ -114,6 +114,16 @@ def parser(doc):
     return p
 
 
+def gpu_toolkit(options):
+    """The folder that tests/cuda makes in place of CUDA's toolkit. Ends the program if it isn't there."""
+    toolkit = options.shardcc.parent / "tests/cuda/toolkit"
+    if not (toolkit / "bin/nvcc").exists():
+        checks = Checks()
+        checks.check("programs for GPUs", True, "left out: no C++ compiler for x86-64")
+        checks.finish()
+    return toolkit
+
+
 def for_models(options, test):
     """Calls test(checks, model path, work folder) for each model, and ends the program."""
     checks = Checks()
