@@ -19,6 +19,12 @@ typedef struct TargetKernel {
     uint64_t channels_last;
 } TargetKernel;
 
+// For TargetKernel.takes: are all operands floats of one type, or f32? Masks, seeds and counters of
+// attention have types of their own.
+bool kernel_takes_floats(const Kernel *k);
+bool kernel_takes_f32(const Kernel *k);
+bool kernel_takes_attention(const Kernel *k);
+
 typedef struct Target {
     const char *name;
     // A rank computes with so many threads at most. Workspaces are for all of them, and the results

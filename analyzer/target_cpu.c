@@ -4,32 +4,6 @@
 #include "runtime/rt_cpu.h"
 #include "runtime/rt_workspace.h"
 
-// ---- types ----
-
-static bool all_of(const Kernel *k, RtType type)
-{
-    for (int i = 0; i < k->n_in + k->n_out; i++)
-        if (k->type[i] != type)
-            return false;
-    return true;
-}
-
-static bool takes_floats(const Kernel *k) { return all_of(k, RT_F32) || all_of(k, RT_F64); }
-
-static bool takes_f32(const Kernel *k) { return all_of(k, RT_F32); }
-
-// The operands of attention that are no masks, seeds or counters.
-static bool takes_attention(const Kernel *k)
-{
-    enum { BIAS = 3, SEED, MICRO = 6 };
-
-    for (int i = 0; i < k->n_in + k->n_out; i++)
-        if (k->type[i] != RT_F32 && !(i >= SEED && i <= MICRO) &&
-            !(i == BIAS && (k->type[i] == RT_NONE || k->type[i] == RT_BOOL)))
-            return false;
-    return true;
-}
-
 // ---- workspaces ----
 
 static int64_t dot_bytes(const Kernel *k, int threads)
@@ -72,16 +46,16 @@ static int64_t sums_bytes(const Kernel *k, int threads)
 enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 
 static const TargetKernel kernels[] = {
-    {"dot", takes_floats, "one type, f32 or f64", dot_bytes},
-    {"conv", takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_input_grad", takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_weight_grad", takes_f32, "f32", conv_bytes, FIRST | SECOND},
-    {"max_pool", takes_f32, "f32", .channels_last = FIRST | SECOND},
-    {"max_pool_grad", takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
-    {"sum_pool", takes_f32, "f32", .channels_last = FIRST | SECOND},
-    {"sum_pool_grad", takes_f32, "f32", .channels_last = FIRST | SECOND},
-    {"attention", takes_attention, "f32", attention_bytes},
-    {"attention_grad", takes_attention, "f32", attention_bytes},
+    {"dot", kernel_takes_floats, "one type, f32 or f64", dot_bytes},
+    {"conv", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
+    {"conv_input_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
+    {"conv_weight_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | SECOND},
+    {"max_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
+    {"max_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
+    {"sum_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
+    {"sum_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
+    {"attention", kernel_takes_attention, "f32", attention_bytes},
+    {"attention_grad", kernel_takes_attention, "f32", attention_bytes},
     {"reduce", .workspace = reduce_bytes},
     {"gather"},
     {"scatter_add", .workspace = scatter_bytes},

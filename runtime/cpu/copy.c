@@ -5,6 +5,7 @@
 #endif
 
 #include "runtime/cpu/internal.h"
+#include "runtime/rt_element.h"
 
 enum { ROWS = 32, COLUMNS = 4096, TILE = 16 };  // block of one task; edge of a transposed tile
 
@@ -172,51 +173,9 @@ void rt_stream_fence(void) {}
 
 #endif
 
-// The nearest f16, ties to even.
-static uint16_t half_of(float x)
-{
-    uint32_t u = rt_bits(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
-
-    if (x != x)
-        return 0x7e00;
-    if (rt_absf(x) >= 65520)
-        return (uint16_t)(sign | 0x7c00);
-    if (rt_absf(x) < 0x1p-14f)
-        return (uint16_t)(sign | (uint32_t)rintf(rt_absf(x) * 0x1p24f));
-    return (uint16_t)(sign | (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13);
-}
-
-// The nearest bf16, ties to even.
-static uint16_t bfloat_of(float x)
-{
-    uint32_t u = rt_bits(x);
-
-    return (uint16_t)(x != x ? 0x7fc0 : (u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
-static uint64_t element(RtType t, double value)
-{
-    switch (t) {
-    case RT_F64:
-        return rt_bits_double(value);
-    case RT_F32:
-        return rt_bits((float)value);
-    case RT_F16:
-        return half_of((float)value);
-    case RT_BF16:
-        return bfloat_of((float)value);
-    case RT_BOOL:
-        return value != 0;
-    case RT_U64:
-        return rt_to_u64(value);
-    default:
-        return (uint64_t)rt_to_int(value, INT64_MIN, INT64_MAX);
-    }
-}
-
 void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value)
 {
-    uint64_t x = element(t, value);
+    uint64_t x = rt_element_bits(t, value);
     uint8_t x1 = (uint8_t)x;
     uint16_t x2 = (uint16_t)x;
     uint32_t x4 = (uint32_t)x;

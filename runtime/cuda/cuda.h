@@ -99,9 +99,6 @@ static inline bool rt_cuda_has_rows(const RtAlong *p) { return p->inner < 32 && 
 // Threads of a block that searches a line of n elements.
 static inline int rt_cuda_line_threads(int64_t n) { return n <= 256 ? 32 : 256; }
 
-// The identity of `op`: 0 for a sum, the smallest value of the type for a maximum, the largest for
-// a minimum.
-double rt_cuda_identity(RtType t, RtReduceOp op);
 // The bits of an element, repeated.
 RtCudaPattern rt_cuda_pattern(RtType t, double value);
 // Writes the element to all of y's strided elements; `c` has y's dims.

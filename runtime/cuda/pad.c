@@ -1,5 +1,6 @@
 // Sets the padding of a chunk whose shard is shorter to a reduction's identity.
 #include "runtime/cuda/cuda.h"
+#include "runtime/rt_element.h"
 
 void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)
 {
@@ -15,5 +16,5 @@ void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)
     if (c.dim[p->dim] <= 0)
         return;
     rt_cuda_put(rt, &c, (char *)x + shard->extent * p->stride[p->dim] * bytes,
-                rt_cuda_pattern(t == RT_BOOL ? RT_U8 : t, rt_cuda_identity(p->type, p->op)));
+                rt_cuda_pattern(t == RT_BOOL ? RT_U8 : t, rt_identity(p->type, p->op)));
 }

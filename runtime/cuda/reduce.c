@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/cuda/cuda.h"
+#include "runtime/rt_element.h"
 
 enum { BLOCK = 256, SHORT = 1024 };  // threads; elements of a result that a warp adds alone
 
@@ -46,7 +47,7 @@ void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x)
     if (q.results == 0)
         return;
     if (q.length == 0) {
-        rt_fill(rt, t, y, q.results, rt_cuda_identity(t, q.op));
+        rt_fill(rt, t, y, q.results, rt_identity(t, q.op));
         return;
     }
     if (has_columns(&q)) {
