@@ -11,7 +11,7 @@ for arg; do
     *) echo "test.sh: unknown option $arg: expected --with-torch" >&2; exit 2 ;;
     esac
 done
-./setup.sh git libcmocka-dev tcc clang clang-format libclang-rt-14-dev python3 python3-numpy
+./setup.sh git g++ libcmocka-dev tcc clang clang-format libclang-rt-14-dev python3 python3-numpy
 status=0 passed=0 failed=0
 # preset, folder, preset of the build, options of ctest: builds it and runs its tests; adds the lines "ok" and "not ok" of
 # all to the counts.
