@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs for GPUs on the tests' GPU (tests/cuda): the checks of models_test, and the same bits in all orders.
+"""Programs for GPUs on the tests' GPU (tests/cuda): the checks of models_test with AdamW, and the same bits in all orders.
 
   cuda_test.py --shardcc build/shardcc [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
 
@@ -7,7 +7,7 @@ Their kernels run in a toolkit's place that tests/cuda makes: threads, blocks an
 environment asks for. The host cannot reach the memory of this GPU.
 """
 from harness import read_safetensors
-from model import Model, for_models, gpu_toolkit, parser
+from model import Model, curves_of, for_models, gpu_toolkit, parser
 from models_test import test
 
 # How a step may be carried out: the environment of the tests' GPU, and options.
@@ -38,7 +38,7 @@ def main():
         if model.info.get("dropout"):
             model.compile("adamw")
         else:
-            test(checks, model)
+            test(checks, model, {"adamw": curves_of(model.info)["adamw"]})
         test_bits(checks, model)
 
     for_models(options, one)

@@ -15,9 +15,9 @@ from model import Model, curves_of, for_models, parser
 DROPOUT_RUNS = 24
 
 
-def test(checks, model):
-    """Checks everything that the model's files have references for."""
-    for tag, curve in curves_of(model.info).items():
+def test(checks, model, curves):
+    """Checks everything that the model's files have references for, of these curves."""
+    for tag, curve in curves.items():
         trainer = model.compile(tag, curve)
         more = []
         if tag == "adamw":
@@ -105,7 +105,10 @@ def main():
 
     def one(checks, path, work):
         model = Model(path, options.shardcc, work)
-        (test_dropout if model.info.get("dropout") else test)(checks, model)
+        if model.info.get("dropout"):
+            test_dropout(checks, model)
+        else:
+            test(checks, model, curves_of(model.info))
 
     for_models(options, one)
 
