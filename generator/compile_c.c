@@ -5,11 +5,6 @@
 
 #include "generator/compilers.h"
 
-static void add(Arena *a, Words *to, const char *word)
-{
-    *arena_push(a, to->word, to->n, to->cap) = word;
-}
-
 static Compiler c_compiler(Arena *a, const BuildOptions *o)
 {
     const char *needs =
@@ -37,20 +32,20 @@ static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_pat
         o->has_ranks ? "-lmpi" : NULL,
     };
 
-    add(a, &to, o->cc);
+    words_add(a, &to, o->cc);
     for (const char *const *flag = o->target->flags; *flag; flag++)
-        add(a, &to, *flag);
-    add(a, &to, arena_string(a, "-march=%s", o->march));
-    add(a, &to, arena_string(a, "-I%s/runtime", o->runtime));
-    add(a, &to, "-o");
-    add(a, &to, path);
-    add(a, &to, c_path);
+        words_add(a, &to, *flag);
+    words_add(a, &to, arena_string(a, "-march=%s", o->march));
+    words_add(a, &to, arena_string(a, "-I%s/runtime", o->runtime));
+    words_add(a, &to, "-o");
+    words_add(a, &to, path);
+    words_add(a, &to, c_path);
     for (int i = 0; i < more->n; i++)
-        add(a, &to, more->word[i]);
+        words_add(a, &to, more->word[i]);
     for (int i = 0; i < COUNT(last); i++)
         if (last[i])
-            add(a, &to, last[i]);
-    add(a, &to, NULL);
+            words_add(a, &to, last[i]);
+    words_add(a, &to, NULL);
     return (char *const *)to.word;
 }
 

@@ -3,15 +3,15 @@
 
 #include "generator/kernel_files.h"
 
-static void add(Arena *a, KernelFiles *to, const char *name)
+static void add(Arena *a, Words *to, const char *name)
 {
     for (int i = 0; i < to->n; i++)
-        if (!strcmp(to->name[i], name))
+        if (!strcmp(to->word[i], name))
             return;
-    *arena_push(a, to->name, to->n, to->cap) = name;
+    words_add(a, to, name);
 }
 
-static void add_all(Arena *a, KernelFiles *to, const char *const *name)
+static void add_all(Arena *a, Words *to, const char *const *name)
 {
     for (; *name; name++)
         add(a, to, *name);
@@ -25,9 +25,9 @@ static const char *file_of(const TargetText *t, const char *kernel)
     return kernel;
 }
 
-KernelFiles kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ranks)
+Words kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ranks)
 {
-    KernelFiles to = {0};
+    Words to = {0};
 
     add_all(a, &to, t->files);
     for (int k = 0; k < N_SETS; k++)

@@ -5,11 +5,6 @@
 #include "generator/target_text.h"
 
 // Their names without endings, each once, in the target's folder.
-typedef struct KernelFiles {
-    const char **name;
-    int n, cap;
-} KernelFiles;
-
-KernelFiles kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ranks);
+Words kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ranks);
 
 #endif

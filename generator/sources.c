@@ -121,11 +121,11 @@ static bool copy_trainer(Sources *x, bool has_ranks)
 // Copies the target's files that the program needs, and the kernels' text of the same name.
 static bool copy_kernels(Sources *x, const Program *p, bool has_ranks)
 {
-    KernelFiles files = kernel_files(x->s->arena, x->target, p, has_ranks);
+    Words files = kernel_files(x->s->arena, x->target, p, has_ranks);
     bool ok = true;
 
     for (int i = 0; ok && i < files.n; i++) {
-        char *path = path_in(x->s->arena, x->target->folder, files.name[i]);
+        char *path = path_in(x->s->arena, x->target->folder, files.word[i]);
         char *kernels = arena_string(x->s->arena, "%s.cu", path);
         bool has_kernels = !access(path_in(x->s->arena, x->runtime, kernels), F_OK);
         ok = copy(x, arena_string(x->s->arena, "%s.c", path)) && (!has_kernels || copy(x, kernels));

@@ -10,11 +10,16 @@ typedef struct KernelFile {
     const char *kernel, *file;
 } KernelFile;
 
-// A list of arguments.
+// Arguments of a compiler, or names.
 typedef struct Words {
     const char **word;
     int n, cap;
 } Words;
+
+static inline void words_add(Arena *a, Words *to, const char *word)
+{
+    *arena_push(a, to->word, to->n, to->cap) = word;
+}
 
 struct TargetText {
     const char *header;  // that the text includes

@@ -62,11 +62,6 @@ static bool find_toolkit(Arena *a, const BuildOptions *o, Toolkit *to, Diag *d)
 
 // ---- arguments ----
 
-static void add(Arena *a, Words *to, const char *word)
-{
-    *arena_push(a, to->word, to->n, to->cap) = word;
-}
-
 // Code for each GPU, and PTX of the last one, which newer ones compile when the program starts.
 static void add_gpus(Arena *a, const char *gpus, Words *to)
 {
@@ -74,9 +69,10 @@ static void add_gpus(Arena *a, const char *gpus, Words *to)
         size_t n = strcspn(p, ",");
         char *number = arena_copy(a, p + strlen("sm_"), n - strlen("sm_"));
         p += n + (p[n] == ',');
-        add(a, to, arena_string(a, "-gencode=arch=compute_%s,code=sm_%s", number, number));
+        words_add(a, to, arena_string(a, "-gencode=arch=compute_%s,code=sm_%s", number, number));
         if (!*p)
-            add(a, to, arena_string(a, "-gencode=arch=compute_%s,code=compute_%s", number, number));
+            words_add(a, to,
+                      arena_string(a, "-gencode=arch=compute_%s,code=compute_%s", number, number));
     }
 }
 
@@ -85,12 +81,12 @@ static Words nvcc_flags(Arena *a, const BuildOptions *o)
 {
     Words to = {0};
 
-    add(a, &to, "-std=c++17");
-    add(a, &to, "-O3");
-    add(a, &to, "--fmad=false");
-    add(a, &to, "--threads=0");
+    words_add(a, &to, "-std=c++17");
+    words_add(a, &to, "-O3");
+    words_add(a, &to, "--fmad=false");
+    words_add(a, &to, "--threads=0");
     add_gpus(a, o->gpus, &to);
-    add(a, &to, "-fatbin");
+    words_add(a, &to, "-fatbin");
     return to;
 }
 
@@ -101,14 +97,14 @@ static bool compile_kernels(Staging *s, const BuildOptions *o, const Toolkit *ki
     const char *image = arena_string(a, "%s/%s", s->folder, IMAGE);
     Words flags = nvcc_flags(a, o), to = {0};
 
-    add(a, &to, kit->nvcc);
+    words_add(a, &to, kit->nvcc);
     for (int i = 0; i < flags.n; i++)
-        add(a, &to, flags.word[i]);
-    add(a, &to, arena_string(a, "-I%s", o->runtime));
-    add(a, &to, "-o");
-    add(a, &to, image);
-    add(a, &to, arena_string(a, "%s/%s.cu", s->folder, o->name));
-    add(a, &to, NULL);
+        words_add(a, &to, flags.word[i]);
+    words_add(a, &to, arena_string(a, "-I%s", o->runtime));
+    words_add(a, &to, "-o");
+    words_add(a, &to, image);
+    words_add(a, &to, arena_string(a, "%s/%s.cu", s->folder, o->name));
+    words_add(a, &to, NULL);
     return compiler_run(s, &nvcc, (char *const *)to.word, d) &&
            compiler_made(&nvcc, kit->nvcc, image, R_OK, "fat binary", d);
 }
@@ -132,21 +128,22 @@ static const char *folder_definition(Arena *a, const char *folder)
 bool build_kernels(Staging *s, const Program *p, const BuildOptions *o, Words *to, Diag *d)
 {
     Arena *a = s->arena;
-    KernelFiles files = kernel_files(a, o->target, p, o->has_ranks);
+    Words files = kernel_files(a, o->target, p, o->has_ranks);
     Toolkit kit;
 
     if (!find_toolkit(a, o, &kit, d) || !compile_kernels(s, o, &kit, d))
         return false;
-    add(a, to, "-D_GNU_SOURCE");
-    add(a, to, arena_string(a, "-I%s", s->folder));
-    add(a, to, arena_string(a, "-I%s", o->runtime));
-    add(a, to, arena_string(a, "-I%s/include", kit.folder));
-    add(a, to, folder_definition(a, kit.folder));
+    words_add(a, to, "-D_GNU_SOURCE");
+    words_add(a, to, arena_string(a, "-I%s", s->folder));
+    words_add(a, to, arena_string(a, "-I%s", o->runtime));
+    words_add(a, to, arena_string(a, "-I%s/include", kit.folder));
+    words_add(a, to, folder_definition(a, kit.folder));
     for (int i = 0; i < files.n; i++)
-        add(a, to,
-            arena_string(a, "%s/runtime/%s/%s.c", o->runtime, o->target->folder, files.name[i]));
-    add(a, to, arena_string(a, "-L%s/lib64", kit.folder));
-    add(a, to, arena_string(a, "-L%s/lib", kit.folder));
+        words_add(
+            a, to,
+            arena_string(a, "%s/runtime/%s/%s.c", o->runtime, o->target->folder, files.word[i]));
+    words_add(a, to, arena_string(a, "-L%s/lib64", kit.folder));
+    words_add(a, to, arena_string(a, "-L%s/lib", kit.folder));
     return true;
 }
 

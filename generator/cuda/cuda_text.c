@@ -17,6 +17,7 @@ static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"conv_weight_grad", "conv"},
                                           {"max_pool", "pool"},
                                           {"max_pool_grad", "pool"},
+                                          {"pad", "copy"},
                                           {"sum_pool", "pool"},
                                           {"sum_pool_grad", "pool"},
                                           {0}};

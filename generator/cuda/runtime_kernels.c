@@ -58,25 +58,21 @@ void print_variants(const Gen *g, Text *t)
     text_printf(t, "\n\n#include \"runtime/cuda/group.cuh\"\n\n");
 }
 
-// Has the runtime a text of kernels of this name, beside host code?
-static bool has_kernels(const char *file)
+static bool is_listed(const char *const *list, const char *file)
 {
-    static const char *const host[] = {"cublaslt", "cuda_device", "dims",   "graphs", "kernel",
-                                       "launch",   "library",     "matmul", "pad"};
-
-    for (int i = 0; i < COUNT(host); i++)
-        if (!strcmp(file, host[i]))
-            return false;
-    return true;
+    while (*list && strcmp(*list, file))
+        list++;
+    return *list;
 }
 
+// What every program needs is host code, except copies.
 void print_includes(const Gen *g, Text *t)
 {
     const TargetText *target = g->o->target;
-    KernelFiles files = kernel_files(g->arena, target, g->p, false);
+    Words files = kernel_files(g->arena, target, g->p, false);
 
-    text_printf(t, "// The runtime's kernels.\n");
+    text_printf(t, "// The runtime's kernels.\n#include \"runtime/%s/copy.cu\"\n", target->folder);
     for (int i = 0; i < files.n; i++)
-        if (has_kernels(files.name[i]))
-            text_printf(t, "#include \"runtime/%s/%s.cu\"\n", target->folder, files.name[i]);
+        if (!is_listed(target->files, files.word[i]))
+            text_printf(t, "#include \"runtime/%s/%s.cu\"\n", target->folder, files.word[i]);
 }

@@ -1,4 +1,4 @@
-// Strided copies and fills: which kernel, and units of how many bytes.
+// Strided copies, fills and padding: which kernel, and units of how many bytes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,4 +123,21 @@ void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value)
     RtCopy c = {.bytes = rt_type_bytes(t), .rank = 1, .dim = {count}, .y_stride = {1}};
 
     rt_cuda_put(rt, &c, y, rt_cuda_pattern(t, value));
+}
+
+void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)
+{
+    RtType t = p->type == RT_U64 ? RT_I64 : p->type;
+    int bytes = rt_type_bytes(t);
+    RtCopy c = {.bytes = bytes, .rank = p->rank};
+
+    for (int i = 0; i < p->rank; i++) {
+        c.dim[i] = p->size[i];
+        c.y_stride[i] = p->stride[i];
+    }
+    c.dim[p->dim] -= shard->extent;
+    if (c.dim[p->dim] <= 0)
+        return;
+    rt_cuda_put(rt, &c, (char *)x + shard->extent * p->stride[p->dim] * bytes,
+                rt_cuda_pattern(t == RT_BOOL ? RT_U8 : t, rt_identity(p->type, p->op)));
 }
