@@ -65,7 +65,7 @@ static bool is_listed(const char *const *list, const char *file)
     return *list;
 }
 
-// What every program needs is host code, except copies.
+// The files that every program needs are host code, except copies.
 void print_includes(const Gen *g, Text *t)
 {
     const TargetText *target = g->o->target;

@@ -139,6 +139,15 @@ void read_failure(void (*f)(const void *x), const void *x, char *text, size_t ro
         fail_msg("status %d: '%s'", status, text);
 }
 
+void check_failure(void (*f)(const void *x), const void *x, const char *says)
+{
+    char text[1024];
+
+    read_failure(f, x, text, sizeof text);
+    if (!strstr(text, says))
+        fail_msg("'%s' isn't in '%s'", says, text);
+}
+
 static void put_integer(Random *r, RtType t, void *x, int64_t i)
 {
     int64_t v = draw(r, 9) - 4;

@@ -28,6 +28,21 @@ typedef void Call(Rt *rt, const void *p, void **o);
     static void cpu_##name(Rt *rt, const void *p, void **o) { rt_##name(rt, __VA_ARGS__); }        \
     static void gpu_##name(Rt *rt, const void *p, void **o) { cuda_##name(rt, __VA_ARGS__); }
 
+// The same for a kernel that is prepared, under number 1, and has two inputs.
+#define CALL_BOTH_PREPARED(name)                                                                   \
+    extern __typeof__(rt_##name##_init) cuda_##name##_init;                                        \
+    extern __typeof__(rt_##name) cuda_##name;                                                      \
+    static void cpu_##name(Rt *rt, const void *p, void **o)                                        \
+    {                                                                                              \
+        rt_##name##_init(rt, 1, p);                                                                \
+        rt_##name(rt, 1, o[0], o[1], o[2]);                                                        \
+    }                                                                                              \
+    static void gpu_##name(Rt *rt, const void *p, void **o)                                        \
+    {                                                                                              \
+        cuda_##name##_init(rt, 1, p);                                                              \
+        cuda_##name(rt, 1, o[0], o[1], o[2]);                                                      \
+    }
+
 // `cpu_bytes`, `gpu_bytes`: workspace of each target.
 void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Operand *o, int n,
                 int64_t cpu_bytes, int64_t gpu_bytes);
@@ -36,6 +51,8 @@ void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Ope
 
 // Runs f(x) in a process of its own, which must end with status 1, and reads what it says.
 void read_failure(void (*f)(const void *x), const void *x, char *text, size_t room);
+// Checks that what it says has a text in it.
+void check_failure(void (*f)(const void *x), const void *x, const char *says);
 
 // Random elements of a type; floats in [-1, 1), integers near 0, a NaN or infinity now and then if
 // `has_odd`. The caller frees them.

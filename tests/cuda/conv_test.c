@@ -1,22 +1,9 @@
 // Convolutions and their gradients on GPUs against the CPU's: windows, groups, both layouts.
 #include "tests/cuda/windows.h"
 
-#define CONV(name)                                                                                 \
-    extern __typeof__(rt_##name##_init) cuda_##name##_init;                                        \
-    extern __typeof__(rt_##name) cuda_##name;                                                      \
-    static void cpu_##name(Rt *rt, const void *p, void **o)                                        \
-    {                                                                                              \
-        rt_##name##_init(rt, 1, p);                                                                \
-        rt_##name(rt, 1, o[0], o[1], o[2]);                                                        \
-    }                                                                                              \
-    static void gpu_##name(Rt *rt, const void *p, void **o)                                        \
-    {                                                                                              \
-        cuda_##name##_init(rt, 1, p);                                                              \
-        cuda_##name(rt, 1, o[0], o[1], o[2]);                                                      \
-    }
-CONV(conv)
-CONV(conv_input_grad)
-CONV(conv_weight_grad)
+CALL_BOTH_PREPARED(conv)
+CALL_BOTH_PREPARED(conv_input_grad)
+CALL_BOTH_PREPARED(conv_weight_grad)
 
 static void check(Random *r, const RtConv *p)
 {

@@ -7,18 +7,7 @@
 
 enum { ORDERS = 3 };  // in which check_both computes
 
-extern __typeof__(rt_dot_init) cuda_dot_init;
-extern __typeof__(rt_dot) cuda_dot;
-static void cpu_dot(Rt *rt, const void *p, void **o)
-{
-    rt_dot_init(rt, 1, p);
-    rt_dot(rt, 1, o[0], o[1], o[2]);
-}
-static void gpu_dot(Rt *rt, const void *p, void **o)
-{
-    cuda_dot_init(rt, 1, p);
-    cuda_dot(rt, 1, o[0], o[1], o[2]);
-}
+CALL_BOTH_PREPARED(dot)
 
 // Draws strides for one operand. A batch dim that it lacks has stride 0.
 static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0, int64_t *s1,

@@ -107,21 +107,10 @@ static void test_workspace(void **state)
 
 // ---- calls ----
 
-extern __typeof__(rt_dot_init) cuda_dot_init;
-extern __typeof__(rt_dot) cuda_dot;
+CALL_BOTH_PREPARED(dot)
 enum { M = 40, N = 30, K = 300 };
 static const RtDot product = {SIZES(M, N, K), A(K, 1), B(N, 1), Y(N, 1)};
 
-static void cpu_dot(Rt *rt, const void *p, void **o)
-{
-    rt_dot_init(rt, 1, p);
-    rt_dot(rt, 1, o[0], o[1], o[2]);
-}
-static void gpu_dot(Rt *rt, const void *p, void **o)
-{
-    cuda_dot_init(rt, 1, p);
-    cuda_dot(rt, 1, o[0], o[1], o[2]);
-}
 static void tf32_dot(Rt *rt, const void *p, void **o)
 {
     rt->gpu.has_tf32 = true;
