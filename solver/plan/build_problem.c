@@ -283,9 +283,10 @@ static void produce_pairings(Builder *b, NodeId n)
     const Node *x = &b->g->nodes[n];
 
     for (int i = 0; i < x->n_out; i++) {
-        ValueId v = q->tied.value[x->out[i]];
-        pair_add(b, (Pairing){PAIRING_PRODUCE, q->of_node[q->tied.node[n]], q->of_value[v],
-                              b->q->rule[q->tied.node[n]].n_in + i, v, times_of(b, x->phase)});
+        ValueId v = x->out[i];
+        pair_add(b, (Pairing){PAIRING_PRODUCE, q->of_node[q->tied.node[n]],
+                              q->of_value[q->tied.value[v]], b->q->rule[q->tied.node[n]].n_in + i,
+                              v, times_of(b, x->phase)});
     }
 }
 

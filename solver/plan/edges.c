@@ -36,8 +36,9 @@ static uint64_t shape_key(const Builder *b, ValueId v)
 {
     const Value *x = value_of(b->g, v);
     uint64_t key = hash_bytes(x->dim, (size_t)x->rank * sizeof *x->dim, (uint64_t)x->dtype);
+    bool is[] = {b->is_bucketed[v], is_sliced_in_place(x)};
 
-    return hash_bytes(&b->is_bucketed[v], sizeof *b->is_bucketed, key);
+    return hash_bytes(is, sizeof is, key);
 }
 
 // The picoseconds of the cheapest path from each of n specs to each of m. Equal shapes and specs

@@ -107,7 +107,10 @@ typedef struct Planned {
     // cost and bound are picoseconds a step, of the cheapest plan that was found. choice, peak and
     // `at` are of `plan`; times are items of live_ranges_find.
     Answer answer;
-    Wide step_bound;  // picoseconds: no plan's step is shorter, even with full overlap
+    // Picoseconds: by the prices of nodes and edges, no plan's step is shorter, however much of its
+    // communication goes on beside computation. A program may take less: prices don't know which
+    // operands a fused group shares, nor which messages are sent together.
+    Wide step_bound;
     // Valid if answer.choice isn't NULL:
     int64_t compute, communication;      // picoseconds a step, as priced
     int64_t step;                        // that the program takes, or else the sum of the two

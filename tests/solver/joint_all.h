@@ -11,12 +11,9 @@
 
 // ---- prices ----
 
-// The price is that of the first of the tied values: a weight's shard can be read in place.
 static inline int64_t path_price(const Joint *j, const Policy *p, ValueId v, Spec from, Spec to)
 {
-    ValueId first = p->tied.value[v];
-
-    return reshard_fastest(j->reshard[p->is_bucketed[first]], value_of(p->g, first), from, to);
+    return reshard_fastest(j->reshard[p->is_bucketed[v]], value_of(p->g, v), from, to);
 }
 
 // Does an earlier input of the node read the same value in the same spec?
@@ -47,11 +44,11 @@ static inline int64_t inputs_price(const Joint *j, const Policy *p, const Plan *
         if (!x->in[i] || (x->block.cls && x->block.iter &&
                           sources_are_equal(tied_input_sources(p->g, &p->tied, n, i))))
             continue;
-        ValueId v = tied_input_value(p->g, &p->tied, n, i);
-        int at = 3 * p->tied.value[v] + (int)x->phase, key = 64 * p->tied.node[n] + i + 1;
+        ValueId v = p->tied.value[tied_input_value(p->g, &p->tied, n, i)];
+        int at = 3 * v + (int)x->phase, key = 64 * p->tied.node[n] + i + 1;
         Spec stored = plan->storage_spec[v], shared = plan->compute_spec[at];
         first[at] = first[at] ? first[at] : key;
-        sum += path_price(j, p, x->in[i], plan->storage_spec[x->in[i]], stored);
+        sum += path_price(j, p, p->tied.value[x->in[i]], plan->storage_spec[x->in[i]], stored);
         if (first[at] == key)
             sum += path_price(j, p, v, stored, shared);
         if (!is_repeated(p, plan, n, i))
@@ -61,10 +58,10 @@ static inline int64_t inputs_price(const Joint *j, const Policy *p, const Plan *
 }
 
 // The price of a plan, added up node by node as the cost model says.
-static inline int64_t plan_price(const Joint *j, const Policy *p, const Plan *plan, Arena *scratch)
+static inline Priced plan_price(const Joint *j, const Policy *p, const Plan *plan, Arena *scratch)
 {
     int *first = arena_array(scratch, int, 3 * (size_t)p->g->n_values);
-    int64_t sum = 0;
+    Priced sum = {0};
 
     for (NodeId n = 1; n < p->g->n_nodes; n++) {
         const Node *x = &p->g->nodes[n];
@@ -72,11 +69,12 @@ static inline int64_t plan_price(const Joint *j, const Policy *p, const Plan *pl
         NodeId t = p->tied.node[n];
         Work w = shard_work(p->g, &p->g->nodes[t], &p->work[t], &p->traffic, &p->rule[t],
                             &plan->mesh, s);
-        sum += llround(1e12 * shard_seconds(&j->step->cluster, &w));
+        sum.compute += llround(1e12 * shard_seconds(&j->step->cluster, &w));
         for (int i = 0; i < x->n_out; i++)
-            sum += path_price(j, p, x->out[i], strategy_spec(&p->rule[n], s, x->n_in + i),
-                              plan->storage_spec[x->out[i]]);
-        sum += inputs_price(j, p, plan, n, first);
+            sum.communication +=
+                path_price(j, p, x->out[i], strategy_spec(&p->rule[n], s, x->n_in + i),
+                           plan->storage_spec[x->out[i]]);
+        sum.communication += inputs_price(j, p, plan, n, first);
     }
     return sum;
 }
@@ -121,7 +119,7 @@ static inline void try_plan(Joint *j, const Policy *p)
     const Step *s = j->step;
     Arena *a = arena_new();
     Plan plan = plan_of(j, p, a);
-    Priced x = {.price = plan_price(j, p, &plan, a)};
+    Priced x = plan_price(j, p, &plan, a);
     LowerOptions o = {.target = &target_cpu, .fuse = true, .accumulate = 1, .cluster = &s->cluster};
     Sharded *split = partition(a, p->g, &plan, j->d);
 
@@ -343,14 +341,15 @@ static inline void joint_enumerate(Joint *j) { try_decisions(j, 0); }
 
 // The best of the plans whose programs fit the memory.
 typedef struct Least {
-    int64_t price;   // of the cheapest one
-    double seconds;  // of the one with the shortest step
-    int64_t bytes;   // of that one
+    int64_t price;    // of the cheapest one
+    int64_t overlap;  // the least time of one whose computation and communication overlap fully
+    double seconds;   // of the one with the shortest step
+    int64_t bytes;    // of that one
 } Least;
 
 static inline Least joint_least(const Joint *j, int64_t memory)
 {
-    Least least = {.price = INT64_MAX, .seconds = INFINITY};
+    Least least = {.price = INT64_MAX, .overlap = INT64_MAX, .seconds = INFINITY};
 
     for (int i = 0; i < j->n_priced; i++) {
         const Priced *x = &j->priced[i];
@@ -359,7 +358,10 @@ static inline Least joint_least(const Joint *j, int64_t memory)
             k++;
         if (k == x->n_levels)
             continue;
-        least.price = x->price < least.price ? x->price : least.price;
+        int64_t price = x->compute + x->communication,
+                overlap = x->compute > x->communication ? x->compute : x->communication;
+        least.price = price < least.price ? price : least.price;
+        least.overlap = overlap < least.overlap ? overlap : least.overlap;
         if (x->seconds[k] < least.seconds) {
             least.seconds = x->seconds[k];
             least.bytes = x->bytes[k];

@@ -46,7 +46,7 @@ typedef struct Policy {
 // The program of a joint plan. Overlap is reduced where memory is short: the levels stand in the
 // order in which they are tried.
 typedef struct Priced {
-    int64_t price;  // picoseconds
+    int64_t compute, communication;  // picoseconds
     int n_levels;
     int64_t bytes[MOST_LEVELS];
     double seconds[MOST_LEVELS];
