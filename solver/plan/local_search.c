@@ -4,6 +4,7 @@
 // plan to plan by the bytes and the steps of their programs.
 #include "solver/plan/local_search.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -21,14 +22,15 @@ enum {
 typedef struct LocalSearch {
     AlongPath *along;
     AlongPath trial;    // the same for moves: programs are packed briefly, and mistakes aren't told
+    TiedValues tied;    // of the model
     int64_t work;       // what is left
     TriedPlaces begun;  // programs whose moves were tried
     // The plan that is changed now, its program, and the graph of its place:
     ModelPlan *plan;
     int place;
     Tried tried;
-    PlanResult x;  // its moves
-    TiedValues tied;
+    PlanResult x;         // its moves
+    TiedValues at_place;  // of that graph
 } LocalSearch;
 
 // ---- a changed plan ----
@@ -47,33 +49,47 @@ static ModelPlan *copy_plan(const Graph *g, const ModelPlan *p, Arena *a)
     return to;
 }
 
-// The value that a decision is about. A node's is its first output.
-static ValueId value_of_decision(const LocalSearch *s, PinKind kind, int32_t id)
-{
-    return kind == PIN_STRATEGY ? s->x.made.g->nodes[id].out[0] : id;
-}
-
-// The plan's decision about a value or node of its place's graph.
-static Spec *decision(const LocalSearch *s, PinKind kind, int32_t id, Phase phase)
-{
-    ValueId v = s->x.made.origin[value_of_decision(s, kind, id)];
-
-    if (kind == PIN_STRATEGY)
-        return &s->plan->strategy[value_of(s->along->train, v)->producer];
-    return kind == PIN_STORAGE ? &s->plan->storage_spec[v]
-                               : &s->plan->compute_spec[3 * v + (int)phase];
-}
-
-// Decides anew about all values or nodes that are tied to that of the move.
-static void decide(LocalSearch *s, const Pin *move, Spec spec)
+// The value of the place's graph that a move is about. A node's is its first output.
+static ValueId value_of_move(const LocalSearch *s, const Pin *move)
 {
     bool is_node = move->kind == PIN_STRATEGY;
-    const int32_t *first = is_node ? s->tied.node : s->tied.value;
-    int32_t n = is_node ? s->x.made.g->n_nodes : s->x.made.g->n_values;
+
+    return is_node ? s->x.made.g->nodes[move->id].out[0] : move->id;
+}
+
+// The first of the model's tied values or nodes that a move is about.
+static int32_t model_decision(const LocalSearch *s, const Pin *move)
+{
+    ValueId v = s->x.made.origin[value_of_move(s, move)];
+
+    return move->kind == PIN_STRATEGY ? s->tied.node[value_of(s->along->train, v)->producer]
+                                      : s->tied.value[v];
+}
+
+// The plan's decision of the move's kind about a value or node of the model.
+static Spec *decision(const LocalSearch *s, const Pin *move, int32_t id)
+{
+    switch (move->kind) {
+    case PIN_STRATEGY:
+        return &s->plan->strategy[id];
+    case PIN_STORAGE:
+        return &s->plan->storage_spec[id];
+    default:
+        return &s->plan->compute_spec[3 * id + (int)move->phase];
+    }
+}
+
+// Decides anew about all that is tied in the model to what the move is about: equal layers are
+// sharded equally.
+static void decide(LocalSearch *s, const Pin *move)
+{
+    const Graph *g = s->along->train;
+    bool is_node = move->kind == PIN_STRATEGY;
+    int32_t first = model_decision(s, move), n = is_node ? g->n_nodes : g->n_values;
 
     for (int32_t i = 1; i < n; i++)
-        if (first[i] == move->id)
-            *decision(s, move->kind, i, move->phase) = spec;
+        if ((is_node ? s->tied.node : s->tied.value)[i] == first)
+            *decision(s, move, i) = move->spec;
 }
 
 // ---- moves at a place ----
@@ -89,6 +105,26 @@ static bool is_better(const LocalSearch *s, const Tried *x)
     return x->bytes < s->tried.bytes && along_path_gains(s->along, x->seconds);
 }
 
+// Where only some of equal layers run again, these are tied apart from the others at the place. Is
+// the move about the part that has the model's first layer?
+static bool is_of_first(const LocalSearch *s, const Pin *move)
+{
+    const Graph *g = s->x.made.g;
+    bool is_node = move->kind == PIN_STRATEGY;
+    int32_t first = model_decision(s, move);
+
+    for (ValueId v = 1; v < g->n_values; v++) {
+        ValueId x = s->x.made.origin[v];
+        NodeId n = value_of(g, v)->producer;
+        if (is_node && n && s->at_place.node[n] == move->id &&
+            value_of(s->along->train, x)->producer == first)
+            return true;
+        if (!is_node && s->at_place.value[v] == move->id && x == first)
+            return true;
+    }
+    return false;
+}
+
 // Could the move make the program better? A node that runs again has the decisions of the one that
 // it repeats, except compute specs. Once a plan fits, only the best alternatives of each decision
 // count, and as long as this one doesn't, only those that don't cost more than there is to win.
@@ -96,26 +132,26 @@ static bool is_worth(const LocalSearch *s, const PlanMove *m)
 {
     const Candidate *best = &s->along->best;
     const Pin *to = &m->to;
-    bool is_repeated =
-        to->kind != PIN_COMPUTE && s->x.made.is_again[value_of_decision(s, to->kind, to->id)];
+    bool is_repeated = to->kind != PIN_COMPUTE && s->x.made.is_again[value_of_move(s, to)];
     bool is_lost = best->is_found && !fits(s, &s->tried) &&
                    1e-12 * (double)m->cost > best->tried.seconds - s->tried.seconds;
 
     return !is_repeated && !is_lost && (!best->is_found || m->rank < FEW_ALTERNATIVES) &&
-           !spec_equal(decision(s, to->kind, to->id, to->phase), &to->spec);
+           is_of_first(s, to) && !spec_equal(decision(s, to, model_decision(s, to)), &to->spec);
 }
 
 // Makes a move if the program becomes better.
 static bool try_move(LocalSearch *s, const PlanMove *m)
 {
-    Spec before = *decision(s, m->to.kind, m->to.id, m->to.phase);
+    ModelPlan *before = s->plan;
 
-    decide(s, &m->to, m->to.spec);
+    s->plan = copy_plan(s->along->train, before, s->along->a);
+    decide(s, &m->to);
     Tried x = along_path_try(&s->trial, s->plan, s->place);
     s->work -= s->along->train->n_nodes;
     s->trial.d->errors = 0;
     if (!is_better(s, &x)) {
-        decide(s, &m->to, before);
+        s->plan = before;
         return false;
     }
     s->tried = x;
@@ -141,7 +177,7 @@ static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *
     s->plan = copy_plan(s->along->train, plan, a);
     s->place = p->at;
     s->tried = p->tried;
-    s->tied = tied_find(s->x.made.g, a);
+    s->at_place = tied_find(s->x.made.g, a);
     return true;
 }
 
@@ -211,6 +247,24 @@ static bool pick_best(const LocalSearch *s, const ModelPlan **plan, TriedPlace *
     return !is_begun(s, to);
 }
 
+// Sets *to to the shortest program that fits with less overlap than it could have: if it takes
+// fewer bytes, its step may become shorter than the best one. Sets *plan to its plan. False: there
+// is none whose moves weren't tried.
+static bool pick_cut(const LocalSearch *s, const ModelPlan **plan, TriedPlace *to)
+{
+    to->tried.seconds = INFINITY;
+    for (int k = 0; k < s->along->n_considered; k++)
+        for (int i = 0; i < s->along->considered[k].tried.n; i++) {
+            const TriedPlace *p = &s->along->considered[k].tried.place[i];
+            if (!fits(s, &p->tried) || !p->tried.is_cut || p->tried.seconds >= to->tried.seconds ||
+                is_begun(s, p))
+                continue;
+            *plan = s->along->considered[k].plan;
+            *to = *p;
+        }
+    return to->tried.seconds < INFINITY;
+}
+
 bool local_search_takes_part(const AlongPath *s)
 {
     return WORK / s->train->n_nodes >= LEAST_PROGRAMS && !s->r->preset;
@@ -220,14 +274,15 @@ void local_search(AlongPath *along)
 {
     Text said = {0};
     Diag quiet = {.file = along->d->file, .to = &said};
-    LocalSearch s = {.along = along, .trial = *along, .work = WORK};
+    LocalSearch s = {
+        .along = along, .trial = *along, .tied = tied_find(along->train, along->a), .work = WORK};
     const ModelPlan *plan;
     TriedPlace p;
 
     s.trial.is_brief = true;
     s.trial.d = &quiet;
     while (s.work > 0 && !along->d->errors &&
-           (pick_smallest(&s, &plan, &p) || pick_best(&s, &plan, &p)))
+           (pick_smallest(&s, &plan, &p) || pick_best(&s, &plan, &p) || pick_cut(&s, &plan, &p)))
         improve(&s, plan, &p);
     text_free(&said);
 }
