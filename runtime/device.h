@@ -34,6 +34,9 @@ struct RtDevice {
     // Starts `threads` threads, Rt.threads; 0: as many as the share has, up to RtModel.threads. It
     // refuses more than those. Binds each to a processor, if `pins`. Returns false after a message.
     bool (*start_threads)(Rt *rt, const RtModel *m, RtShare share, int threads, bool pins);
+    // Chooses how kernels compute, after RtModel.init and before anything is put into the arena,
+    // which has zeros afterwards. Returns false after a message. NULL: there is nothing to choose.
+    bool (*tune)(Rt *rt, const RtModel *m);
     // Copy between host memory and the arena. Afterwards the host's bytes may be changed, or read.
     void (*copy_in)(Rt *rt, int64_t to, const void *from, int64_t bytes);
     void (*copy_out)(Rt *rt, void *to, int64_t from, int64_t bytes);

@@ -25,6 +25,7 @@ typedef struct RtGpuOptions {
     int number;             // of the GPU, where there are several
     bool has_graphs;        // functions are recorded and replayed
     bool has_tf32;          // products of f32 round their operands to TF32
+    bool tunes;             // algorithms of products are timed and kept in NAME.tune
     const char *libraries;  // the folder of NVIDIA's libraries; NULL: not given
 } RtGpuOptions;
 

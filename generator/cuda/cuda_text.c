@@ -8,8 +8,8 @@ static const char *const flags[] = {
 #include "runtime/rt_flags.def"
     NULL};
 
-static const char *const files[] = {"copy",   "cublaslt", "cuda_device", "dims",   "graphs",
-                                    "kernel", "launch",   "library",     "matmul", NULL};
+static const char *const files[] = {"copy",   "cublaslt", "cuda_device", "dims", "graphs", "kernel",
+                                    "launch", "library",  "matmul",      "tune", NULL};
 
 static const char *const collectives[] = {NULL};
 

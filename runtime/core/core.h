@@ -12,15 +12,20 @@
 
 // "nanogpt: error: …" on stderr, unprintable bytes as \xHH; gives false.
 __attribute__((format(printf, 2, 3))) bool rt_error(const RtModel *m, const char *fmt, ...);
+// "nanogpt: warning: …"
+__attribute__((format(printf, 2, 3))) void rt_warn(const RtModel *m, const char *fmt, ...);
 // One indented line that belongs to the error before it.
 __attribute__((format(printf, 1, 2))) void rt_note(const char *fmt, ...);
 // The entry of `names` that is closest to `word` by edit distance; NULL if none is close.
 const char *rt_nearest(const char *word, const char *const *names, int n);
 
-// ---- memory and time: system.c ----
+// ---- memory, time, the program's folder: system.c ----
 
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
 double rt_seconds(void);                    // seconds since some fixed moment
+// The path of a file in the program's own folder: NAME and the ending. Returns false if it isn't
+// known, or if there is no room for it.
+bool rt_beside(const RtModel *m, const char *ending, char *to, size_t room);
 
 // ---- threads of the host: parallel.c ----
 

@@ -1,4 +1,4 @@
-// Prints errors and notes, and finds the names that a misspelled word may mean.
+// Prints errors, warnings and notes, and finds the names that a misspelled word may mean.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,18 +6,34 @@
 
 #include "runtime/core/core.h"
 
-bool rt_error(const RtModel *m, const char *fmt, ...)
+static void say(const RtModel *m, const char *kind, const char *fmt, va_list args)
 {
     char text[2048], clean[2560];
+
+    vsnprintf(text, sizeof text, fmt, args);
+    rt_printable(clean, sizeof clean, text);
+    // Clears a progress line.
+    fprintf(stderr, "%s%s: %s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", m->name, kind,
+            clean);
+}
+
+bool rt_error(const RtModel *m, const char *fmt, ...)
+{
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    say(m, "error", fmt, args);
     va_end(args);
-    rt_printable(clean, sizeof clean, text);
-    // Clears a progress line.
-    fprintf(stderr, "%s%s: error: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", m->name, clean);
     return false;
+}
+
+void rt_warn(const RtModel *m, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(m, "warning", fmt, args);
+    va_end(args);
 }
 
 void rt_note(const char *fmt, ...)

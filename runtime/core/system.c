@@ -1,7 +1,9 @@
-// Memory and time, from the system.
+// Memory, time and the program's folder, from the system.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/core/core.h"
 
@@ -22,4 +24,18 @@ double rt_seconds(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool rt_beside(const RtModel *m, const char *ending, char *to, size_t room)
+{
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+    if (n < 0)
+        return false;
+    exe[n] = 0;
+    char *slash = strrchr(exe, '/');
+    if (slash)
+        slash[1] = 0;
+    return (size_t)snprintf(to, room, "%s%s%s", exe, m->name, ending) < room;
 }

@@ -72,6 +72,8 @@ RtMatmul *rt_cuda_matmul_new(Rt *rt, const RtDot *p);
 // Computes it, with the operands of rt_dot. Returns false, and does nothing, if cuBLASLt has no
 // algorithm for it. All calls whose operands have the same alignment use the same algorithm.
 bool rt_cuda_matmul(Rt *rt, RtMatmul *q, void *y, const void *left, const void *right);
+// Chooses algorithms of all products, RtDevice.tune: tune.c. Others are chosen at a call.
+bool rt_cuda_tune(Rt *rt, const RtModel *m);
 // Frees all, and closes cuBLASLt.
 void rt_cuda_matmuls_free(RtCuda *c);
 

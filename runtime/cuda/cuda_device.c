@@ -247,6 +247,7 @@ const RtDevice rt_cuda = {
     .open = gpu_open,
     .close = gpu_close,
     .start_threads = gpu_start_threads,
+    .tune = rt_cuda_tune,
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
     .fill = gpu_fill,

@@ -2,28 +2,7 @@
 #include <stdlib.h>
 
 #include "runtime/core/core.h"
-#include "runtime/cuda/cuda.h"
-#include "runtime/rt_cuda_matmul.h"
-
-// Calls may have operands of different alignments, as those of the layers of a loop. There is an
-// algorithm for calls whose operands all begin at a multiple of 16 bytes, and one for others.
-enum { ALIGNED, UNALIGNED, ALIGNMENTS };
-enum { ALIGNMENT = 16 };  // bytes that cuBLASLt's kernels load at once
-
-typedef struct Choice {
-    bool is_made, has_algorithm;
-    RtLtAlgorithm algorithm;
-} Choice;
-
-struct RtMatmul {
-    RtCudaMatmul plan;
-    RtType type;
-    uint64_t workspace;  // bytes that may be used
-    RtLtProduct *product;
-    RtLtMatrix *a, *b, *y;
-    Choice choice[ALIGNMENTS];
-    RtMatmul *next;
-};
+#include "runtime/cuda/matmul.h"
 
 static void must(const RtCuda *c, int status) { rt_cublaslt_must(c->blas, status, "a product"); }
 
@@ -116,21 +95,29 @@ static RtLtSearch *search_of(const RtCuda *c, const RtMatmul *q, uint32_t alignm
     return to;
 }
 
-// Takes the algorithm that cuBLASLt expects to be the fastest.
-static void choose(const RtCuda *c, const RtMatmul *q, uint32_t alignment, Choice *to)
+int rt_cuda_matmul_search(const RtCuda *c, const RtMatmul *q, uint32_t alignment, int most,
+                          RtLtFound *found)
 {
     RtLtSearch *search = search_of(c, q, alignment);
-    RtLtFound found = {0};
     int n = 0;
     int status = c->blas->cublasLtMatmulAlgoGetHeuristic(c->blas->handle, q->product, q->a, q->b,
-                                                         q->y, q->y, search, 1, &found, &n);
+                                                         q->y, q->y, search, most, found, &n);
 
     if (status != RT_LT_NOT_SUPPORTED && status != RT_LT_INVALID_VALUE)
         must(c, status);
-    to->is_made = true;
-    to->has_algorithm = status == RT_LT_SUCCESS && n == 1 && found.status == RT_LT_SUCCESS;
-    to->algorithm = found.algorithm;
     must(c, c->blas->cublasLtMatmulPreferenceDestroy(search));
+    return status == RT_LT_SUCCESS ? n : 0;
+}
+
+// Takes the algorithm that cuBLASLt expects to be the fastest.
+static void choose(const RtCuda *c, const RtMatmul *q, uint32_t alignment, RtMatmulChoice *to)
+{
+    RtLtFound found = {0};
+    int n = rt_cuda_matmul_search(c, q, alignment, 1, &found);
+
+    to->is_made = true;
+    to->has_algorithm = n == 1 && found.status == RT_LT_SUCCESS;
+    to->algorithm = found.algorithm;
 }
 
 // ---- the call ----
@@ -143,22 +130,31 @@ static void *workspace_of(const Rt *rt)
     return (void *)((at + mask) & ~mask);
 }
 
-bool rt_cuda_matmul(Rt *rt, RtMatmul *q, void *y, const void *left, const void *right)
+int rt_cuda_matmul_start(const RtCuda *c, const RtMatmul *q, const RtMatmulPlaces *at,
+                         const RtLtAlgorithm *algorithm)
 {
     const double double_one = 1, double_zero = 0;
     const float float_one = 1, float_zero = 0;
-    const RtCuda *c = rt->cuda;
     const void *one = q->type == RT_F64 ? (const void *)&double_one : &float_one;
     const void *zero = q->type == RT_F64 ? (const void *)&double_zero : &float_zero;
-    const void *a = q->plan.is_swapped ? right : left, *b = q->plan.is_swapped ? left : right;
-    bool is_aligned = ((uintptr_t)y | (uintptr_t)a | (uintptr_t)b) % ALIGNMENT == 0;
-    Choice *choice = &q->choice[is_aligned ? ALIGNED : UNALIGNED];
+
+    return c->blas->cublasLtMatmul(c->blas->handle, q->product, one, at->a, q->a, at->b, q->b, zero,
+                                   at->y, q->y, at->y, q->y, algorithm, at->workspace, q->workspace,
+                                   c->stream);
+}
+
+bool rt_cuda_matmul(Rt *rt, RtMatmul *q, void *y, const void *left, const void *right)
+{
+    const RtCuda *c = rt->cuda;
+    bool is_swapped = q->plan.is_swapped;
+    RtMatmulPlaces at = {y, workspace_of(rt), is_swapped ? right : left, is_swapped ? left : right};
+    bool is_aligned =
+        ((uintptr_t)y | (uintptr_t)left | (uintptr_t)right) % RT_MATMUL_ALIGNMENT == 0;
+    RtMatmulChoice *choice = &q->choice[is_aligned ? RT_ALIGNED : RT_UNALIGNED];
 
     if (!choice->is_made)
-        choose(c, q, is_aligned ? ALIGNMENT : (uint32_t)rt_type_bytes(q->type), choice);
+        choose(c, q, is_aligned ? RT_MATMUL_ALIGNMENT : (uint32_t)rt_type_bytes(q->type), choice);
     if (choice->has_algorithm)
-        must(c, c->blas->cublasLtMatmul(c->blas->handle, q->product, one, a, q->a, b, q->b, zero, y,
-                                        q->y, y, q->y, &choice->algorithm, workspace_of(rt),
-                                        q->workspace, c->stream));
+        must(c, rt_cuda_matmul_start(c, q, &at, &choice->algorithm));
     return choice->has_algorithm;
 }

@@ -112,9 +112,12 @@ bool rt_outputs_check(const RtRun *run, const RtInputs *x)
         {.option = "--log", .path = r->log},
         {.option = "--trace", .path = r->trace},
         {.option = "-o", .path = r->out},
+        {.option = "--tune"},
     };
-    char weights[PATH_MAX];
+    char weights[PATH_MAX], tuned[PATH_MAX];
 
+    if (r->tune && rt_beside(run->model, ".tune", tuned, sizeof tuned))
+        out[sizeof out / sizeof *out - 1].path = tuned;
     if (!rt_weights_find(run, weights, sizeof weights))
         return false;
     for (size_t i = 0; i < sizeof out / sizeof *out; i++) {

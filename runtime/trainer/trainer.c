@@ -51,6 +51,7 @@ static bool start(RtRun *run)
     run->rt.gpu = (RtGpuOptions){.number = (int)run->o.gpu,
                                  .has_graphs = !run->o.no_graph,
                                  .has_tf32 = run->o.tf32,
+                                 .tunes = run->o.tune,
                                  .libraries = run->o.libraries};
     if (!run->rt.device->open(&run->rt, m))
         return false;
@@ -59,14 +60,14 @@ static bool start(RtRun *run)
     if (!run->rt.device->start_threads(&run->rt, m, run->share, (int)run->o.threads, run->o.pin))
         return false;
     run->rt.kernel = rt_alloc((size_t)m->n_kernels, sizeof(void *));
+    if (m->init)
+        m->init(&run->rt);
+    if (run->rt.device->tune && !run->rt.device->tune(&run->rt, m))
+        return false;
     if (run->o.check_arena)
         rt_watch_open(&run->rt, m);
     start_tensors(run);
-    if (!rt_weights_start(run))
-        return false;
-    if (m->init)
-        m->init(&run->rt);
-    return true;
+    return rt_weights_start(run);
 }
 
 static bool evaluate_only(RtRun *run, const RtData *d)

@@ -43,6 +43,10 @@ const RtOption rt_options[] = {
      "start each kernel on its own, instead of recording a step's and replaying them", RT_OF_GPU},
     {"--tf32", RT_FLAG, AT(tf32), 0, 0, NULL,
      "round the operands of products of f32 to TF32, which tensor cores multiply", RT_OF_GPU},
+    {"--tune", RT_FLAG, AT(tune), 0, 0, NULL,
+     "time several algorithms for each product, and keep the fastest in NAME.tune beside the "
+     "program, for this run and later ones",
+     RT_OF_GPU},
     {"--libraries", RT_TEXT, AT(libraries), 0, 0, "FOLDER",
      "the folder that has libcublasLt.so.13 (else that of the toolkit that the program was built "
      "with, else where the system looks)",

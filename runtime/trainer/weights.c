@@ -104,21 +104,6 @@ bool rt_weights_load(RtRun *run, const char *path)
     return ok;
 }
 
-// The path "NAME.safetensors" in the program's own folder.
-static bool find_beside(const RtModel *m, char *to, size_t room)
-{
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-
-    if (n < 0)
-        return false;
-    exe[n] = 0;
-    char *slash = strrchr(exe, '/');
-    if (slash)
-        slash[1] = 0;
-    return (size_t)snprintf(to, room, "%s%s.safetensors", exe, m->name) < room;
-}
-
 bool rt_weights_find(const RtRun *run, char *path, size_t room)
 {
     const RtModel *m = run->model;
@@ -130,7 +115,7 @@ bool rt_weights_find(const RtRun *run, char *path, size_t room)
     if (!rt_find(m->tensors, m->n_tensors, RT_PARAMETER) &&
         !rt_find(m->tensors, m->n_tensors, RT_BUFFER))
         return true;
-    if (!find_beside(m, path, room))
+    if (!rt_beside(m, ".safetensors", path, room))
         return rt_error(m, "the program's own place isn't known; give --load");
     if (access(path, F_OK) == 0)
         return true;

@@ -1,6 +1,10 @@
 // A double of cuBLASLt, whose products run on the double of CUDA's runtime with plain loops. It
 // ends with a message where cuBLASLt would return an error or leave the result undefined.
 // CUBLASLT_NONE=1 lets it find no algorithm, CUBLASLT_VERSION is the version that it says it is.
+//
+// It offers 5 algorithms. The sums of the first have other bits than those of the others. The third
+// one's status is bad, and the fourth can't be started. CUBLASLT_FASTEST=4 lets the others take
+// longer by the clock of events.
 #include "runtime/cuda/cublaslt.h"
 
 #include <algorithm>
@@ -36,7 +40,8 @@ namespace
 {
 
 enum { WORKSPACE_ALIGNMENT = 256 };
-enum : int64_t { PART = 256 };  // terms of a sum
+enum : int64_t { PART = 256, SHORT_PART = 4 };  // terms of a sum
+enum : int { ALGORITHMS = 5, BAD = 2, UNABLE = 3 };
 
 template <class... T> [[noreturn]] void fail(const char *format, T... x)
 {
@@ -47,6 +52,7 @@ template <class... T> [[noreturn]] void fail(const char *format, T... x)
 struct Found {
     uint64_t product, workspace;
     uint32_t alignment[4];
+    int number;
 };
 static_assert(sizeof(Found) <= sizeof(RtLtAlgorithm));
 
@@ -163,9 +169,11 @@ template <class T> T factor(T x, const Product &p)
     return p.how.compute == RT_LT_COMPUTE_TF32 ? (T)rounded((float)x) : x;
 }
 
-// Adds in the order of k, in f64 and in parts, whose sums round off less than one long sum.
-template <class T> void multiply(const Product &p, const T *a, const T *b, T *d)
+// Adds in the order of k, in f64 and in parts, whose sums round off less than one long sum. All
+// algorithms but the first one have short parts, whose sums are rounded.
+template <class T> void multiply(const Product &p, int algorithm, const T *a, const T *b, T *d)
 {
+    const int64_t length = algorithm ? SHORT_PART : PART;
     Size s = p.size();
     int64_t m = (int64_t)s.m, n = (int64_t)s.n, terms = (int64_t)s.k;
     int64_t a_m = p.how.transposes_a ? p.a.leading : 1, a_k = p.how.transposes_a ? 1 : p.a.leading;
@@ -174,25 +182,26 @@ template <class T> void multiply(const Product &p, const T *a, const T *b, T *d)
 
     for (int64_t j = 0; j < n; j++) {
         sum.assign(s.m, 0);
-        for (int64_t from = 0; from < terms; from += PART) {
+        for (int64_t from = 0; from < terms; from += length) {
             part.assign(s.m, 0);
-            for (int64_t k = from; k < std::min(from + PART, terms); k++) {
+            for (int64_t k = from; k < std::min(from + length, terms); k++) {
                 double x = factor(b[k * b_k + j * b_n], p);
                 for (int64_t i = 0; i < m; i++)
                     part[(size_t)i] += factor(a[i * a_m + k * a_k], p) * x;
             }
             for (size_t i = 0; i < s.m; i++)
-                sum[i] += part[i];
+                sum[i] += algorithm ? (double)(T)part[i] : part[i];
         }
         for (int64_t i = 0; i < m; i++)
             d[i + j * p.d.leading] = (T)sum[(size_t)i];
     }
 }
 
-template <class T> void multiply_all(const Product &p, const void *a, const void *b, void *d)
+template <class T>
+void multiply_all(const Product &p, int algorithm, const void *a, const void *b, void *d)
 {
     for (int64_t i = 0; i < p.d.batches; i++)
-        multiply(p, static_cast<const T *>(a) + i * p.a.stride,
+        multiply(p, algorithm, static_cast<const T *>(a) + i * p.a.stride,
                  static_cast<const T *>(b) + i * p.b.stride, static_cast<T *>(d) + i * p.d.stride);
 }
 
@@ -242,6 +251,14 @@ void check_workspace(const Found &f, const void *workspace, size_t bytes)
              (unsigned long long)f.workspace);
     const char *at = static_cast<const char *>(workspace);
     check_bytes("the workspace", {at, at + bytes}, WORKSPACE_ALIGNMENT);
+}
+
+// Seconds.
+double delay_of(const Found &f)
+{
+    const char *fastest = getenv("CUBLASLT_FASTEST");
+
+    return fastest && f.number != atoi(fastest) ? 1 : 0;
 }
 
 }  // namespace
@@ -347,7 +364,7 @@ int cublasLtMatmulPreferenceSetAttribute(RtLtSearch *s, int attribute, const voi
     }
 }
 
-// The algorithm that it finds uses all of the workspace.
+// All algorithms use all of the workspace.
 int cublasLtMatmulAlgoGetHeuristic(RtLtHandle *handle, RtLtProduct *product, RtLtMatrix *a,
                                    RtLtMatrix *b, RtLtMatrix *c, RtLtMatrix *d, RtLtSearch *search,
                                    int most, RtLtFound *found, int *n)
@@ -356,7 +373,7 @@ int cublasLtMatmulAlgoGetHeuristic(RtLtHandle *handle, RtLtProduct *product, RtL
     HANDLE(handle);
     HANDLE(search);
     Product p = product_of(product, a, b, c, d, __func__);
-    Found f = {number_of(p), search->workspace, {}};
+    Found f = {number_of(p), search->workspace, {}, 0};
 
     *n = 0;
     if (most < 1)
@@ -370,10 +387,14 @@ int cublasLtMatmulAlgoGetHeuristic(RtLtHandle *handle, RtLtProduct *product, RtL
     }
     if (getenv("CUBLASLT_NONE"))
         return RT_LT_NOT_SUPPORTED;
-    *n = 1;
-    *found = {};
-    found->workspace = f.workspace;
-    memcpy(&found->algorithm, &f, sizeof f);
+    *n = std::min<int>(most, ALGORITHMS);
+    for (int i = 0; i < *n; i++) {
+        found[i] = {};
+        found[i].workspace = f.workspace;
+        found[i].status = i == BAD ? (int)RT_LT_NOT_SUPPORTED : (int)RT_LT_SUCCESS;
+        f.number = i;
+        memcpy(&found[i].algorithm, &f, sizeof f);
+    }
     return RT_LT_SUCCESS;
 }
 
@@ -398,6 +419,8 @@ int cublasLtMatmul(RtLtHandle *handle, RtLtProduct *product, const void *alpha, 
     if (c != d)
         fail("%s: c isn't d", __func__);
     check_scale(p, alpha, beta);
+    if (f.number == BAD)
+        fail("%s: the algorithm's status was bad", __func__);
     check_workspace(f, workspace, workspace_bytes);
     check_bytes("a", x, f.alignment[0]);
     check_bytes("b", z, f.alignment[1]);
@@ -407,17 +430,20 @@ int cublasLtMatmul(RtLtHandle *handle, RtLtProduct *product, const void *alpha, 
         check_disjoint("the workspace", {room, room + workspace_bytes}, read);
     }
     check_disjoint("the workspace", {room, room + workspace_bytes}, y);
+    if (f.number == UNABLE)
+        return RT_LT_NOT_SUPPORTED;
     if (!state.launches_left)
         return RT_LT_EXECUTION_FAILED;
     state.launches_left -= state.launches_left > 0;
     state.matmuls++;
-    enqueue(stream, [=, size = f.workspace] {
+    enqueue(stream, [=, delay = delay_of(f)] {
         Open open;
-        memset(room, 0xff, size);
+        memset(room, 0xff, f.workspace);
+        state.delay += delay;
         if (p.width() == 8)
-            multiply_all<double>(p, a, b, d);
+            multiply_all<double>(p, f.number, a, b, d);
         else
-            multiply_all<float>(p, a, b, d);
+            multiply_all<float>(p, f.number, a, b, d);
     });
     return RT_LT_SUCCESS;
 }

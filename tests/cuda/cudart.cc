@@ -56,7 +56,7 @@ static double seconds()
     timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + state.delay;
 }
 
 void carry_out(const NodeRef &node)

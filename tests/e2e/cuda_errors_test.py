@@ -6,6 +6,7 @@
 The tests' GPU (tests/cuda) takes from its environment what is wrong with it.
 """
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -41,6 +42,19 @@ CASES = [
 FINE = [({}, []), ({"CUBLASLT_NONE": "1"}, []), ({}, ["--libraries", "TOOLKIT/lib"]), ({}, ["--tf32"])]
 
 
+# How a file of --tune is spoiled, options, and the warning about it; None: what --tune writes is left as it is.
+TUNED = [
+    (None, [], ""),
+    (("gpu tests'", "gpu other"), [], "it is for another GPU, other GPU, sm_90, 132 multiprocessors; this is tests' GPU, sm_90"),
+    (("130000", "130100"), [], "it is for cuBLASLt 130100; this is 130000"),
+    (None, ["--tf32"], "it was made without --tf32"),
+    (("tune 1", "tune 2"), [], "it begins with 'shardcc tune 2', not with 'shardcc tune 1'"),
+    (("end 8\n", ""), [], "it is cut short in line 13"),
+    (("end 8\n", "end 8"), [], "it is cut short in line 13"),
+    (("algorithm 4", "algorithm 16"), [], "line 5 isn't as --tune writes it: 'algorithm 16"),
+]
+
+
 def run(trainer, model, saved, env, more):
     command = [trainer, "--data", model.data(), "--quiet", "--save", saved, *more]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env})
@@ -62,6 +76,54 @@ def test_fine(checks, trainer, model, toolkit):
     checks.check("weights after products of all kinds", same == [True, False, True, False], f"{same}")
 
 
+def same_bits(checks, what, found, expected, is_same=True):
+    checks.check(f"{what}: {'the same' if is_same else 'other'} bits", (weights(found) == weights(expected)) == is_same)
+
+
+def test_tune(checks, trainer, model):
+    """The file of --tune gives later runs the same algorithms, or is ignored with one line."""
+    file, tuned, plain = trainer.with_suffix(".tune"), model.work / "tuned", model.work / "saved0"
+    done = run(trainer, model, tuned, {"CUBLASLT_FASTEST": "4"}, ["--tune"])
+    text = file.read_text() if file.exists() else ""
+    lines = re.findall(r"^algorithm (\d+) of (f32 1: .*) in \d+$", text, re.M)
+    checks.check("--tune: trains", done.returncode == 0 and not done.stderr, done.stderr)
+    checks.check("--tune: the fastest of each product", {k for k, _ in lines} == {"4"})
+    checks.check("--tune: a line for each product", len({p for _, p in lines}) == len(lines) == 8)
+    same_bits(checks, "--tune", tuned, plain, False)
+    pairs = [(x.astype(float), y) for x, y in zip(*(read_safetensors(f).values() for f in (tuned, plain)))]
+    checks.check("--tune: weights", all(abs(x - y).max() <= 1e-5 for x, y in pairs))
+    for change, more, warning in TUNED:
+        file.write_text(text.replace(*change) if change else text)
+        done = run(trainer, model, path := model.work / "again", {}, more)
+        said = f"{trainer.name}: warning: {file} is ignored: {warning}" if warning else ""
+        ok = done.returncode == 0 and done.stderr.startswith(said) and done.stderr.count("\n") == bool(warning)
+        checks.check(f"a file of --tune: {warning or 'used'}", ok, "" if ok else done.stderr)
+        if not more:
+            same_bits(checks, f"after {warning or 'tuning'}", path, plain if warning else tuned)
+    lines = text.splitlines(keepends=True)
+    file.write_text("".join([*lines[:4], *lines[5:-1], f"end {len(lines) - 6}\n"]))
+    said = run(trainer, model, model.work / "again", {}, []).stderr
+    checks.check("a file without a product", " lacks 1 product of this program; --tune makes it anew\n" in said, said)
+    done = run(trainer, model, model.work / "again", {"CUBLASLT_FASTEST": "1"}, ["--tune"])
+    checks.check("--tune again", set(re.findall(r"^algorithm (\d+)", file.read_text(), re.M)) == {"1"}, done.stderr)
+    test_no_tune_file(checks, trainer, model, file)
+
+
+def test_no_tune_file(checks, trainer, model, file):
+    """Nothing is trained where the file can't be written."""
+    path = model.work / "untuned"
+    done = run(trainer, model, file, {}, ["--tune"])
+    said = f"{trainer.name}: error: --save and --tune: '{file}' is the same file\n"
+    checks.check("--tune: its file is no other output", (done.returncode, done.stderr) == (1, said), done.stderr)
+    file.unlink()
+    file.mkdir()
+    done = run(trainer, model, path, {}, ["--tune"])
+    said = f"{trainer.name}: error: --tune: {file}: not a regular file\n"
+    ok = (done.returncode, done.stderr) == (1, said) and not path.exists()
+    checks.check("--tune: a file that can't be written", ok, done.stderr)
+    file.rmdir()
+
+
 def main():
     options = parser(__doc__).parse_args()
     checks = Checks()
@@ -76,6 +138,7 @@ def main():
             name = " ".join([*map("=".join, env.items()), *more])
             checks.check(f"{name}: {message}", ok, "" if ok else f"exit {done.returncode}: {done.stderr!r}")
         test_fine(checks, trainer, model, toolkit)
+        test_tune(checks, trainer, model)
     checks.finish()
 
 
