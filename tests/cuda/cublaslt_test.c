@@ -183,6 +183,16 @@ static void onto_operand(Machine *m)
     m->to = m->x;
     search_and_call(m);
 }
+static void bad_status(Machine *m)
+{
+    RtLtFound found[3];
+    int n = 0;
+
+    m->lt->cublasLtMatmulAlgoGetHeuristic(m->lt->handle, m->product, m->a, m->b, m->y, m->y,
+                                          m->search, 3, found, &n);
+    m->found = found[2];
+    call(m);
+}
 static void small_workspace(Machine *m)
 {
     allow(m, ROOM + 1, RT_LT_REDUCE_COMPUTE_TYPE, 16);
@@ -222,6 +232,7 @@ static const struct {
     {too_short, "a: bytes 0 to 128 of an allocation of 124 bytes"},
     {freed, "b: memory is used after its free"},
     {onto_operand, "d overlaps what is read"},
+    {bad_status, "cublasLtMatmul: the algorithm's status was bad"},
     {small_workspace, "a workspace of 256 bytes, where the algorithm uses 257"},
     {moved_workspace, "the workspace isn't at a multiple of 256 bytes"},
     {adds, "a product times 1 plus 1 times the result"},
