@@ -20,6 +20,7 @@ static const Case wrong_options[] = {
     {"--steps", "--steps needs a value\n"},
     {"--lr", "--lr needs a value\n"},
     {"--quiet=1", "--quiet takes no value\n"},
+    {"--tune", "--tune: this program is for a CPU, which doesn't have it\n"},
     {"--steps 1e3", "--steps: '1e3' is not a whole number of at least 0\n"},
     {"--steps -1", "--steps: '-1' is not a whole number of at least 0\n"},
     {"--steps=", "--steps: '' is not a whole number of at least 0\n"},
