@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/rt_lines.h"
+
 static const char FIRST[] = "shardcc tune 1";
 enum { MOST_LIBRARY = 99999999 };
 
@@ -81,117 +83,55 @@ bool rt_tune_write(const RtTune *t, const char *path, RtFileError *e)
 
 // ---- reading ----
 
-typedef struct Lines {
-    const char *at, *end;
-    int number;  // of `line`, from 1
-    char line[RT_TUNE_TEXT + 64];
-    RtFileError *error;
-} Lines;
+static const char WHO[] = "--tune";
 
-static bool fail_line(const Lines *l)
+static bool read_head(RtLines *l, RtTune *t)
 {
-    return rt_file_fail(l->error, "line %d isn't as --tune writes it: '%.60s'", l->number, l->line);
-}
+    int64_t library;
 
-static bool next_line(Lines *l)
-{
-    const char *end = l->at < l->end ? memchr(l->at, '\n', (size_t)(l->end - l->at)) : NULL;
-    size_t n = 0;
-
-    l->number++;
-    if (!end)
-        return rt_file_fail(l->error, "it is cut short in line %d", l->number);
-    for (; l->at < end && n + 1 < sizeof l->line && *l->at; l->at++)
-        l->line[n++] = *l->at;
-    l->line[n] = 0;
-    return l->at++ == end || fail_line(l);
-}
-
-// If the text begins with `word`, moves behind it.
-static bool take(const char **at, const char *word)
-{
-    size_t n = strlen(word);
-
-    if (strncmp(*at, word, n) != 0)
+    if (!rt_lines_next(l))
         return false;
-    *at += n;
-    return true;
-}
-
-static bool take_number(const char **at, int most, int *to)
-{
-    int64_t v = 0;
-    const char *p = *at;
-
-    for (; *p >= '0' && *p <= '9' && v <= most; p++)
-        v = 10 * v + (*p - '0');
-    if (p == *at || v > most)
+    if (strcmp(l->line, FIRST) != 0)
+        return rt_file_fail(l->error, "it begins with '%.60s', not with '%s'", l->line, FIRST);
+    if (!rt_lines_next(l))
         return false;
-    *at = p;
-    *to = (int)v;
-    return true;
-}
-
-static bool take_text(const char **at, char *to)
-{
-    size_t n = strlen(*at);
-
-    if (n == 0 || n >= RT_TUNE_TEXT)
+    if (!rt_take(l, "gpu ") || !rt_take_rest(l, t->gpu, sizeof t->gpu))
+        return rt_lines_fail(l, WHO);
+    if (!rt_lines_next(l))
         return false;
-    memcpy(to, *at, n + 1);
-    *at += n;
-    return true;
-}
-
-static bool read_head(Lines *l, RtTune *t)
-{
-    const char *at = l->line;
-
-    if (!next_line(l))
-        return false;
-    if (strcmp(at, FIRST) != 0)
-        return rt_file_fail(l->error, "it begins with '%.60s', not with '%s'", at, FIRST);
-    if (!next_line(l))
-        return false;
-    if (!take(&at, "gpu ") || !take_text(&at, t->gpu))
-        return fail_line(l);
-    at = l->line;
-    if (!next_line(l))
-        return false;
-    if (!take(&at, "cublaslt ") || !take_number(&at, MOST_LIBRARY, &t->library) || *at)
-        return fail_line(l);
-    if (!next_line(l))
+    if (!rt_take(l, "cublaslt ") || !rt_take_number(l, MOST_LIBRARY, &library) || !rt_take_end(l))
+        return rt_lines_fail(l, WHO);
+    t->library = (int)library;
+    if (!rt_lines_next(l))
         return false;
     t->has_tf32 = strcmp(l->line, "tf32 yes") == 0;
-    return t->has_tf32 || strcmp(l->line, "tf32 no") == 0 || fail_line(l);
+    return t->has_tf32 || strcmp(l->line, "tf32 no") == 0 || rt_lines_fail(l, WHO);
 }
 
-static bool read_product(Lines *l, RtTune *t)
+static bool read_product(RtLines *l, RtTune *t)
 {
-    const char *at = l->line;
     char product[RT_TUNE_TEXT];
-    int algorithm;
+    int64_t algorithm;
 
-    if (!take(&at, "algorithm ") || !take_number(&at, RT_TUNE_ALGORITHMS - 1, &algorithm) ||
-        !take(&at, " of ") || !take_text(&at, product))
-        return fail_line(l);
-    return rt_tune_add(t, product, algorithm) ||
+    if (!rt_take(l, "algorithm ") || !rt_take_number(l, RT_TUNE_ALGORITHMS - 1, &algorithm) ||
+        !rt_take(l, " of ") || !rt_take_rest(l, product, sizeof product))
+        return rt_lines_fail(l, WHO);
+    return rt_tune_add(t, product, (int)algorithm) ||
            rt_file_fail(l->error, "it has more than %d products, or memory ran out",
                         RT_TUNE_PRODUCTS);
 }
 
 // The last line has the number of products, so that a file that is cut short is found out.
-static bool read_products(Lines *l, RtTune *t)
+static bool read_products(RtLines *l, RtTune *t)
 {
-    for (;;) {
-        const char *at = l->line;
-        int n;
+    int64_t n;
 
-        if (!next_line(l))
+    for (;;) {
+        if (!rt_lines_next(l))
             return false;
-        if (take(&at, "end ")) {
-            if (!take_number(&at, RT_TUNE_PRODUCTS, &n) || *at || n != t->n)
-                return fail_line(l);
+        if (rt_take(l, "end ")) {
+            if (!rt_take_number(l, RT_TUNE_PRODUCTS, &n) || !rt_take_end(l) || n != t->n)
+                return rt_lines_fail(l, WHO);
             return l->at == l->end ||
                    rt_file_fail(l->error, "it goes on after its end in line %d", l->number);
         }
@@ -202,8 +142,7 @@ static bool read_products(Lines *l, RtTune *t)
 
 bool rt_tune_parse(RtTune *t, const uint8_t *data, size_t size, RtFileError *e)
 {
-    const char *text = (const char *)data;
-    Lines l = {.at = text, .end = text ? text + size : NULL, .error = e};
+    RtLines l = rt_lines(data, size, e);
 
     *t = (RtTune){0};
     if (read_head(&l, t) && read_products(&l, t))

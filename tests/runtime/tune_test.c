@@ -38,7 +38,7 @@ static const struct {
     {HEAD "algorithm -1 of a\n", "line 5 isn't as --tune writes it: 'algorithm -1 of a'"},
     {HEAD "algorithm of a\n", "line 5 isn't as --tune writes it: 'algorithm of a'"},
     {HEAD "algorithm 1 of \n", "line 5 isn't as --tune writes it: 'algorithm 1 of '"},
-    {HEAD "algorithm 1 of a~b\n", "line 5 isn't as --tune writes it: 'algorithm 1 of a'"},
+    {HEAD "algorithm 1 of a~b\n", "line 5 is no text, or too long"},
     {HEAD "other\n", "line 5 isn't as --tune writes it: 'other'"},
     {HEAD "end\n", "line 5 isn't as --tune writes it: 'end'"},
     {HEAD "end 0 \n", "line 5 isn't as --tune writes it: 'end 0 '"},
