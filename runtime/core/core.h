@@ -88,8 +88,10 @@ int64_t rt_chunk(const RtMesh *m, const RtCut *c);
 RtShard rt_shard_of(const RtMesh *m, const RtCut *c, int rank);
 // The shards of `rank`, one for each of RtModel.cuts; the caller frees them.
 RtShard *rt_shards(const RtModel *m, int rank);
-// Is this rank the first one with its shard of the tensor? Ranks may have equal shards.
-bool rt_is_first(const RtModel *m, const RtTensor *t, int rank);
+// Ranks may have equal shards of a tensor: sets *n to the number of those that have this rank's,
+// and returns how many of them come before it.
+int rt_replica(const RtModel *m, const RtTensor *t, int rank, int *n);
+bool rt_is_first(const RtModel *m, const RtTensor *t, int rank);  // none comes before it
 
 typedef struct RtRunsDim {
     int64_t extent, whole, own, at;

@@ -47,16 +47,28 @@ RtShard *rt_shards(const RtModel *m, int rank)
 }
 
 // Ranks with the same shard differ only along axes that don't split the tensor.
-bool rt_is_first(const RtModel *m, const RtTensor *t, int rank)
+int rt_replica(const RtModel *m, const RtTensor *t, int rank, int *n)
 {
-    bool splits[RT_MAX_AXES] = {false}, is_first = true;
+    bool splits[RT_MAX_AXES] = {false};
+    int before = 0;
 
     for (int i = 0; i < t->n_parts; i++)
         for (int k = 0; t->cut[i] && k < m->cuts[t->cut[i] - 1].n_axes; k++)
             splits[m->cuts[t->cut[i] - 1].axis[k]] = true;
+    *n = 1;
     for (int a = 0; a < m->mesh.n_axes; a++)
-        is_first &= splits[a] || rt_mesh_coordinate(&m->mesh, a, rank) == 0;
-    return is_first;
+        if (!splits[a]) {
+            before = before * m->mesh.size[a] + rt_mesh_coordinate(&m->mesh, a, rank);
+            *n *= m->mesh.size[a];
+        }
+    return before;
+}
+
+bool rt_is_first(const RtModel *m, const RtTensor *t, int rank)
+{
+    int n;
+
+    return rt_replica(m, t, rank, &n) == 0;
 }
 
 // ---- runs ----

@@ -45,28 +45,59 @@ void rt_flush_messages(RtRun *run)
     run->stderr_buffer = NULL;
 }
 
-// The largest number wins. A failure exceeds every signal, and the lowest rank's failure exceeds
-// the others.
-bool rt_agree(RtRun *run, bool ok)
+// Returns 0 if no rank has failed, else 1 + the lowest rank that has. The largest number wins: a
+// failure exceeds every signal, and the lowest rank's failure exceeds the others.
+static int first_failure(RtRun *run, bool ok)
 {
     enum { FAILED = 1 << 10 };
     int ranks = rt_comm_ranks(run->rt.comm);
-
-    if (run->has_failed)
-        return false;
     int64_t x = rt_comm_max(run->rt.comm, ok ? interrupted : FAILED + ranks - run->rank);
-    if (x < FAILED) {
-        run->interrupted = (int)x;
-        return true;
-    }
-    run->has_failed = true;
+
+    if (x >= FAILED)
+        return 1 + ranks - (int)(x - FAILED);
+    run->interrupted = (int)x;
+    return 0;
+}
+
+// Prints the messages of one rank, and none of the others. Those of rank 0 are printed already.
+static void say_of(const RtRun *run, int rank)
+{
     if (run->rank == 0)
-        return false;
-    if (run->rank == ranks + FAILED - x) {
-        rt_note("on rank %d of %d", run->rank, ranks);
+        return;
+    if (run->rank == rank) {
+        rt_note("on rank %d of %d", rank, rt_comm_ranks(run->rt.comm));
         fflush(stderr);
     } else {
         __fpurge(stderr);
     }
-    return false;
+}
+
+bool rt_agree(RtRun *run, bool ok)
+{
+    if (run->has_failed)
+        return false;
+    int failed = first_failure(run, ok);
+    run->has_failed = failed;
+    if (failed)
+        say_of(run, failed - 1);
+    return !failed;
+}
+
+bool rt_agree_to_try(RtRun *run, bool ok)
+{
+    if (run->has_failed)
+        return false;
+    int failed = first_failure(run, ok);
+    if (failed)
+        say_of(run, failed - 1);
+    return !failed;
+}
+
+uint32_t rt_join_bits(RtRun *run, uint32_t x)
+{
+    uint32_t all = 0;
+
+    for (int r = 0; r < rt_comm_ranks(run->rt.comm); r++)
+        all ^= (uint32_t)rt_comm_max(run->rt.comm, r == run->rank ? x : 0);
+    return all;
 }

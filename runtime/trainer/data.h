@@ -59,9 +59,9 @@ int64_t rt_shuffle(int64_t i, int64_t n, int64_t seed, int64_t epoch);
 
 // Stages micro-batches in its own thread, one ahead of the running step.
 typedef struct RtLoader RtLoader;
-// The loader stages `micros` micro-batches in all; an epoch ends after `per_epoch` samples.
-RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bool shuffle,
-                          int64_t seed);
+// The loader stages the micro-batches [first, micros); an epoch ends after `per_epoch` samples.
+RtLoader *rt_loader_start(const RtData *d, int64_t first, int64_t micros, int64_t per_epoch,
+                          bool shuffle, int64_t seed);
 // Waits for the next micro-batch and gives its samples, valid until the next call, and its staged
 // data, valid until rt_loader_release.
 const int64_t *rt_loader_next(RtLoader *l, const char **staging);

@@ -2,14 +2,15 @@
 #ifndef SHARDCC_RT_FILES_H
 #define SHARDCC_RT_FILES_H
 
+#include "runtime/rt_checksum.h"
 #include "runtime/trainer/data.h"
 #include "runtime/trainer/run.h"
 
 // ---- weights: weights.c, draw_weights.c ----
 
-// Loads parameters and buffers from that file. Names, types and shapes must match; otherwise it
-// prints a list of the differences.
-bool rt_weights_load(RtRun *run, const char *path);
+// Loads this rank's shards of all tensors of these roles from that file. Names, types and shapes
+// must match; otherwise it prints a list of the differences. `what` are they: "the weights".
+bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *what);
 // Sets the path of the weights file: --load, or the file beside the program; empty if there is
 // none.
 bool rt_weights_find(const RtRun *run, char *path, size_t room);
@@ -28,11 +29,15 @@ typedef struct RtSaver {
     const char *path;
     RtOut out;
     bool is_begun;
+    bool is_optional;  // a failure is a warning, and the run goes on
+    RtChecksum sum;    // of what this rank has written
 } RtSaver;
 
-// Checks at once that a file can be written at `path`.
+// Checks at once that a file can be written at `path`. NULL: RtSaver.path is set before each file.
 bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path);
-// All ranks call begin and end; in between each one puts its own shards. The complete file appears
+int64_t rt_saver_bytes(const RtSaver *s);  // of the file
+// All ranks call begin and end; in between each one puts its own shards, and of equal ones its
+// part. The complete file appears
 // under its name once all ranks have come to the end. After a failure no file is left.
 bool rt_saver_begin(RtSaver *s);
 void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, in the arena

@@ -15,7 +15,7 @@ typedef struct Slot {
 // Two slots are enough: one is read while the other is filled. Micro-batch i is in slot i mod 2.
 struct RtLoader {
     const RtData *data;
-    int64_t micros, per_epoch, seed;
+    int64_t first, micros, per_epoch, seed;
     bool shuffle, is_ended;
     int64_t next;  // the micro-batch that rt_loader_next returns
     Slot slot[2];
@@ -40,7 +40,7 @@ static void *read_ahead(void *loader)
 {
     RtLoader *l = loader;
 
-    for (int64_t micro = 0; micro < l->micros; micro++) {
+    for (int64_t micro = l->first; micro < l->micros; micro++) {
         Slot *s = &l->slot[micro % 2];
 
         pthread_mutex_lock(&l->lock);
@@ -59,12 +59,13 @@ static void *read_ahead(void *loader)
     return NULL;
 }
 
-RtLoader *rt_loader_start(const RtData *d, int64_t micros, int64_t per_epoch, bool shuffle,
-                          int64_t seed)
+RtLoader *rt_loader_start(const RtData *d, int64_t first, int64_t micros, int64_t per_epoch,
+                          bool shuffle, int64_t seed)
 {
     RtLoader *l = rt_alloc(1, sizeof *l);
 
     l->data = d;
+    l->first = l->next = first;
     l->micros = micros;
     l->per_epoch = per_epoch;
     l->shuffle = shuffle;

@@ -72,8 +72,8 @@ void rt_progress_step(RtProgress *p, const RtReport *r)
     double now = rt_seconds(), pause = p->is_terminal ? TERMINAL_PAUSE : FILE_PAUSE;
     char line[256], rate[RT_SHORT], flops[RT_SHORT], left[64], bar[BAR + 1];
 
-    // A moving average. It starts anew in step 2, because the first step is slower.
-    p->mean_seconds = r->step <= 2 ? r->seconds : 0.9 * p->mean_seconds + 0.1 * r->seconds;
+    // A moving average. It starts anew in the second step, because the first one is slower.
+    p->mean_seconds = p->steps++ < 2 ? r->seconds : 0.9 * p->mean_seconds + 0.1 * r->seconds;
     if (p->is_quiet || (now - p->last < pause && r->step < r->steps))
         return;
     p->last = now;

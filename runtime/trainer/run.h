@@ -12,10 +12,11 @@ typedef struct RtRun {
     Rt rt;
     int rank;
     RtShare share;
-    int64_t step;         // steps done
-    int interrupted;      // the signal that asked to stop; 0: none; see rt_agree
-    bool has_failed;      // true if any rank has failed
-    char *stderr_buffer;  // holds back messages on stderr; NULL: stderr is unbuffered
+    int64_t step;                       // steps done
+    int interrupted;                    // the signal that asked to stop; 0: none; see rt_agree
+    bool has_failed;                    // true if any rank has failed
+    char *stderr_buffer;                // holds back messages on stderr; NULL: stderr is unbuffered
+    struct RtCheckpoints *checkpoints;  // NULL: there is no --checkpoint
 } RtRun;
 
 // ---- hyper-parameters: hypers.c ----
@@ -45,5 +46,10 @@ void rt_catch_signals(void);
 // end of its rt_main answers the next call of the others. It must not return where the others wait
 // for a different message first.
 bool rt_agree(RtRun *run, bool ok);
+// The same about something whose failure isn't one of the run: of its messages, which are warnings,
+// that of the first rank is printed, and the run goes on.
+bool rt_agree_to_try(RtRun *run, bool ok);
+// The exclusive or of all ranks' x. All ranks call it.
+uint32_t rt_join_bits(RtRun *run, uint32_t x);
 
 #endif

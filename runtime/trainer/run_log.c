@@ -5,17 +5,28 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/trainer/run_report.h"
 
-bool rt_log_open(RtLog *l, const RtModel *m, const char *path)
+// Lines after those bytes are of steps that are done once more.
+static bool cut(const RtLog *l, int64_t before)
+{
+    struct stat st;
+
+    return fstat(l->fd, &st) == 0 && (before < 0 || before >= st.st_size || !S_ISREG(st.st_mode) ||
+                                      ftruncate(l->fd, before) == 0);
+}
+
+bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int64_t before)
 {
     *l = (RtLog){.fd = -1};
     if (!path)
         return true;
-    l->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    return l->fd >= 0 || rt_error(m, "%s: %s", path, strerror(errno));
+    l->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (goes_on ? 0 : O_TRUNC), 0666);
+    return (l->fd >= 0 && (!goes_on || cut(l, before))) ||
+           rt_error(m, "%s: %s", path, strerror(errno));
 }
 
 static void write_line(RtLog *l, const char *line)

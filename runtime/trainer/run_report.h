@@ -19,7 +19,8 @@ typedef struct RtLog {
     int error;  // errno of the first failure
 } RtLog;
 
-bool rt_log_open(RtLog *l, const RtModel *m, const char *path);
+// A run that goes on appends to the log, after its first `before` bytes; -1: after all of them.
+bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int64_t before);
 void rt_log_step(RtLog *l, const RtReport *r);
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds);
 bool rt_log_close(RtLog *l, const RtModel *m, const char *path);
@@ -29,6 +30,7 @@ typedef struct RtProgress {
     double items, flops;  // per step
     const char *unit;     // of items
     double mean_seconds;  // of a step: a moving average
+    int64_t steps;        // that were reported
     double last;          // time of the last line
 } RtProgress;
 

@@ -14,14 +14,51 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
 
     *s = (RtSaver){.run = run, .entries = entries, .path = path};
     s->staging = rt_alloc(STAGING_BYTES, 1);
-    if (run->rank == 0 && !rt_out_try(path, &e))
+    if (path && run->rank == 0 && !rt_out_try(path, &e))
         return rt_error(run->model, "%s: %s", path, e.text);
     s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
     if (!s->header && s->header_bytes > RT_MOST_HEADER)
-        return rt_error(run->model,
-                        "%s: names of tensors make a header of %lld bytes, more than %d", path,
+        return rt_error(run->model, "names of tensors make a header of %lld bytes, more than %d",
                         (long long)s->header_bytes, RT_MOST_HEADER);
     return s->header || rt_error(run->model, "out of memory");
+}
+
+int64_t rt_saver_bytes(const RtSaver *s)
+{
+    int64_t bytes = s->header_bytes;
+
+    for (int i = 0; i < s->entries.n; i++)
+        bytes += s->entries.item[i].bytes;
+    return bytes;
+}
+
+static bool agree(const RtSaver *s, bool ok)
+{
+    return s->is_optional ? rt_agree_to_try(s->run, ok) : rt_agree(s->run, ok);
+}
+
+static bool fail(const RtSaver *s, const char *what, const RtFileError *e)
+{
+    if (s->is_optional)
+        rt_warn(s->run->model, "%s: %s%s", s->path, what, e->text);
+    else
+        rt_error(s->run->model, "%s: %s%s", s->path, what, e->text);
+    return false;
+}
+
+static void cancel(RtSaver *s)
+{
+    if (s->is_begun) {
+        rt_comm_file(s->run->rt.comm, NULL);
+        rt_out_cancel(&s->out);
+    }
+    s->is_begun = false;
+}
+
+static void put(RtSaver *s, int64_t at, const void *data, int64_t bytes)
+{
+    rt_out_write_at(&s->out, at, data, (size_t)bytes);
+    rt_checksum_add(&s->sum, at, data, (size_t)bytes);
 }
 
 // All ranks know the temporary file's name before it is made, so that any of them can remove it if
@@ -35,6 +72,7 @@ bool rt_saver_begin(RtSaver *s)
     bool ok = rt_out_name(&s->out, s->path, owner, &e);
 
     s->is_begun = true;
+    s->sum = (RtChecksum){0};
     if (ok)
         rt_comm_file(run->rt.comm, s->out.temp);
     if (ok && makes)
@@ -43,10 +81,10 @@ bool rt_saver_begin(RtSaver *s)
     if (ok && !makes && is_made)
         ok = rt_out_join(&s->out, s->path, owner, &e);
     if (!ok)
-        rt_error(run->model, "%s: %s", s->path, e.text);
+        fail(s, "", &e);
     else if (makes)
-        rt_out_write(&s->out, s->header, (size_t)s->header_bytes);
-    return rt_agree(run, ok);
+        put(s, 0, s->header, s->header_bytes);
+    return agree(s, ok);
 }
 
 void rt_saver_put(RtSaver *s, int entry, int64_t place)
@@ -55,8 +93,9 @@ void rt_saver_put(RtSaver *s, int entry, int64_t place)
     const RtModel *m = s->run->model;
     Rt *rt = &s->run->rt;
     int64_t bytes = rt_element_bytes(t), begin = s->header_bytes;
+    int replicas, replica = rt_replica(m, t, s->run->rank, &replicas);
 
-    if (!rt_is_first(m, t, s->run->rank))
+    if (replica != entry % replicas)
         return;
     for (int k = 0; k < entry; k++)
         begin += s->entries.item[k].bytes;
@@ -64,7 +103,7 @@ void rt_saver_put(RtSaver *s, int entry, int64_t place)
         for (int64_t at = 0, n; at < r.count * bytes; at += n) {
             n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
             rt->device->copy_out(rt, s->staging, place + r.own * bytes + at, n);
-            rt_out_write_at(&s->out, begin + r.whole * bytes + at, s->staging, (size_t)n);
+            put(s, begin + r.whole * bytes + at, s->staging, n);
         }
 }
 
@@ -72,40 +111,35 @@ bool rt_saver_end(RtSaver *s)
 {
     RtRun *run = s->run;
     RtFileError e;
-    bool ok = rt_out_finish(&s->out, &e);
+    bool ok = rt_out_finish(&s->out, &e) || fail(s, "not saved: ", &e);
 
-    if (!ok)
-        rt_error(run->model, "%s: not saved: %s", s->path, e.text);
-    if (!rt_agree(run, ok))
+    if (!agree(s, ok))
         return false;
-    ok = run->rank > 0 || rt_out_place(&s->out, &e);
-    if (!ok)
-        rt_error(run->model, "%s: not saved: %s", s->path, e.text);
-    s->is_begun = !rt_agree(run, ok);
+    ok = run->rank > 0 || rt_out_place(&s->out, &e) || fail(s, "not saved: ", &e);
+    s->is_begun = !agree(s, ok);
     rt_comm_file(run->rt.comm, NULL);
     return !s->is_begun;
 }
 
 bool rt_saver_write(RtSaver *s)
 {
-    if (!rt_saver_begin(s))
-        return false;
+    bool ok = rt_saver_begin(s);
+
     // Agreeing after each tensor bounds the wait of ranks without a shard to the time of one
     // tensor, which must be below --timeout.
-    for (int i = 0; i < s->entries.n; i++) {
+    for (int i = 0; i < s->entries.n && ok; i++) {
         rt_saver_put(s, i, rt_place(s->entries.tensor[i], s->entries.layer[i]));
-        if (!rt_agree(s->run, true))
-            return false;
+        ok = agree(s, true);
     }
-    return rt_saver_end(s);
+    ok = ok && rt_saver_end(s);
+    if (!ok)
+        cancel(s);
+    return ok;
 }
 
 void rt_saver_close(RtSaver *s)
 {
-    if (s->is_begun) {
-        rt_comm_file(s->run->rt.comm, NULL);
-        rt_out_cancel(&s->out);
-    }
+    cancel(s);
     rt_entries_free(&s->entries);
     free(s->header);
     free(s->staging);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/trainer/checkpoint.h"
 #include "runtime/trainer/files.h"
 #include "runtime/trainer/run_report.h"
 #include "runtime/trainer/trainer.h"
@@ -12,8 +13,8 @@
 typedef struct Train {
     RtRun *run;
     const RtData *data, *eval;
-    int64_t steps;
-    double lr;  // the maximum of the schedule
+    int64_t first, steps;  // the step to begin with; all steps, those before it included
+    double lr;             // the maximum of the schedule
     const RtTensor *loss_sum, *loss_count, *grad_norm;
     double began;  // start of the step
     RtLoader *loader;
@@ -23,6 +24,9 @@ typedef struct Train {
     RtGradients gradients;
     RtProfile profile;
 } Train;
+
+// The bytes of the log up to the step before the first one; -1: all that there are.
+static int64_t log_before(const RtCheckpoints *c) { return c ? c->log : -1; }
 
 static bool open_files(Train *t)
 {
@@ -37,7 +41,7 @@ static bool open_files(Train *t)
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))
         return false;
-    return rt_log_open(&t->log, m, run->o.log);
+    return rt_log_open(&t->log, m, run->o.log, run->step > 0, log_before(run->checkpoints));
 }
 
 static bool open_train(Train *t)
@@ -60,8 +64,9 @@ static bool open_train(Train *t)
     if (!open_files(t))
         return false;
     t->progress = rt_progress_start(run, t->data);
-    t->loader = rt_loader_start(t->data, t->steps * m->accumulate, an_epoch * step, !o->no_shuffle,
-                                o->seed);
+    t->first = run->step;
+    t->loader = rt_loader_start(t->data, t->first * m->accumulate, t->steps * m->accumulate,
+                                an_epoch * step, !o->no_shuffle, o->seed);
     return true;
 }
 
@@ -134,7 +139,7 @@ static bool run_step(Train *t, const int64_t *sample)
     RtReport r = {.step = run->step + 1, .steps = t->steps};
 
     r.lr = rt_schedule(&run->o, t->lr, run->step, t->steps);
-    bool saves = run->step == 0 && run->o.save_gradients;
+    bool saves = run->step == t->first && run->o.save_gradients;
     if (saves && !rt_gradients_begin(&t->gradients))
         return false;
     if (!run_micros(t, sample, &r) || (saves && !rt_gradients_end(&t->gradients)))
@@ -183,7 +188,9 @@ static bool run_steps(Train *t)
         bool evaluates = t->eval && every > 0 && run->step % every == 0 && run->step < t->steps;
         if (evaluates && !run->interrupted && !evaluate(t))
             return false;
+        rt_checkpoints_step(run->checkpoints, &t->log);
     }
+    rt_checkpoints_end(run->checkpoints, &t->log);
     rt_progress_end(&t->progress);
     return !t->eval || run->interrupted || evaluate(t);
 }

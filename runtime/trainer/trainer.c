@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/collectives.h"
+#include "runtime/trainer/checkpoint.h"
 #include "runtime/trainer/files.h"
 #include "runtime/trainer/run_report.h"
 #include "runtime/trainer/trainer.h"
@@ -44,7 +45,17 @@ static bool open_inputs(RtInputs *x, const RtRun *run)
            open_data(&x->predict, run, RT_PREDICT, o->predict);
 }
 
-static bool start(RtRun *run)
+// Weights and states are those of a checkpoint, else the ones to begin with.
+static bool start_weights(RtRun *run, const RtData *train)
+{
+    if (run->o.checkpoint && !rt_agree(run, rt_checkpoints_open(run, train)))
+        return false;
+    if (run->o.resume && !rt_checkpoints_load(run->checkpoints))
+        return false;
+    return (run->o.resume && run->checkpoints->has_loaded) || rt_weights_start(run);
+}
+
+static bool start(RtRun *run, const RtInputs *x)
 {
     const RtModel *m = run->model;
 
@@ -67,7 +78,7 @@ static bool start(RtRun *run)
     if (run->o.check_arena)
         rt_watch_open(&run->rt, m);
     start_tensors(run);
-    return rt_weights_start(run);
+    return start_weights(run, &x->train);
 }
 
 static bool evaluate_only(RtRun *run, const RtData *d)
@@ -123,7 +134,7 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
     if (!rt_agree(run, !status))
         return status;
     bool is_fine = open_inputs(x, run) && (run->rank > 0 || rt_outputs_check(run, x));
-    if (!rt_agree(run, is_fine && start(run)))
+    if (!rt_agree(run, is_fine && start(run, x)))
         return 1;
     rt_catch_signals();
     bool ok = rt_agree(run, run_all(run, x));
@@ -154,6 +165,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.train);
     rt_data_close(&inputs.eval);
     rt_data_close(&inputs.predict);
+    rt_checkpoints_close(run.checkpoints);
     rt_watch_close(run.rt.watch);
     rt_collectives_close(&run.rt);
     run.rt.device->close(&run.rt, model);

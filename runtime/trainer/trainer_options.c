@@ -58,6 +58,15 @@ const RtOption rt_options[] = {
     {"--save-gradients", RT_TEXT, AT(save_gradients), 0, 0, "FILE",
      "write the gradients of the first step: the mean over its micro-batches, before clipping; "
      "without --steps and --epochs that step is the only one"},
+    {"--checkpoint", RT_TEXT, AT(checkpoint), 0, 0, "FOLDER",
+     "write checkpoints into this folder: weights, the optimizer's states and the place in the "
+     "data; one at the end in any case, also after Ctrl-C"},
+    {"--checkpoint-every", RT_PERIOD, AT(every), 1, MOST, "N|TIME",
+     "a checkpoint every N steps, or every 90s, 10min or 2h"},
+    {"--keep", RT_WHOLE, AT(keep), 1, MOST, "N", "how many checkpoints are kept (2)"},
+    {"--resume", RT_FLAG, AT(resume), 0, 0, NULL,
+     "go on from the last whole checkpoint in the folder of --checkpoint; from the start if there "
+     "is none"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE", "write one line of JSON for each step"},
     {"--predict", RT_TEXT, AT(predict), 0, 0, "PATH",
      "write the outputs for these inputs to the file of -o; data as for --data, or the .npy of the "
@@ -136,6 +145,29 @@ static bool set_real(const RtModel *m, const char *name, const char *text, doubl
     return true;
 }
 
+// "500", "90s", "10min", "2h"
+static bool set_period(const RtModel *m, const RtOption *x, const char *text, RtPeriod *to)
+{
+    static const struct {
+        const char *name;
+        int seconds;
+    } units[] = {{"", 0}, {"s", 1}, {"min", 60}, {"h", 3600}};
+    char *end;
+
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && strcmp(end, units[i].name) == 0 && !errno && v >= x->least &&
+            v <= x->most) {
+            *to = units[i].seconds ? (RtPeriod){0, (double)v * units[i].seconds} : (RtPeriod){v, 0};
+            return true;
+        }
+    return rt_error(m,
+                    "%s: '%s' is neither a number of steps, as 500, nor a time, as 90s, 10min "
+                    "or 2h",
+                    x->name, text);
+}
+
 // Sets *to to the index of `text` among the words of x->value, as in "constant|linear|cosine".
 static bool set_word(const RtModel *m, const RtOption *x, const char *text, int64_t *to)
 {
@@ -177,6 +209,8 @@ static bool set_option(const RtModel *m, RtOptions *o, const RtOption *x, const 
         return set_whole(m, x, text, field);
     case RT_WORD:
         return set_word(m, x, text, field);
+    case RT_PERIOD:
+        return set_period(m, x, text, field);
     case RT_REAL:
         return set_real(m, x->name, text, field) &&
                (*(double *)field >= 0 || rt_error(m, "%s: '%s' is less than 0", x->name, text));
@@ -275,7 +309,14 @@ static bool check_options(const RtOptions *o, const RtModel *m)
         return rt_error(m, "--prompt needs --generate");
     if (o->eval_every && !o->eval_data)
         return rt_error(m, "--eval-every needs --eval-data");
+    const char *checkpoints = o->every.steps || o->every.seconds > 0 ? "--checkpoint-every"
+                              : o->keep                              ? "--keep"
+                              : o->resume                            ? "--resume"
+                                                                     : NULL;
+    if (checkpoints && !o->checkpoint)
+        return rt_error(m, "%s needs --checkpoint", checkpoints);
     const char *training = o->save             ? "--save"
+                           : o->checkpoint     ? "--checkpoint"
                            : o->log            ? "--log"
                            : o->save_gradients ? "--save-gradients"
                            : o->profile        ? "--profile"
@@ -301,6 +342,7 @@ int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
     if (!o->help && !o->info && !check_options(o, m))
         return 2;
     o->token_bytes = o->token_choice < 0 ? rt_token_bytes(m) : (int64_t)1 << o->token_choice;
+    o->keep = o->keep ? o->keep : 2;
     if (o->save_gradients && o->steps < 0 && !o->epochs)
         o->steps = 1;
     return 0;

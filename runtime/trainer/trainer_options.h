@@ -8,14 +8,23 @@
 
 typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 
+// So many steps, or so much time; 0: not that one.
+typedef struct RtPeriod {
+    int64_t steps;
+    double seconds;
+} RtPeriod;
+
 typedef struct RtOptions {
     const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
-    const char *libraries;
+    const char *libraries, *checkpoint;
+    RtPeriod every;  // of checkpoints
+    int64_t keep;    // checkpoints
     int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout, gpu;
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
     double temperature;
     const char *trace;
-    bool no_shuffle, no_overlap, no_graph, tf32, tune, info, check_arena, pin, profile, quiet, help;
+    bool resume, no_shuffle, no_overlap, no_graph, tf32, tune, info, check_arena, pin, profile,
+        quiet, help;
     double *hyper;  // indexed as RtModel.tensors; NaN: the model's default
 } RtOptions;
 
@@ -26,7 +35,7 @@ void rt_options_free(RtOptions *o);
 // Upper bound of --steps, such that steps times the samples of a step fit an int64_t.
 #define RT_MAX_STEPS ((int64_t)1 << 40)
 
-typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD } RtOptionKind;
+typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD, RT_PERIOD } RtOptionKind;
 
 // The devices whose programs have an option.
 typedef enum RtOptionOf { RT_OF_ALL, RT_OF_CPU, RT_OF_GPU } RtOptionOf;

@@ -1,4 +1,4 @@
-// Loads parameters and buffers from safetensors.
+// Loads tensors from safetensors: parameters and buffers, and the optimizer's states.
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static const unsigned WEIGHTS = 1u << RT_PARAMETER | 1u << RT_BUFFER;
 // A list of differences, of which MAX_NAMED are printed.
 typedef struct Faults {
     const RtModel *m;
-    const char *path;
+    const char *path, *what;
     int n;
 } Faults;
 
@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void add_fault(Faults *f, const cha
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     if (f->n++ == 0)
-        rt_error(f->m, "%s: these are not the weights of this model", f->path);
+        rt_error(f->m, "%s: these are not %s of this model", f->path, f->what);
     if (f->n <= MAX_NAMED)
         rt_note("%s", text);
 }
@@ -82,7 +82,7 @@ static int compare(const RtEntries *e, const RtSafe *s, Faults *f)
     return f->n;
 }
 
-bool rt_weights_load(RtRun *run, const char *path)
+bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *what)
 {
     const RtModel *m = run->model;
     RtFileError error;
@@ -90,8 +90,8 @@ bool rt_weights_load(RtRun *run, const char *path)
 
     if (!rt_safe_open(&s, path, &error))
         return rt_error(m, "%s: %s", path, error.text);
-    RtEntries e = rt_entries(m->tensors, m->n_tensors, WEIGHTS);
-    Faults f = {.m = m, .path = path};
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, roles);
+    Faults f = {.m = m, .path = path, .what = what};
     bool ok = compare(&e, &s, &f) == 0;
     if (ok)
         for (int i = 0; i < e.n; i++)
@@ -131,5 +131,5 @@ bool rt_weights_start(RtRun *run)
 
     if (!rt_weights_find(run, path, sizeof path))
         return false;
-    return *path ? rt_weights_load(run, path) : rt_weights_draw(run);
+    return *path ? rt_tensors_load(run, path, WEIGHTS, "the weights") : rt_weights_draw(run);
 }

@@ -167,7 +167,7 @@ static void reads_ahead(void **state)
     m.train = set;
     m.n_train = N(set);
     assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", 1));
-    RtLoader *l = rt_loader_start(&d, EPOCHS * PER_EPOCH, SAMPLES, true, 1);
+    RtLoader *l = rt_loader_start(&d, 0, EPOCHS * PER_EPOCH, SAMPLES, true, 1);
     for (int e = 0; e < EPOCHS; e++) {
         bool seen[SAMPLES] = {0};
         for (int i = 0; i < SAMPLES; i += BB) {
@@ -186,7 +186,7 @@ static void reads_ahead(void **state)
     }
     assert_true(same < SAMPLES * EPOCHS / 4);
     rt_loader_stop(l);
-    l = rt_loader_start(&d, 1000, SAMPLES, true, 1);  // stopped before all is read
+    l = rt_loader_start(&d, 0, 1000, SAMPLES, true, 1);  // stopped before all is read
     rt_loader_next(l, &(const char *){NULL});
     rt_loader_stop(l);
     rt_data_close(&d);

@@ -1,0 +1,59 @@
+// The manifest of a checkpoint: the file MANIFEST in its folder, which is written last, when all
+// other files are on disk. It is text:
+//
+//     shardcc checkpoint 1
+//     program gpt2
+//     step 500
+//     step_samples 16
+//     data_samples 1000
+//     seed 0
+//     shuffle yes
+//     log 53211
+//     file model-00001-of-00001.safetensors 497774208 1c9a77f0
+//     file optimizer-00001-of-00001.safetensors 995548416 e2d30a5b
+//     end 2 5f11d3a9
+//
+// A file has its bytes and its CRC-32C, and the last line the number of files and the CRC-32C of
+// all lines before. `log` is how much of the log had been written then; `log none`: there was none.
+//
+// The file is untrusted.
+#ifndef SHARDCC_RT_MANIFEST_H
+#define SHARDCC_RT_MANIFEST_H
+
+#include "rt_file.h"
+
+enum { RT_MANIFEST_NAME = 64, RT_MANIFEST_FILES = 99999, RT_MANIFEST_PROGRAM = 256 };
+
+typedef struct RtManifestFile {
+    char
+        name[RT_MANIFEST_NAME];  // letters, digits, '.', '_', '-'; it begins with a letter or digit
+    int64_t bytes;
+    uint32_t sum;
+} RtManifestFile;
+
+typedef struct RtManifest {
+    char program[RT_MANIFEST_PROGRAM];
+    int64_t step;          // steps done
+    int64_t step_samples;  // samples of a step
+    int64_t data_samples;  // of all data
+    int64_t seed;
+    bool shuffles;
+    int64_t log;  // bytes; -1: there was no log
+    RtManifestFile *file;
+    int n, room;
+} RtManifest;
+
+// Returns false if memory runs out, or if there are too many.
+bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t sum);
+void rt_manifest_free(RtManifest *m);
+
+// Returns the text, which the caller frees, and sets its length; NULL: memory ran out.
+char *rt_manifest_print(const RtManifest *m, size_t *bytes);
+// After false nothing has to be freed.
+bool rt_manifest_parse(RtManifest *m, const uint8_t *data, size_t size, RtFileError *e);
+
+// The same for a file. It is written beside its path, and then renamed.
+bool rt_manifest_write(const RtManifest *m, const char *path, RtFileError *e);
+bool rt_manifest_read(RtManifest *m, const char *path, RtFileError *e);
+
+#endif

@@ -1,0 +1,223 @@
+// Reads and writes the manifest of a checkpoint.
+#include "runtime/rt_manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/rt_checksum.h"
+#include "runtime/rt_lines.h"
+
+static const char FIRST[] = "shardcc checkpoint ", WHO[] = "--checkpoint";
+enum { VERSION = 1 };
+
+bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t sum)
+{
+    if (m->n == RT_MANIFEST_FILES)
+        return false;
+    if (m->n == m->room) {
+        int room = m->room ? 2 * m->room : 16;
+        RtManifestFile *grown = realloc(m->file, (size_t)room * sizeof *grown);
+        if (!grown)
+            return false;
+        m->file = grown;
+        m->room = room;
+    }
+    RtManifestFile *to = &m->file[m->n++];
+    *to = (RtManifestFile){.bytes = bytes, .sum = sum};
+    snprintf(to->name, sizeof to->name, "%s", name);
+    return true;
+}
+
+void rt_manifest_free(RtManifest *m)
+{
+    free(m->file);
+    *m = (RtManifest){0};
+}
+
+static uint32_t sum_of(const void *data, size_t n)
+{
+    RtChecksum c = {0};
+
+    rt_checksum_add(&c, 0, data, n);
+    return rt_checksum_whole(rt_checksum_parts(&c, (int64_t)n), (int64_t)n);
+}
+
+// ---- writing ----
+
+char *rt_manifest_print(const RtManifest *m, size_t *bytes)
+{
+    enum { HEAD = 640, LINE = RT_MANIFEST_NAME + 48 };
+    size_t room = HEAD + (size_t)(m->n + 1) * LINE;
+    char *to = malloc(room), log[24] = "none";
+
+    if (!to)
+        return NULL;
+    if (m->log >= 0)
+        snprintf(log, sizeof log, "%lld", (long long)m->log);
+    size_t n = (size_t)snprintf(
+        to, room,
+        "%s%d\nprogram %s\nstep %lld\nstep_samples %lld\ndata_samples %lld\nseed %lld\n"
+        "shuffle %s\nlog %s\n",
+        FIRST, VERSION, m->program, (long long)m->step, (long long)m->step_samples,
+        (long long)m->data_samples, (long long)m->seed, m->shuffles ? "yes" : "no", log);
+    for (int i = 0; i < m->n; i++)
+        n += (size_t)snprintf(to + n, room - n, "file %s %lld %08x\n", m->file[i].name,
+                              (long long)m->file[i].bytes, m->file[i].sum);
+    n += (size_t)snprintf(to + n, room - n, "end %d %08x\n", m->n, sum_of(to, n));
+    *bytes = n;
+    return to;
+}
+
+bool rt_manifest_write(const RtManifest *m, const char *path, RtFileError *e)
+{
+    size_t bytes;
+    char *text = rt_manifest_print(m, &bytes);
+    RtOut out;
+
+    if (!text)
+        return rt_file_fail(e, "out of memory");
+    bool is_fine = rt_out_open(&out, path, e);
+    if (is_fine) {
+        rt_out_write(&out, text, bytes);
+        is_fine = rt_out_commit(&out, e);
+    }
+    free(text);
+    return is_fine;
+}
+
+// ---- reading ----
+
+static bool next_number(RtLines *l, const char *word, int64_t *to)
+{
+    return rt_lines_next(l) &&
+           ((rt_take(l, word) && rt_take_number(l, INT64_MAX, to) && rt_take_end(l)) ||
+            rt_lines_fail(l, WHO));
+}
+
+static bool read_first(RtLines *l)
+{
+    int64_t version;
+
+    if (!rt_lines_next(l))
+        return false;
+    if (!rt_take(l, FIRST) || !rt_take_number(l, INT64_MAX, &version) || !rt_take_end(l))
+        return rt_file_fail(l->error, "it begins with '%.60s', not with '%s%d'", l->line, FIRST,
+                            VERSION);
+    return version == VERSION ||
+           rt_file_fail(l->error, "it is of version %lld; this program reads version %d",
+                        (long long)version, VERSION);
+}
+
+static bool read_head(RtLines *l, RtManifest *m)
+{
+    if (!read_first(l) || !rt_lines_next(l))
+        return false;
+    if (!rt_take(l, "program ") || !rt_take_rest(l, m->program, sizeof m->program))
+        return rt_lines_fail(l, WHO);
+    if (!next_number(l, "step ", &m->step) || !next_number(l, "step_samples ", &m->step_samples) ||
+        !next_number(l, "data_samples ", &m->data_samples) || !next_number(l, "seed ", &m->seed) ||
+        !rt_lines_next(l))
+        return false;
+    m->shuffles = strcmp(l->line, "shuffle yes") == 0;
+    if ((!m->shuffles && strcmp(l->line, "shuffle no") != 0))
+        return rt_lines_fail(l, WHO);
+    if (!rt_lines_next(l))
+        return false;
+    m->log = -1;
+    return strcmp(l->line, "log none") == 0 ||
+           (rt_take(l, "log ") && rt_take_number(l, INT64_MAX, &m->log) && rt_take_end(l)) ||
+           rt_lines_fail(l, WHO);
+}
+
+static bool take_name(RtLines *l, char to[RT_MANIFEST_NAME])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    static const char others[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t n = strspn(l->word, others);
+
+    if (n >= RT_MANIFEST_NAME || !strspn(l->word, letters))
+        return false;
+    memcpy(to, l->word, n);
+    to[n] = 0;
+    l->word += n;
+    return true;
+}
+
+static bool take_sum(RtLines *l, uint32_t *to)
+{
+    static const char digits[] = "0123456789abcdef";
+    enum { DIGITS = 8 };
+
+    *to = 0;
+    for (int i = 0; i < DIGITS; i++, l->word++) {
+        const char *digit = *l->word ? strchr(digits, *l->word) : NULL;
+        if (!digit)
+            return false;
+        *to = *to << 4 | (uint32_t)(digit - digits);
+    }
+    return true;
+}
+
+static bool read_file(RtLines *l, RtManifest *m)
+{
+    RtManifestFile f;
+
+    if (!rt_take(l, "file ") || !take_name(l, f.name) || !rt_take(l, " ") ||
+        !rt_take_number(l, INT64_MAX, &f.bytes) || !rt_take(l, " ") || !take_sum(l, &f.sum) ||
+        !rt_take_end(l))
+        return rt_lines_fail(l, WHO);
+    return rt_manifest_add(m, f.name, f.bytes, f.sum) ||
+           rt_file_fail(l->error, "it has more than %d files, or memory ran out",
+                        RT_MANIFEST_FILES);
+}
+
+static bool read_files(RtLines *l, RtManifest *m, const char *begin)
+{
+    for (;;) {
+        const char *line = l->at;
+        int64_t n;
+        uint32_t sum;
+
+        if (!rt_lines_next(l))
+            return false;
+        if (!rt_take(l, "end ")) {
+            if (!read_file(l, m))
+                return false;
+            continue;
+        }
+        if (!rt_take_number(l, RT_MANIFEST_FILES, &n) || !rt_take(l, " ") || !take_sum(l, &sum) ||
+            !rt_take_end(l) || n != m->n)
+            return rt_lines_fail(l, WHO);
+        if (sum != sum_of(begin, (size_t)(line - begin)))
+            return rt_file_fail(l->error, "its checksum is wrong");
+        return l->at == l->end ||
+               rt_file_fail(l->error, "it goes on after its end in line %d", l->number);
+    }
+}
+
+bool rt_manifest_parse(RtManifest *m, const uint8_t *data, size_t size, RtFileError *e)
+{
+    RtLines l = rt_lines(data, size, e);
+
+    *m = (RtManifest){0};
+    if (read_head(&l, m) && read_files(&l, m, (const char *)data))
+        return true;
+    rt_manifest_free(m);
+    return false;
+}
+
+bool rt_manifest_read(RtManifest *m, const char *path, RtFileError *e)
+{
+    RtMap map;
+
+    *m = (RtManifest){0};
+    if (!rt_map(&map, path, e))
+        return false;
+    bool is_fine = rt_manifest_parse(m, map.data, map.size, e) && rt_map_check(&map, e);
+    if (!is_fine)
+        rt_manifest_free(m);
+    rt_unmap(&map);
+    return is_fine;
+}

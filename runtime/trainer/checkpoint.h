@@ -1,0 +1,63 @@
+// Checkpoints: --checkpoint, --checkpoint-every, --keep, --resume. A checkpoint is a folder in that
+// of --checkpoint, "step-000000000500", with model.safetensors (parameters and buffers),
+// optimizer.safetensors (the optimizer's states, if it has some), and MANIFEST, which is written
+// last (rt_manifest.h). The file LOCK is locked while a run uses the folder.
+#ifndef SHARDCC_RT_CHECKPOINT_H
+#define SHARDCC_RT_CHECKPOINT_H
+
+#include <limits.h>
+
+#include "runtime/rt_manifest.h"
+#include "runtime/trainer/files.h"
+#include "runtime/trainer/run_report.h"
+
+typedef struct RtCheckpointFile {
+    const char *name;
+    unsigned roles;    // of its tensors
+    const char *what;  // they are
+} RtCheckpointFile;
+
+enum { RT_CHECKPOINT_FILES = 2 };
+extern const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES];  // checkpoint_folder.c
+
+typedef struct RtCheckpoints {
+    RtRun *run;
+    const RtData *data;
+    int lock;        // of rank 0: the file LOCK; -1: it isn't locked
+    int64_t last;    // the step of the last checkpoint, be it saved or not
+    double last_at;  // when that was, or the run began
+    int64_t log;     // of the checkpoint that was loaded: see RtManifest.log
+    bool has_loaded;
+    RtSaver file[RT_CHECKPOINT_FILES];
+    char path[PATH_MAX];  // of the file that is written or read
+} RtCheckpoints;
+
+// ---- saving: checkpoint.c ----
+
+// Makes the folder and locks it; without --resume it must have no checkpoint. All ranks call it.
+bool rt_checkpoints_open(RtRun *run, const RtData *data);
+// After a step: writes a checkpoint if it is time for one. A failure is a warning.
+void rt_checkpoints_step(RtCheckpoints *c, RtLog *log);
+// After the last step: writes one of it, unless there is one.
+void rt_checkpoints_end(RtCheckpoints *c, RtLog *log);
+void rt_checkpoints_close(RtCheckpoints *c);
+
+// ---- the folder: checkpoint_folder.c ----
+
+// The path of a file of the checkpoint of a step; NULL: of its folder. Returns false if it is too
+// long.
+bool rt_checkpoint_path(char to[PATH_MAX], const char *folder, int64_t step, const char *name);
+// The last step before `before` of which there is a checkpoint with a manifest; -1: there is none.
+int64_t rt_checkpoint_before(const char *folder, int64_t before);
+// Removes the checkpoint of a step. The manifest goes first.
+void rt_checkpoint_remove(const char *folder, int64_t step);
+// Removes all but the last `keep` checkpoints, and what killed runs have left of others.
+void rt_checkpoints_trim(const char *folder, int64_t keep);
+bool rt_sync_folder(const char *path);
+
+// ---- going on: resume.c ----
+
+// Loads the last checkpoint that is whole and sets run->step. Sets has_loaded unless there is none.
+bool rt_checkpoints_load(RtCheckpoints *c);
+
+#endif

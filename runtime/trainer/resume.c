@@ -1,0 +1,153 @@
+// Goes on from a checkpoint: the last one of which every file has the bytes that its manifest says.
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/trainer/checkpoint.h"
+
+// ---- is a checkpoint whole? ----
+
+static bool warn(const RtCheckpoints *c, const char *what)
+{
+    rt_warn(c->run->model, "%s: %s; the checkpoint before is taken", c->path, what);
+    return false;
+}
+
+static bool read_manifest(RtCheckpoints *c, int64_t step, RtManifest *m)
+{
+    RtFileError e;
+
+    *m = (RtManifest){0};
+    if (!rt_checkpoint_path(c->path, c->run->o.checkpoint, step, "MANIFEST"))
+        return warn(c, "the path is too long");
+    return rt_manifest_read(m, c->path, &e) || warn(c, e.text);
+}
+
+// Each rank reads its part of the file, which another one may need.
+static uint32_t sum_part(const RtCheckpoints *c, const RtMap *map)
+{
+    int64_t size = (int64_t)map->size, ranks = rt_comm_ranks(c->run->rt.comm);
+    int64_t part = size / ranks + 1, first = part * c->run->rank;
+    RtChecksum sum = {0};
+
+    if (first < size)
+        rt_checksum_add(&sum, first, map->data + first,
+                        (size_t)(part < size - first ? part : size - first));
+    return rt_checksum_parts(&sum, size);
+}
+
+static bool check_file(RtCheckpoints *c, int64_t step, const RtManifestFile *f)
+{
+    RtRun *run = c->run;
+    RtFileError e;
+    RtMap map = {0};
+    char text[96];
+    bool ok = rt_checkpoint_path(c->path, run->o.checkpoint, step, f->name);
+
+    ok = ok ? rt_map(&map, c->path, &e) || warn(c, e.text) : warn(c, "the path is too long");
+    if (ok && (int64_t)map.size != f->bytes) {
+        snprintf(text, sizeof text, "it has %lld bytes, not %lld", (long long)map.size,
+                 (long long)f->bytes);
+        ok = warn(c, text);
+    }
+    if (rt_agree_to_try(run, ok)) {
+        uint32_t sum = rt_checksum_whole(rt_join_bits(run, sum_part(c, &map)), f->bytes);
+        ok = sum == f->sum || warn(c, "its bytes are others than were written (checksum)");
+        ok = rt_agree_to_try(run, ok);
+    } else {
+        ok = false;
+    }
+    rt_unmap(&map);
+    return ok;
+}
+
+static const RtManifestFile *find_file(const RtManifest *m, const char *name)
+{
+    for (int i = 0; i < m->n; i++)
+        if (strcmp(m->file[i].name, name) == 0)
+            return &m->file[i];
+    return NULL;
+}
+
+static bool is_whole(RtCheckpoints *c, int64_t step, RtManifest *m)
+{
+    bool ok = rt_agree_to_try(c->run, read_manifest(c, step, m));
+
+    for (int i = 0; i < m->n && ok; i++)
+        ok = check_file(c, step, &m->file[i]);
+    return ok;
+}
+
+// ---- loading ----
+
+static bool differs(const RtCheckpoints *c, const char *what, int64_t then, int64_t now)
+{
+    return rt_error(c->run->model, "--resume: %s: %s: then %lld, now %lld", c->run->o.checkpoint,
+                    what, (long long)then, (long long)now);
+}
+
+// The samples of the steps before are counted, so their order must be the same.
+static bool check_order(const RtCheckpoints *c, const RtManifest *m)
+{
+    const RtRun *run = c->run;
+    int64_t step_samples = c->data->batch * run->model->accumulate;
+
+    if (m->step_samples != step_samples)
+        return differs(c, "samples of a step", m->step_samples, step_samples);
+    if (m->data_samples != c->data->samples)
+        return differs(c, "samples of the data", m->data_samples, c->data->samples);
+    if (m->shuffles == run->o.no_shuffle)
+        return rt_error(run->model, "--resume: %s: then %s --no-shuffle", run->o.checkpoint,
+                        m->shuffles ? "without" : "with");
+    return m->seed == run->o.seed || differs(c, "--seed", m->seed, run->o.seed);
+}
+
+static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
+{
+    RtRun *run = c->run;
+
+    if (!check_order(c, m))
+        return false;
+    for (int i = 0; i < RT_CHECKPOINT_FILES; i++) {
+        const RtCheckpointFile *f = &rt_checkpoint_files[i];
+        if (!find_file(m, f->name) && !c->file[i].entries.n)
+            continue;
+        if (!rt_checkpoint_path(c->path, run->o.checkpoint, step, f->name))
+            return rt_error(run->model, "--resume: the path is too long");
+        if (!rt_tensors_load(run, c->path, f->roles, f->what))
+            return false;
+    }
+    run->step = c->last = m->step;
+    c->log = m->log;
+    c->has_loaded = true;
+    if (!run->o.quiet)
+        fprintf(stderr, "goes on after step %lld\n", (long long)m->step);
+    return true;
+}
+
+// Rank 0 looks into the folder: others may not see it as it is yet.
+static int64_t step_before(const RtCheckpoints *c, int64_t before)
+{
+    const RtRun *run = c->run;
+    int64_t step = run->rank == 0 ? rt_checkpoint_before(run->o.checkpoint, before) : -1;
+
+    return rt_comm_max(run->rt.comm, step + 1) - 1;
+}
+
+bool rt_checkpoints_load(RtCheckpoints *c)
+{
+    RtRun *run = c->run;
+    bool is_damaged = false;
+
+    for (int64_t step = INT64_MAX; (step = step_before(c, step)) >= 0; is_damaged = true) {
+        RtManifest m;
+        bool ok = is_whole(c, step, &m), is_loaded = ok && load(c, step, &m);
+        rt_manifest_free(&m);
+        if (ok || run->has_failed)
+            return is_loaded;
+    }
+    if (is_damaged)
+        return rt_error(run->model, "--resume: no checkpoint in '%s' is whole", run->o.checkpoint);
+    if (!run->o.quiet)
+        fprintf(stderr, "no checkpoint in %s yet: begins with step 1\n", run->o.checkpoint);
+    return true;
+}

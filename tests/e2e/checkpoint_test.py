@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""Runs that end and go on (--checkpoint, --resume) against runs that never stopped, bit by bit; checkpoints of one mesh on
+another; damaged ones; runs that are killed.
+
+  checkpoint_test.py [NAME ...] --shardcc build/shardcc [--all]
+
+--all: every model on one, two and four ranks. It takes ten minutes.
+"""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, side_by_side
+from model import QUICK_CC, Model, parser
+
+ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
+FEW = ("gpt_dropout", "lstm", "mobilenet")  # dropout; loops; batch norm's buffers
+MESHES = {1: [], 2: ["--ranks", "2"], 3: ["--ranks", "3"], 4: ["--ranks", "4", "--mesh", "2x2"]}
+FILES = ("model.safetensors", "optimizer.safetensors")
+
+
+class Trainer:
+    """A trainer of a model for a number of ranks, which runs in a folder of its own."""
+
+    def __init__(self, model, ranks):
+        self.ranks, self.model, self.work = ranks, model, model.work
+        self.program = model.compile(f"r{ranks}", None, *MESHES[ranks])
+        self.data = model.data()
+
+    def start(self, *options, limit=None):
+        launch = mpirun(self.ranks) if self.ranks > 1 else []
+        args = [str(x) for x in (*launch, self.program, "--data", self.data, "--quiet", *options)]
+        before = limit and (lambda: __import__("resource").setrlimit(*limit))
+        return subprocess.Popen(args, cwd=self.work, env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                preexec_fn=before)  # fmt: skip
+
+    def run(self, *options, limit=None):
+        """The exit status, and what the program said."""
+        p = self.start(*options, limit=limit)
+        err = p.communicate(timeout=120)[1]
+        if p.returncode > 2 and p.returncode < 128:
+            raise RuntimeError(err)
+        said = [x.partition(": ")[2] for x in err.splitlines() if x.startswith(f"{self.program.name}: ")]
+        return p.returncode, "\n".join(said)
+
+    def folder(self, name):
+        """A folder that isn't there yet."""
+        shutil.rmtree(self.work / name, ignore_errors=True)
+        return self.work / name
+
+
+def step(folder, n):
+    return folder / f"step-{n:012d}"
+
+
+def lines(log):
+    """The log without times."""
+    return [line.partition(', "seconds"')[0] for line in Path(log).read_text().splitlines()]
+
+
+def test_same_bits(checks, trainer):
+    """Ten steps, five and five more, and two that end by Ctrl-C."""
+    name = f"{trainer.model.name} on {trainer.ranks} rank{'s' * (trainer.ranks > 1)}"
+    whole, parts = trainer.folder("whole"), trainer.folder("parts")
+    ran = [trainer.run("--steps", 10, "--checkpoint", whole, "--checkpoint-every", 5, "--keep", 9, "--log", "whole.jsonl")]
+    for steps in (5, 10, 10):
+        ran += [trainer.run("--steps", steps, "--checkpoint", parts, "--resume", "--log", "parts.jsonl")]
+    checks.check(f"{name}: runs", all(x == (0, "") for x in ran), str(ran))
+    for n in (5, 10):
+        for file in FILES:
+            same = (step(whole, n) / file).read_bytes() == (step(parts, n) / file).read_bytes()
+            checks.check(f"{name}: {file} after step {n}", same)
+    checks.check(f"{name}: log", lines(trainer.work / "whole.jsonl") == lines(trainer.work / "parts.jsonl"))
+
+
+def test_meshes(checks, trainers):
+    """A checkpoint of each mesh on each other one: its weights bit by bit, and the losses of the next steps."""
+    for one in trainers:
+        saved = one.folder("saved")
+        one.run("--steps", 5, "--checkpoint", saved)
+        one.run("--steps", 10, "--checkpoint", one.folder("all"), "--log", "all.jsonl")
+        for other in trainers:
+            if other is one:
+                continue
+            name = f"{one.model.name} from {one.ranks} to {other.ranks}"
+            moved = other.folder("moved")
+            shutil.copytree(saved, moved)
+            ran = other.run("--steps", 5, "--checkpoint", moved, "--resume", "--save", "moved.st")
+            a, b = read_safetensors(other.work / "moved.st"), read_safetensors(step(saved, 5) / FILES[0])
+            same = a.keys() == b.keys() and all((a[k].tobytes() == b[k].tobytes()) for k in a)
+            checks.check(f"{name}: the same weights", ran == (0, "") and same, str(ran))
+            (other.work / "moved.jsonl").unlink(missing_ok=True)
+            ran = other.run("--steps", 10, "--checkpoint", moved, "--resume", "--log", "moved.jsonl")
+            losses = [[x["loss"] for x in read_log(w / n) if x["step"] > 5]
+                      for w, n in ((other.work, "moved.jsonl"), (one.work, "all.jsonl"))]  # fmt: skip
+            checks.check(f"{name}: runs", ran == (0, "") and len(losses[0]) == 5, str(ran))
+            checks.close(f"{name}: losses", losses[0], losses[1], 1e-6)
+
+
+def damage(path, at, how):
+    data = bytearray(path.read_bytes())
+    if how == "bit":
+        data[at] ^= 1 << at % 8
+        path.write_bytes(data)
+    elif how == "cut":
+        path.write_bytes(data[:at])
+    else:
+        path.unlink()
+
+
+def test_damage(checks, trainer):
+    """Of two checkpoints the last one is damaged: the one before is taken, with one line that says why."""
+    good = trainer.folder("good")
+    trainer.run("--steps", 4, "--checkpoint", good, "--checkpoint-every", 2)
+    expected = (step(good, 4) / FILES[0]).read_bytes()
+    dice = random.Random(5)
+    cases = [(f, how, i) for f in (*FILES, "MANIFEST") for how in ("bit", "cut") for i in range(6)]
+    cases += [(f, "missing", 0) for f in (*FILES, "MANIFEST")]
+    for file, how, i in cases:
+        bad = trainer.folder("bad")
+        shutil.copytree(good, bad)
+        path = step(bad, 4) / file
+        size = path.stat().st_size
+        at = (0, size - 1)[i] if i < 2 else dice.randrange(size)
+        damage(path, at, how)
+        status, said = trainer.run("--steps", 4, "--checkpoint", bad, "--resume")
+        gone = file == "MANIFEST" and how == "missing"  # as a killed run leaves it
+        told = said.startswith(f"warning: {path}: ") and said.endswith("; the checkpoint before is taken")
+        checks.check(f"{file}: {how} {at}", status == 0 and (not said if gone else told and "\n" not in said), said)
+        checks.check(f"{file}: {how} {at}: made again", (step(bad, 4) / FILES[0]).read_bytes() == expected)
+    damage(step(good, 2) / FILES[0], 100, "bit")
+    damage(step(good, 4) / FILES[0], 100, "cut")
+    status, said = trainer.run("--steps", 4, "--checkpoint", good, "--resume")
+    last = said.splitlines()[-1]
+    checks.check("none is whole", status == 1 and last == f"error: --resume: no checkpoint in '{good}' is whole", said)
+
+
+def test_messages(checks, trainer):
+    there = trainer.folder("there")
+    trainer.run("--steps", 2, "--checkpoint", there)
+    file = trainer.work / "file"
+    file.write_text("")
+    (other := trainer.folder("other")).mkdir()
+    shutil.copytree(trainer.data, other, dirs_exist_ok=True)
+    small = trainer.folder("small")
+    shutil.copytree(there, small)
+    manifest = (step(small, 2) / "MANIFEST").read_text()
+    (step(small, 2) / "MANIFEST").write_text(manifest.replace("checkpoint 1", "checkpoint 2"))
+    resume = ["--steps", 3, "--checkpoint", there, "--resume"]
+    cases = (
+        (["--checkpoint", there], 1,
+         f"error: --checkpoint: '{there}' has checkpoints of another run; --resume goes on from the last one"),
+        ([*resume, "--seed", 1], 1, f"error: --resume: {there}: --seed: then 0, now 1"),
+        ([*resume, "--no-shuffle"], 1, f"error: --resume: {there}: then without --no-shuffle"),
+        (["--checkpoint", file], 1, f"error: --checkpoint: {file}/LOCK: Not a directory"),
+        (["--checkpoint", "no/such"], 1, "error: --checkpoint: no/such: No such file or directory"),
+        (["--steps", 3, "--checkpoint", small, "--resume"], 1,
+         f"warning: {step(small, 2)}/MANIFEST: it is of version 2; this program reads version 1; the checkpoint before "
+         f"is taken\nerror: --resume: no checkpoint in '{small}' is whole"),
+        (["--resume"], 2, "error: --resume needs --checkpoint"),
+        (["--keep", 3], 2, "error: --keep needs --checkpoint"),
+        (["--checkpoint-every", "3min"], 2, "error: --checkpoint-every needs --checkpoint"),
+        (["--checkpoint", there, "--checkpoint-every", "3 days"], 2,
+         "error: --checkpoint-every: '3 days' is neither a number of steps, as 500, nor a time, as 90s, 10min or 2h"),
+        (["--checkpoint", there, "--checkpoint-every", 0], 2,
+         "error: --checkpoint-every: '0' is neither a number of steps, as 500, nor a time, as 90s, 10min or 2h"),
+        (["--checkpoint", there, "--keep", 0], 2, "error: --keep: '0' is not a whole number of at least 1"),
+    )  # fmt: skip
+    for options, status, text in cases:
+        found = trainer.run(*options)
+        checks.check(f"{text[:70]}…", found == (status, text), str(found))
+    running = trainer.start("--epochs", 1000000, "--checkpoint", trainer.folder("used"))
+    while not (trainer.work / "used/LOCK").exists():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    pid = (trainer.work / "used/LOCK").read_text().strip()
+    found = trainer.run("--checkpoint", trainer.work / "used", "--resume")
+    text = f"error: --checkpoint: another run uses '{trainer.work}/used': process {pid}"
+    checks.check("another run uses the folder", found == (1, text), str(found))
+    running.send_signal(signal.SIGINT)
+    running.communicate()
+    found = trainer.run("--steps", 1, "--checkpoint", trainer.work / "used", "--resume")
+    checks.check("after Ctrl-C there is a checkpoint, and the lock is free",
+                 running.returncode == 130 and found == (0, "") and list((trainer.work / "used").glob("step-*/MANIFEST")))  # fmt: skip
+
+
+def test_other_model(checks, trainer, other):
+    there = other.folder("there")
+    other.run("--steps", 1, "--checkpoint", there)
+    moved = trainer.folder("moved")
+    shutil.copytree(there, moved)
+    status, said = trainer.run("--steps", 3, "--checkpoint", moved, "--resume")
+    checks.check("a checkpoint of another model", status == 1 and said.startswith("error: --resume:") or
+                 "these are not the weights of this model" in said, said)  # fmt: skip
+
+
+def test_full_disk(checks, trainer):
+    """Files may not become larger than a checkpoint: the run goes on, and says so once for each try."""
+    import resource
+    full = trainer.folder("full")
+    size = 2000
+    status, said = trainer.run("--steps", 4, "--checkpoint", full, "--checkpoint-every", 2,
+                               limit=(resource.RLIMIT_FSIZE, (size, size)))  # fmt: skip
+    warned = said.splitlines()
+    checks.check("no room: the run goes on", status == 0 and len(warned) == 2 and all("not saved" in x for x in warned), said)
+    checks.check("no room: nothing is left", not list(full.glob("step-*")))
+    status, said = trainer.run("--steps", 4, "--checkpoint", full)
+    checks.check("later there is room", status == 0 and not said and (step(full, 4) / "MANIFEST").exists(), said)
+
+
+def test_kills(checks, trainer):
+    """A run that is killed again and again ends with the bits of one that isn't."""
+    steps, options = 60, ["--steps", 60, "--checkpoint-every", 2, "--keep", 2]
+    whole, soak = trainer.folder("undisturbed"), trainer.folder("soak")
+    begin = time.monotonic()
+    trainer.run(*options, "--checkpoint", whole, "--log", "undisturbed.jsonl")
+    length = time.monotonic() - begin
+    dice, kills, tries = random.Random(3), 0, 0
+    while not (step(soak, steps) / "MANIFEST").exists() and tries < 60:
+        tries += 1
+        p = trainer.start(*options, "--checkpoint", soak, "--resume", "--log", "soak.jsonl")
+        try:
+            p.communicate(timeout=dice.uniform(0.05, 0.25) * length)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.communicate()
+            kills += 1
+    same = all((step(whole, steps) / f).read_bytes() == (step(soak, steps) / f).read_bytes() for f in FILES)
+    checks.check("killed again and again: the same bits", same, f"{kills} kills")
+    checks.check("killed again and again: the same log",
+                 lines(trainer.work / "undisturbed.jsonl") == lines(trainer.work / "soak.jsonl"))  # fmt: skip
+    left = sorted(x.name for x in soak.rglob("*") if x.is_file())
+    checks.check("nothing is left of killed runs", left == sorted(["LOCK", *2 * ["MANIFEST", *FILES]]), str(left))
+
+
+def main():
+    p = parser(__doc__)
+    p.add_argument("--all", action="store_true")
+    o = p.parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as work:
+        names = o.names or ([x.stem for x in sorted(o.models.glob("*.onnx"))] if o.all else FEW)
+        models = [Model(o.models / f"{n}.onnx", o.shardcc, Path(work), cc=QUICK_CC) for n in names]
+
+        def of_model(model):
+            trainers = [Trainer(model, n) for n in ((1, 2, 4) if o.all else (1, 4))]
+            for trainer in trainers:
+                test_same_bits(checks, trainer)
+            return trainers
+
+        made = side_by_side(o.jobs, *(partial(of_model, m) for m in models))
+        first = made[0][0]
+        test_meshes(checks, [made[0][0], made[0][-1], Trainer(models[0], 3)])
+        for test in (test_damage, test_messages, test_full_disk, test_kills):
+            test(checks, first)
+        if len(made) > 1:
+            test_other_model(checks, first, made[1][0])
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

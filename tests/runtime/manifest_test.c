@@ -1,0 +1,119 @@
+// Manifests of checkpoints: what is written is read; files that are malformed are refused, and so
+// is every file of which one bit is another.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/rt_manifest.h"
+
+static RtManifest manifest(void)
+{
+    RtManifest m = {.program = "gpt2",
+                    .step = 500,
+                    .step_samples = 16,
+                    .data_samples = 1000,
+                    .seed = 7,
+                    .shuffles = true,
+                    .log = 53211};
+
+    assert_true(rt_manifest_add(&m, "model-00001-of-00001.safetensors", 4977, 0x1c9a77f0));
+    assert_true(rt_manifest_add(&m, "optimizer-00001-of-00001.safetensors", INT64_MAX, 0));
+    return m;
+}
+
+static void is_read_again(void **state)
+{
+    RtManifest m = manifest(), x;
+    RtFileError e;
+    size_t n;
+
+    char *text = rt_manifest_print(&m, &n);
+    assert_true(rt_manifest_parse(&x, (uint8_t *)text, n, &e));
+    assert_string_equal(x.program, "gpt2");
+    assert_int_equal(x.step, 500);
+    assert_int_equal(x.step_samples, 16);
+    assert_int_equal(x.data_samples, 1000);
+    assert_int_equal(x.seed, 7);
+    assert_true(x.shuffles);
+    assert_int_equal(x.log, 53211);
+    assert_int_equal(x.n, 2);
+    assert_string_equal(x.file[0].name, "model-00001-of-00001.safetensors");
+    assert_int_equal(x.file[0].sum, 0x1c9a77f0);
+    assert_int_equal(x.file[1].bytes, INT64_MAX);
+    rt_manifest_free(&x);
+    rt_manifest_free(&m);
+    free(text);
+}
+
+static void every_bit_counts(void **state)
+{
+    RtManifest m = manifest(), x;
+    RtFileError e;
+    size_t n;
+
+    char *text = rt_manifest_print(&m, &n);
+    for (size_t bit = 0; bit < 8 * n; bit++) {
+        text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+        assert_false(rt_manifest_parse(&x, (uint8_t *)text, n, &e));
+        text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+    }
+    for (size_t less = 0; less < n; less++)
+        assert_false(rt_manifest_parse(&x, (uint8_t *)text, less, &e));
+    rt_manifest_free(&m);
+    free(text);
+}
+
+#define HEAD(version)                                                                              \
+    "shardcc checkpoint " version                                                                  \
+    "\nprogram p\nstep 1\nstep_samples 1\ndata_samples 1\nseed 0\nshuffle no\nlog none\n"
+
+static const struct {
+    const char *text, *error;
+} bad[] = {
+    {"", "it is cut short in line 1"},
+    {"other\n", "it begins with 'other', not with 'shardcc checkpoint 1'"},
+    {HEAD("2"), "it is of version 2; this program reads version 1"},
+    {"shardcc checkpoint 1\nprogram \n", "line 2 isn't as --checkpoint writes it: 'program '"},
+    {"shardcc checkpoint 1\nprogram p\nstep -1\n",
+     "line 3 isn't as --checkpoint writes it: 'step -1'"},
+    {"shardcc checkpoint 1\nprogram p\nstep 9223372036854775808\n",
+     "line 3 isn't as --checkpoint writes it: 'step 9223372036854775808'"},
+    {HEAD("1"), "it is cut short in line 9"},
+    {HEAD("1") "file ../x 1 00000000\n",
+     "line 9 isn't as --checkpoint writes it: 'file ../x 1 00000000'"},
+    {HEAD("1") "file .x 1 00000000\n",
+     "line 9 isn't as --checkpoint writes it: 'file .x 1 00000000'"},
+    {HEAD("1") "file a/b 1 00000000\n",
+     "line 9 isn't as --checkpoint writes it: 'file a/b 1 00000000'"},
+    {HEAD("1") "file a 1 0000000g\n",
+     "line 9 isn't as --checkpoint writes it: 'file a 1 0000000g'"},
+    {HEAD("1") "end 1 00000000\n", "line 9 isn't as --checkpoint writes it: 'end 1 00000000'"},
+    {HEAD("1") "end 0 00000000\n", "its checksum is wrong"},
+};
+
+static void malformed(void **state)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        RtManifest m;
+        RtFileError e;
+        assert_false(rt_manifest_parse(&m, (const uint8_t *)bad[i].text, strlen(bad[i].text), &e));
+        assert_string_equal(e.text, bad[i].error);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_read_again),
+        cmocka_unit_test(every_bit_counts),
+        cmocka_unit_test(malformed),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
