@@ -170,7 +170,7 @@ static void save(RtCheckpoints *c, const RtLog *log)
     if (run->rank > 0 || run->has_failed)
         return;
     if (is_saved)
-        rt_checkpoints_trim(run->o.checkpoint, run->o.keep);
+        rt_checkpoints_trim(run->o.checkpoint, run->step, run->o.keep);
     else
         rt_checkpoint_remove(run->o.checkpoint, run->step);
 }

@@ -51,8 +51,9 @@ bool rt_checkpoint_path(char to[PATH_MAX], const char *folder, int64_t step, con
 int64_t rt_checkpoint_before(const char *folder, int64_t before);
 // Removes the checkpoint of a step. The manifest goes first.
 void rt_checkpoint_remove(const char *folder, int64_t step);
-// Removes all but the last `keep` checkpoints, and what killed runs have left of others.
-void rt_checkpoints_trim(const char *folder, int64_t keep);
+// Of the checkpoint of step `last` and those before it, keeps `keep`, and removes the others. Also
+// removes what killed runs have left. Later ones weren't whole: they are made anew.
+void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep);
 bool rt_sync_folder(const char *path);
 
 // ---- going on: resume.c ----

@@ -101,12 +101,12 @@ void rt_checkpoint_remove(const char *folder, int64_t step)
     rmdir(path);  // it stays if someone has put other files there
 }
 
-void rt_checkpoints_trim(const char *folder, int64_t keep)
+void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep)
 {
     const struct dirent *entry;
-    int64_t first = INT64_MAX;
+    int64_t first = last;
 
-    for (int64_t i = 0; i < keep && first >= 0; i++)
+    for (int64_t i = 1; i < keep && first >= 0; i++)
         first = rt_checkpoint_before(folder, first);
     DIR *d = opendir(folder);
     while (d && (entry = readdir(d))) {

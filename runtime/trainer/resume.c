@@ -119,6 +119,8 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     run->step = c->last = m->step;
     c->log = m->log;
     c->has_loaded = true;
+    if (run->rank == 0)
+        rt_checkpoints_trim(run->o.checkpoint, m->step, run->o.keep);
     if (!run->o.quiet)
         fprintf(stderr, "goes on after step %lld\n", (long long)m->step);
     return true;

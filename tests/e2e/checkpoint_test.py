@@ -33,11 +33,11 @@ class Trainer:
         self.program = model.compile(f"r{ranks}", None, *MESHES[ranks])
         self.data = model.data()
 
-    def start(self, *options, limit=None):
+    def start(self, *options, limit=None, env=ENV):
         launch = mpirun(self.ranks) if self.ranks > 1 else []
         args = [str(x) for x in (*launch, self.program, "--data", self.data, "--quiet", *options)]
         before = limit and (lambda: __import__("resource").setrlimit(*limit))
-        return subprocess.Popen(args, cwd=self.work, env=ENV, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        return subprocess.Popen(args, cwd=self.work, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 preexec_fn=before)  # fmt: skip
 
     def run(self, *options, limit=None):
@@ -134,6 +134,11 @@ def test_damage(checks, trainer):
         told = said.startswith(f"warning: {path}: ") and said.endswith("; the checkpoint before is taken")
         checks.check(f"{file}: {how} {at}", status == 0 and (not said if gone else told and "\n" not in said), said)
         checks.check(f"{file}: {how} {at}: made again", (step(bad, 4) / FILES[0]).read_bytes() == expected)
+    early = trainer.folder("early")
+    shutil.copytree(good, early)
+    damage(step(early, 4) / FILES[0], 100, "bit")
+    trainer.run("--steps", 3, "--checkpoint", early, "--resume", "--keep", 1)
+    checks.check("the last whole one is kept, though a later one is damaged", (step(early, 3) / "MANIFEST").exists())
     damage(step(good, 2) / FILES[0], 100, "bit")
     damage(step(good, 4) / FILES[0], 100, "cut")
     status, said = trainer.run("--steps", 4, "--checkpoint", good, "--resume")
