@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // ---- the folder ----
@@ -59,27 +61,19 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data)
     const RtModel *m = run->model;
 
     *c = (RtCheckpoints){.run = run, .data = data, .lock = -1, .last = -1, .log = -1};
+    int64_t bytes = 0;
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++) {
         RtSaver *s = &c->file[i];
         if (!rt_saver_open(
                 s, run, rt_entries(m->tensors, m->n_tensors, rt_checkpoint_files[i].roles), NULL))
             return false;
         s->is_optional = true;
-        s->path = c->path;
+        bytes += c->writer.bytes[i] = rt_saver_own_bytes(s);
     }
+    if (!run->o.in_place && (run->o.every.steps || run->o.every.seconds > 0))
+        c->writer.copy = rt_alloc((size_t)bytes + 1, 1);
     c->last_at = rt_seconds();
     return run->rank > 0 || open_folder(c);
-}
-
-void rt_checkpoints_close(RtCheckpoints *c)
-{
-    if (!c)
-        return;
-    for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
-        rt_saver_close(&c->file[i]);
-    if (c->lock >= 0)
-        close(c->lock);
-    free(c);
 }
 
 // ---- saving ----
@@ -104,22 +98,6 @@ static bool make_folder(RtCheckpoints *c)
     return rt_sync_folder(folder) || warn(c, strerror(errno));
 }
 
-// Writes a file and adds it to the manifest.
-static bool save_file(RtCheckpoints *c, int i, RtManifest *m)
-{
-    RtRun *run = c->run;
-    RtSaver *s = &c->file[i];
-    const char *name = rt_checkpoint_files[i].name;
-    bool ok = rt_checkpoint_path(c->path, run->o.checkpoint, run->step, name);
-
-    if (!rt_agree_to_try(run, ok || warn(c, strerror(ENAMETOOLONG))) || !rt_saver_write(s))
-        return false;
-    int64_t bytes = rt_saver_bytes(s);
-    uint32_t sum = rt_join_bits(run, rt_checksum_parts(&s->sum, bytes));
-    ok = rt_manifest_add(m, name, bytes, rt_checksum_whole(sum, bytes));
-    return rt_agree_to_try(run, ok || warn(c, "out of memory"));
-}
-
 // The log up to this step is on disk before the manifest says how much it is.
 static int64_t sync_log(const RtLog *log)
 {
@@ -128,52 +106,165 @@ static int64_t sync_log(const RtLog *log)
     return log->fd >= 0 && fsync(log->fd) == 0 && fstat(log->fd, &st) == 0 ? st.st_size : -1;
 }
 
-static bool save_manifest(RtCheckpoints *c, RtManifest *m, const RtLog *log)
+// Describes the step that was done last.
+static void describe(RtCheckpoints *c, const RtLog *log)
 {
     const RtRun *run = c->run;
-    RtFileError e;
+    RtManifest *m = &c->manifest;
 
-    m->step = run->step;
-    m->step_samples = c->data->batch * run->model->accumulate;
-    m->data_samples = c->data->samples;
-    m->seed = run->o.seed;
-    m->shuffles = !run->o.no_shuffle;
-    m->log = sync_log(log);
+    *m = (RtManifest){.step = run->step,
+                      .step_samples = c->data->batch * run->model->accumulate,
+                      .data_samples = c->data->samples,
+                      .seed = run->o.seed,
+                      .shuffles = !run->o.no_shuffle,
+                      .log = sync_log(log)};
     rt_printable(m->program, sizeof m->program, run->model->name);
-    if (!rt_checkpoint_path(c->path, run->o.checkpoint, run->step, "MANIFEST"))
-        return warn(c, strerror(ENAMETOOLONG));
-    return rt_manifest_write(m, c->path, &e) || warn(c, e.text);
 }
 
-static bool save_all(RtCheckpoints *c, const RtLog *log)
+static bool begin_files(RtCheckpoints *c)
 {
     RtRun *run = c->run;
-    RtManifest m = {0};
     bool ok = rt_agree_to_try(run, run->rank > 0 || make_folder(c));
 
-    for (int i = 0; i < RT_CHECKPOINT_FILES && ok; i++)
-        if (c->file[i].entries.n)
-            ok = save_file(c, i, &m);
-    ok = ok && rt_agree_to_try(run, run->rank > 0 || save_manifest(c, &m, log));
-    rt_manifest_free(&m);
+    for (int i = 0; i < RT_CHECKPOINT_FILES && ok; i++) {
+        if (!c->file[i].entries.n)
+            continue;
+        ok = rt_checkpoint_path(c->file_path[i], run->o.checkpoint, run->step,
+                                rt_checkpoint_files[i].name) ||
+             warn(c, strerror(ENAMETOOLONG));
+        c->file[i].path = c->file_path[i];
+        ok = rt_agree_to_try(run, ok) && rt_saver_begin(&c->file[i]);
+    }
     return ok;
 }
 
-// A checkpoint that can't be written is removed: the next one may need its room.
-static void save(RtCheckpoints *c, const RtLog *log)
+// The file gets its name and is added to the manifest.
+static bool place_file(RtCheckpoints *c, int i)
+{
+    RtSaver *s = &c->file[i];
+    int64_t bytes = rt_saver_bytes(s);
+
+    if (!rt_saver_place(s))
+        return false;
+    uint32_t sum = rt_join_bits(c->run, rt_checksum_parts(&s->sum, bytes));
+    bool ok = rt_manifest_add(&c->manifest, rt_checkpoint_files[i].name, bytes,
+                              rt_checksum_whole(sum, bytes));
+    return rt_agree_to_try(c->run, ok || warn(c, "out of memory"));
+}
+
+static bool save_manifest(RtCheckpoints *c)
+{
+    RtFileError e;
+
+    if (!rt_checkpoint_path(c->path, c->run->o.checkpoint, c->manifest.step, "MANIFEST"))
+        return warn(c, strerror(ENAMETOOLONG));
+    return rt_manifest_write(&c->manifest, c->path, &e) || warn(c, e.text);
+}
+
+// Ends a checkpoint whose files are on disk if `ok`. One that can't be written is removed: the next
+// one may need its room.
+static void end(RtCheckpoints *c, bool ok)
 {
     RtRun *run = c->run;
-    bool is_saved = save_all(c, log);
 
-    c->last_at = rt_seconds();
-    c->last = run->step;
-    if (run->rank > 0 || run->has_failed)
-        return;
-    if (is_saved)
-        rt_checkpoints_trim(run->o.checkpoint, run->step, run->o.keep);
-    else
-        rt_checkpoint_remove(run->o.checkpoint, run->step);
+    for (int i = 0; i < RT_CHECKPOINT_FILES && ok; i++)
+        if (c->file[i].entries.n)
+            ok = place_file(c, i);
+    ok = ok && rt_agree_to_try(run, run->rank > 0 || save_manifest(c));
+    for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
+        rt_saver_cancel(&c->file[i]);
+    if (run->rank == 0 && ok)
+        rt_checkpoints_trim(run->o.checkpoint, c->manifest.step, run->o.keep);
+    else if (run->rank == 0 && !run->has_failed)
+        rt_checkpoint_remove(run->o.checkpoint, c->manifest.step);
+    rt_manifest_free(&c->manifest);
 }
+
+// ---- in place ----
+
+static bool finish_files(RtCheckpoints *c, RtFileError *e)
+{
+    for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
+        if (c->file[i].entries.n && !rt_saver_finish(&c->file[i], e))
+            return false;
+    return true;
+}
+
+static void save_in_place(RtCheckpoints *c)
+{
+    bool ok = begin_files(c);
+    RtFileError e;
+
+    for (int i = 0; i < RT_CHECKPOINT_FILES && ok; i++)
+        ok = rt_saver_put_all(&c->file[i]);
+    ok = ok && rt_agree_to_try(c->run, finish_files(c, &e) || warn(c, e.text));
+    end(c, ok);
+}
+
+// ---- beside the steps ----
+
+// Steps have precedence: the thread takes the time that they leave.
+static void *write_copy(void *checkpoints)
+{
+    RtCheckpoints *c = checkpoints;
+    RtWriter *w = &c->writer;
+    const char *from = w->copy;
+
+    setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+    for (int i = 0; i < RT_CHECKPOINT_FILES; from += w->bytes[i++])
+        if (c->file[i].entries.n)
+            rt_saver_put_copy(&c->file[i], from);
+    w->is_fine = finish_files(c, &w->error);
+    atomic_store(&w->is_done, true);
+    return NULL;
+}
+
+static void begin_beside(RtCheckpoints *c)
+{
+    RtWriter *w = &c->writer;
+    char *to = w->copy;
+
+    if (!begin_files(c)) {
+        end(c, false);
+        return;
+    }
+    for (int i = 0; i < RT_CHECKPOINT_FILES; to += w->bytes[i++])
+        rt_saver_copy(&c->file[i], to);
+    c->is_writing = true;
+    atomic_store(&w->is_done, false);
+    w->is_running = pthread_create(&w->thread, NULL, write_copy, c) == 0;
+    if (!w->is_running)
+        write_copy(c);
+}
+
+static void join(RtWriter *w)
+{
+    if (w->is_running)
+        pthread_join(w->thread, NULL);
+    w->is_running = false;
+}
+
+// Ends the checkpoint that is being written if all ranks have written their parts. `waits`: until
+// they have.
+static void end_beside(RtCheckpoints *c, bool waits)
+{
+    static const struct timespec pause = {0, 10 * 1000 * 1000};
+    RtWriter *w = &c->writer;
+
+    // All ranks answer often, so that no one's wait comes near --timeout.
+    while (c->is_writing && rt_comm_max(c->run->rt.comm, !atomic_load(&w->is_done))) {
+        if (!waits)
+            return;
+        nanosleep(&pause, NULL);
+    }
+    if (!c->is_writing)
+        return;
+    join(w);
+    c->is_writing = false;
+    end(c, rt_agree_to_try(c->run, w->is_fine || warn(c, w->error.text)));
+}
+
+// ---- when ----
 
 // The clock of rank 0 counts.
 static bool is_due(const RtCheckpoints *c)
@@ -186,14 +277,47 @@ static bool is_due(const RtCheckpoints *c)
     return o->every.steps > 0 && c->run->step % o->every.steps == 0;
 }
 
+// A second checkpoint waits for the first.
+static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
+{
+    end_beside(c, true);
+    describe(c, log);
+    c->last = c->run->step;
+    c->last_at = rt_seconds();
+    if (c->writer.copy && !is_last)
+        begin_beside(c);
+    else
+        save_in_place(c);
+}
+
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log)
 {
-    if (c && is_due(c))
-        save(c, log);
+    if (!c)
+        return;
+    end_beside(c, false);
+    if (is_due(c))
+        save(c, log, false);
 }
 
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
 {
-    if (c && c->last != c->run->step)
-        save(c, log);
+    if (!c)
+        return;
+    end_beside(c, true);
+    if (c->last != c->run->step)
+        save(c, log, true);
+}
+
+void rt_checkpoints_close(RtCheckpoints *c)
+{
+    if (!c)
+        return;
+    join(&c->writer);
+    for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
+        rt_saver_close(&c->file[i]);
+    rt_manifest_free(&c->manifest);
+    if (c->lock >= 0)
+        close(c->lock);
+    free(c->writer.copy);
+    free(c);
 }

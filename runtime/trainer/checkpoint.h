@@ -6,6 +6,8 @@
 #define SHARDCC_RT_CHECKPOINT_H
 
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "runtime/rt_manifest.h"
 #include "runtime/trainer/files.h"
@@ -20,6 +22,17 @@ typedef struct RtCheckpointFile {
 enum { RT_CHECKPOINT_FILES = 2 };
 extern const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES];  // checkpoint_folder.c
 
+// The files of a checkpoint are written beside the steps that follow it, by a thread, from a copy.
+typedef struct RtWriter {
+    pthread_t thread;
+    bool is_running;
+    atomic_bool is_done;
+    bool is_fine;  // valid when it is done, as is `error`
+    RtFileError error;
+    char *copy;  // of what this rank writes; NULL: it is written in place
+    int64_t bytes[RT_CHECKPOINT_FILES];
+} RtWriter;
+
 typedef struct RtCheckpoints {
     RtRun *run;
     const RtData *data;
@@ -29,14 +42,19 @@ typedef struct RtCheckpoints {
     int64_t log;     // of the checkpoint that was loaded: see RtManifest.log
     bool has_loaded;
     RtSaver file[RT_CHECKPOINT_FILES];
+    RtManifest manifest;  // of the checkpoint that is being written
+    bool is_writing;
+    RtWriter writer;
     char path[PATH_MAX];  // of the file that is written or read
+    char file_path[RT_CHECKPOINT_FILES][PATH_MAX];
 } RtCheckpoints;
 
 // ---- saving: checkpoint.c ----
 
 // Makes the folder and locks it; without --resume it must have no checkpoint. All ranks call it.
 bool rt_checkpoints_open(RtRun *run, const RtData *data);
-// After a step: writes a checkpoint if it is time for one. A failure is a warning.
+// After a step: begins a checkpoint if it is time for one, and ends one that is written. A failure
+// is a warning.
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log);
 // After the last step: writes one of it, unless there is one.
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log);
@@ -51,7 +69,7 @@ bool rt_checkpoint_path(char to[PATH_MAX], const char *folder, int64_t step, con
 int64_t rt_checkpoint_before(const char *folder, int64_t before);
 // Removes the checkpoint of a step. The manifest goes first.
 void rt_checkpoint_remove(const char *folder, int64_t step);
-// Of the checkpoint of step `last` and those before it, keeps `keep`, and removes the others. Also
+// Keeps, of the checkpoint of step `last` and those before it, `keep`, and removes the others. Also
 // removes what killed runs have left. Later ones weren't whole: they are made anew.
 void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep);
 bool rt_sync_folder(const char *path);

@@ -42,8 +42,18 @@ int64_t rt_saver_bytes(const RtSaver *s);  // of the file
 bool rt_saver_begin(RtSaver *s);
 void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, in the arena
 bool rt_saver_end(RtSaver *s);
-bool rt_saver_write(RtSaver *s);  // begin, all entries from the arena, end
+bool rt_saver_write(RtSaver *s);   // begin, all entries from the arena, end
+void rt_saver_cancel(RtSaver *s);  // removes a file that was begun
 void rt_saver_close(RtSaver *s);
+
+// Between begin and place, in parts. rt_saver_put_all has all ranks; those beside have one, and may
+// run in a thread of their own.
+bool rt_saver_put_all(RtSaver *s);                     // all entries from the arena
+int64_t rt_saver_own_bytes(const RtSaver *s);          // that this rank writes of them
+void rt_saver_copy(const RtSaver *s, char *to);        // copies these from the arena
+void rt_saver_put_copy(RtSaver *s, const char *from);  // and writes the copy
+bool rt_saver_finish(RtSaver *s, RtFileError *e);      // waits until they are on disk
+bool rt_saver_place(RtSaver *s);                       // all ranks: the file gets its name
 
 // ---- --save-gradients: gradients.c ----
 

@@ -46,7 +46,7 @@ static bool fail(const RtSaver *s, const char *what, const RtFileError *e)
     return false;
 }
 
-static void cancel(RtSaver *s)
+void rt_saver_cancel(RtSaver *s)
 {
     if (s->is_begun) {
         rt_comm_file(s->run->rt.comm, NULL);
@@ -87,19 +87,30 @@ bool rt_saver_begin(RtSaver *s)
     return agree(s, ok);
 }
 
-void rt_saver_put(RtSaver *s, int entry, int64_t place)
+// Where this rank's part of an entry begins in the file; -1: another rank with the same shard
+// writes it.
+static int64_t find_own(const RtSaver *s, int entry)
 {
     const RtTensor *t = s->entries.tensor[entry];
-    const RtModel *m = s->run->model;
-    Rt *rt = &s->run->rt;
-    int64_t bytes = rt_element_bytes(t), begin = s->header_bytes;
-    int replicas, replica = rt_replica(m, t, s->run->rank, &replicas);
+    int replicas, replica = rt_replica(s->run->model, t, s->run->rank, &replicas);
+    int64_t begin = s->header_bytes;
 
-    if (replica != entry % replicas)
-        return;
     for (int k = 0; k < entry; k++)
         begin += s->entries.item[k].bytes;
-    for (RtRuns r = rt_runs(m, t, rt->shard); rt_runs_next(&r);)
+    return replica == entry % replicas ? begin : -1;
+}
+
+static RtRuns runs_of(const RtSaver *s, int entry)
+{
+    return rt_runs(s->run->model, s->entries.tensor[entry], s->run->rt.shard);
+}
+
+void rt_saver_put(RtSaver *s, int entry, int64_t place)
+{
+    Rt *rt = &s->run->rt;
+    int64_t bytes = rt_element_bytes(s->entries.tensor[entry]), begin = find_own(s, entry);
+
+    for (RtRuns r = runs_of(s, entry); begin >= 0 && rt_runs_next(&r);)
         for (int64_t at = 0, n; at < r.count * bytes; at += n) {
             n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
             rt->device->copy_out(rt, s->staging, place + r.own * bytes + at, n);
@@ -107,23 +118,9 @@ void rt_saver_put(RtSaver *s, int entry, int64_t place)
         }
 }
 
-bool rt_saver_end(RtSaver *s)
+bool rt_saver_put_all(RtSaver *s)
 {
-    RtRun *run = s->run;
-    RtFileError e;
-    bool ok = rt_out_finish(&s->out, &e) || fail(s, "not saved: ", &e);
-
-    if (!agree(s, ok))
-        return false;
-    ok = run->rank > 0 || rt_out_place(&s->out, &e) || fail(s, "not saved: ", &e);
-    s->is_begun = !agree(s, ok);
-    rt_comm_file(run->rt.comm, NULL);
-    return !s->is_begun;
-}
-
-bool rt_saver_write(RtSaver *s)
-{
-    bool ok = rt_saver_begin(s);
+    bool ok = true;
 
     // Agreeing after each tensor bounds the wait of ranks without a shard to the time of one
     // tensor, which must be below --timeout.
@@ -131,15 +128,73 @@ bool rt_saver_write(RtSaver *s)
         rt_saver_put(s, i, rt_place(s->entries.tensor[i], s->entries.layer[i]));
         ok = agree(s, true);
     }
-    ok = ok && rt_saver_end(s);
+    return ok;
+}
+
+int64_t rt_saver_own_bytes(const RtSaver *s)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < s->entries.n; i++)
+        for (RtRuns r = runs_of(s, i); find_own(s, i) >= 0 && rt_runs_next(&r);)
+            bytes += r.count * rt_element_bytes(s->entries.tensor[i]);
+    return bytes;
+}
+
+void rt_saver_copy(const RtSaver *s, char *to)
+{
+    Rt *rt = &s->run->rt;
+
+    for (int i = 0; i < s->entries.n; i++) {
+        int64_t bytes = rt_element_bytes(s->entries.tensor[i]), begin = find_own(s, i);
+        int64_t place = rt_place(s->entries.tensor[i], s->entries.layer[i]);
+        for (RtRuns r = runs_of(s, i); begin >= 0 && rt_runs_next(&r); to += r.count * bytes)
+            rt->device->copy_out(rt, to, place + r.own * bytes, r.count * bytes);
+    }
+}
+
+void rt_saver_put_copy(RtSaver *s, const char *from)
+{
+    for (int i = 0; i < s->entries.n; i++) {
+        int64_t bytes = rt_element_bytes(s->entries.tensor[i]), begin = find_own(s, i);
+        for (RtRuns r = runs_of(s, i); begin >= 0 && rt_runs_next(&r); from += r.count * bytes)
+            put(s, begin + r.whole * bytes, from, r.count * bytes);
+    }
+}
+
+bool rt_saver_finish(RtSaver *s, RtFileError *e) { return rt_out_finish(&s->out, e); }
+
+bool rt_saver_place(RtSaver *s)
+{
+    RtRun *run = s->run;
+    RtFileError e;
+    bool ok = run->rank > 0 || rt_out_place(&s->out, &e) || fail(s, "not saved: ", &e);
+
+    s->is_begun = !agree(s, ok);
+    rt_comm_file(run->rt.comm, NULL);
+    return !s->is_begun;
+}
+
+bool rt_saver_end(RtSaver *s)
+{
+    RtFileError e;
+    bool ok = rt_saver_finish(s, &e) || fail(s, "not saved: ", &e);
+
+    return agree(s, ok) && rt_saver_place(s);
+}
+
+bool rt_saver_write(RtSaver *s)
+{
+    bool ok = rt_saver_begin(s) && rt_saver_put_all(s) && rt_saver_end(s);
+
     if (!ok)
-        cancel(s);
+        rt_saver_cancel(s);
     return ok;
 }
 
 void rt_saver_close(RtSaver *s)
 {
-    cancel(s);
+    rt_saver_cancel(s);
     rt_entries_free(&s->entries);
     free(s->header);
     free(s->staging);

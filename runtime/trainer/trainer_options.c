@@ -63,6 +63,8 @@ const RtOption rt_options[] = {
      "data; one at the end in any case, also after Ctrl-C"},
     {"--checkpoint-every", RT_PERIOD, AT(every), 1, MOST, "N|TIME",
      "a checkpoint every N steps, or every 90s, 10min or 2h"},
+    {"--checkpoint-in-place", RT_FLAG, AT(in_place), 0, 0, NULL,
+     "let steps wait while a checkpoint is written, instead of writing a copy beside them"},
     {"--keep", RT_WHOLE, AT(keep), 1, MOST, "N", "how many checkpoints are kept (2)"},
     {"--resume", RT_FLAG, AT(resume), 0, 0, NULL,
      "go on from the last whole checkpoint in the folder of --checkpoint; from the start if there "
@@ -310,6 +312,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
     if (o->eval_every && !o->eval_data)
         return rt_error(m, "--eval-every needs --eval-data");
     const char *checkpoints = o->every.steps || o->every.seconds > 0 ? "--checkpoint-every"
+                              : o->in_place                          ? "--checkpoint-in-place"
                               : o->keep                              ? "--keep"
                               : o->resume                            ? "--resume"
                                                                      : NULL;

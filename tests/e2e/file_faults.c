@@ -61,7 +61,7 @@ static int failed(void)
     return -1;
 }
 
-// What is left of an operation that isn't a write.
+// The operations that aren't writes.
 #define CARRY_OUT(path, call)                                                                      \
     do {                                                                                           \
         Fate fate = next(path);                                                                    \
