@@ -12,6 +12,7 @@ typedef struct RtRun {
     Rt rt;
     int rank;
     RtShare share;
+    double began;                       // when the program was started
     int64_t step;                       // steps done
     int interrupted;                    // the signal that asked to stop; 0: none; see rt_agree
     bool has_failed;                    // true if any rank has failed
@@ -39,7 +40,7 @@ bool rt_limits_check(const RtModel *m);
 // rank 0 calls it at once.
 void rt_buffer_messages(RtRun *run);
 void rt_flush_messages(RtRun *run);
-void rt_catch_signals(void);
+void rt_catch_signals(void);  // SIGINT, SIGTERM, SIGUSR1
 // All ranks call it together. Returns true if `ok` is true on all of them; afterwards
 // run->interrupted is the same on all. After a failure it returns false at once, so every function
 // on the way up may call it. A rank that fails alone therefore only has to return: the call at the

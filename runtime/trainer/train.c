@@ -1,6 +1,7 @@
 // The training loop.
 #include <assert.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,12 +174,22 @@ static bool evaluate(Train *t)
     return true;
 }
 
+// The time that the run may take is over: rank 0 stops it as a signal does.
+static void check_time(const RtRun *run)
+{
+    double most = run->o.max_time;
+
+    if (run->rank == 0 && most > 0 && rt_seconds() - run->began >= most)
+        raise(SIGUSR1);
+}
+
 static bool run_steps(Train *t)
 {
     RtRun *run = t->run;
     int64_t every = run->o.eval_every;
 
     while (run->step < t->steps && !run->interrupted) {
+        check_time(run);
         t->began = rt_seconds();
         const int64_t *sample = next_micro(t);
         if (sample && run->interrupted)

@@ -1,5 +1,6 @@
 // The main program of a trainer: sets up options, memory and weights, and then trains, evaluates,
 // predicts and generates, as asked for, in this order.
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,10 @@
 #include "runtime/trainer/run_report.h"
 #include "runtime/trainer/trainer.h"
 #include "runtime/trainer/watch.h"
+
+// The status of a run that was asked to make room, and can go on another time: EX_TEMPFAIL of
+// sysexits.h.
+enum { TRY_AGAIN = 75 };
 
 static void start_tensors(RtRun *run)
 {
@@ -138,12 +143,14 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
         return 1;
     rt_catch_signals();
     bool ok = rt_agree(run, run_all(run, x));
+    if (ok && run->interrupted == SIGUSR1)
+        return TRY_AGAIN;
     return !ok ? 1 : run->interrupted ? 128 + run->interrupted : 0;
 }
 
 int rt_main(const RtModel *model, int argc, char **argv)
 {
-    RtRun run = {.model = model, .rt.device = model->device};
+    RtRun run = {.model = model, .rt.device = model->device, .began = rt_seconds()};
     RtInputs inputs = {0};
 
     rt_open_streams();

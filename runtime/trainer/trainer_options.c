@@ -69,6 +69,8 @@ const RtOption rt_options[] = {
     {"--resume", RT_FLAG, AT(resume), 0, 0, NULL,
      "go on from the last whole checkpoint in the folder of --checkpoint; from the start if there "
      "is none"},
+    {"--max-time", RT_TIME, AT(max_time), 1, MOST, "TIME",
+     "stop after so much time, 90s, 10min or 2h, as after SIGUSR1: save, and exit with status 75"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE", "write one line of JSON for each step"},
     {"--predict", RT_TEXT, AT(predict), 0, 0, "PATH",
      "write the outputs for these inputs to the file of -o; data as for --data, or the .npy of the "
@@ -147,8 +149,8 @@ static bool set_real(const RtModel *m, const char *name, const char *text, doubl
     return true;
 }
 
-// "500", "90s", "10min", "2h"
-static bool set_period(const RtModel *m, const RtOption *x, const char *text, RtPeriod *to)
+// "90s", "10min" or "2h", and "500" as steps.
+static bool read_period(const RtOption *x, const char *text, RtPeriod *to)
 {
     static const struct {
         const char *name;
@@ -164,10 +166,26 @@ static bool set_period(const RtModel *m, const RtOption *x, const char *text, Rt
             *to = units[i].seconds ? (RtPeriod){0, (double)v * units[i].seconds} : (RtPeriod){v, 0};
             return true;
         }
-    return rt_error(m,
+    return false;
+}
+
+static bool set_period(const RtModel *m, const RtOption *x, const char *text, RtPeriod *to)
+{
+    return read_period(x, text, to) ||
+           rt_error(m,
                     "%s: '%s' is neither a number of steps, as 500, nor a time, as 90s, 10min "
                     "or 2h",
                     x->name, text);
+}
+
+static bool set_time(const RtModel *m, const RtOption *x, const char *text, double *to)
+{
+    RtPeriod p;
+
+    if (!read_period(x, text, &p) || p.steps)
+        return rt_error(m, "%s: '%s' is not a time, as 90s, 10min or 2h", x->name, text);
+    *to = p.seconds;
+    return true;
 }
 
 // Sets *to to the index of `text` among the words of x->value, as in "constant|linear|cosine".
@@ -213,6 +231,8 @@ static bool set_option(const RtModel *m, RtOptions *o, const RtOption *x, const 
         return set_word(m, x, text, field);
     case RT_PERIOD:
         return set_period(m, x, text, field);
+    case RT_TIME:
+        return set_time(m, x, text, field);
     case RT_REAL:
         return set_real(m, x->name, text, field) &&
                (*(double *)field >= 0 || rt_error(m, "%s: '%s' is less than 0", x->name, text));
@@ -324,6 +344,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
                            : o->save_gradients ? "--save-gradients"
                            : o->profile        ? "--profile"
                            : o->trace          ? "--trace"
+                           : o->max_time > 0   ? "--max-time"
                                                : NULL;
     if (training && !o->data)
         return rt_error(m, "%s needs --data", training);

@@ -21,7 +21,7 @@ typedef struct RtOptions {
     int64_t keep;    // checkpoints
     int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout, gpu;
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
-    double temperature;
+    double temperature, max_time;
     const char *trace;
     bool resume, in_place, no_shuffle, no_overlap, no_graph, tf32, tune, info, check_arena, pin,
         profile, quiet, help;
@@ -35,7 +35,15 @@ void rt_options_free(RtOptions *o);
 // Upper bound of --steps, such that steps times the samples of a step fit an int64_t.
 #define RT_MAX_STEPS ((int64_t)1 << 40)
 
-typedef enum RtOptionKind { RT_FLAG, RT_TEXT, RT_WHOLE, RT_REAL, RT_WORD, RT_PERIOD } RtOptionKind;
+typedef enum RtOptionKind {
+    RT_FLAG,
+    RT_TEXT,
+    RT_WHOLE,
+    RT_REAL,
+    RT_WORD,
+    RT_PERIOD,
+    RT_TIME
+} RtOptionKind;
 
 // The devices whose programs have an option.
 typedef enum RtOptionOf { RT_OF_ALL, RT_OF_CPU, RT_OF_GPU } RtOptionOf;

@@ -44,7 +44,7 @@ class Trainer:
         """The exit status, and what the program said."""
         p = self.start(*options, limit=limit)
         err = p.communicate(timeout=120)[1]
-        if p.returncode > 2 and p.returncode < 128:
+        if p.returncode == 127:
             raise RuntimeError(err)
         said = [x.partition(": ")[2] for x in err.splitlines() if x.startswith(f"{self.program.name}: ")]
         return p.returncode, "\n".join(said)
@@ -170,6 +170,7 @@ def test_messages(checks, trainer):
          f"is taken\nerror: --resume: no checkpoint in '{small}' is whole"),
         (["--resume"], 2, "error: --resume needs --checkpoint"),
         (["--keep", 3], 2, "error: --keep needs --checkpoint"),
+        (["--max-time", 3], 2, "error: --max-time: '3' is not a time, as 90s, 10min or 2h"),
         (["--checkpoint-every", "3min"], 2, "error: --checkpoint-every needs --checkpoint"),
         (["--checkpoint", there, "--checkpoint-every", "3 days"], 2,
          "error: --checkpoint-every: '3 days' is neither a number of steps, as 500, nor a time, as 90s, 10min or 2h"),
@@ -193,6 +194,23 @@ def test_messages(checks, trainer):
     found = trainer.run("--steps", 1, "--checkpoint", trainer.work / "used", "--resume")
     checks.check("after Ctrl-C there is a checkpoint, and the lock is free",
                  running.returncode == 130 and found == (0, "") and list((trainer.work / "used").glob("step-*/MANIFEST")))  # fmt: skip
+
+
+def test_room(checks, trainer):
+    """A run that is asked to make room, by a signal or by its own time, goes on another time."""
+    whole, parts = trainer.folder("whole"), trainer.folder("room")
+    trainer.run("--steps", 2000, "--checkpoint", whole)
+    p = trainer.start("--steps", 2000, "--checkpoint", parts, "--resume", "--log", "room.jsonl")
+    while not (log := trainer.work / "room.jsonl").exists() or not log.stat().st_size:
+        time.sleep(0.005)
+    p.send_signal(signal.SIGUSR1)
+    p.communicate()
+    checks.check("SIGUSR1: status 75, and a checkpoint", p.returncode == 75 and any(parts.glob("step-*/MANIFEST")))
+    ran = trainer.run("--epochs", 10**6, "--checkpoint", trainer.folder("timed"), "--max-time", "1s")
+    checks.check("--max-time: status 75", ran == (75, ""), str(ran))
+    ran = trainer.run("--steps", 2000, "--checkpoint", parts, "--resume")
+    same = all((step(whole, 2000) / f).read_bytes() == (step(parts, 2000) / f).read_bytes() for f in FILES)
+    checks.check("the same bits", ran == (0, "") and same, str(ran))
 
 
 def test_other_model(checks, trainer, other):
@@ -262,7 +280,7 @@ def main():
         made = side_by_side(o.jobs, *(partial(of_model, m) for m in models))
         first = made[0][0]
         test_meshes(checks, [made[0][0], made[0][-1], Trainer(models[0], 3)])
-        for test in (test_damage, test_messages, test_full_disk, test_kills):
+        for test in (test_damage, test_messages, test_full_disk, test_room, test_kills):
             test(checks, first)
         if len(made) > 1:
             test_other_model(checks, first, made[1][0])
