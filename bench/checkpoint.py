@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The cost of checkpoints: the mean step of a run that saves every few steps, over that of one that doesn't.
+
+  checkpoint.py --shardcc build/shardcc --work DIR [--every 20] [--saves 2] [--rounds 2] [--threads 2] [NAME ...]
+
+Ours: beside the steps, and in place. PyTorch's: torch.save in the loop, and torch.distributed.checkpoint's async_save,
+whose first step waits for the save before. All save weights and AdamW's states every 20 steps, a step after the last save
+begins counts to the run's time, and so does waiting for the last save. The sides run one after the other, in separate
+processes; `ms` is the least mean of all rounds.
+"""
+import argparse
+import shutil
+import sys
+import time
+
+import models
+from measure import Failure, Side, run
+from models import MODELS, WARM_UP, build, check_table, table_parser, torch_env, torch_model
+
+SIDES = {
+    "ours": ["--keep", "1"],
+    "ours, beside": ["--keep", "1", "--checkpoint-every"],
+    "ours, in place": ["--keep", "1", "--checkpoint-in-place", "--checkpoint-every"],
+    "PyTorch": "none",
+    "torch.save": "save",
+    "async_save": "async",
+}
+
+
+def steps_of(options):
+    """The last save has a few steps to be written beside."""
+    return options.every * (options.saves + 1)
+
+
+def ours(name, how, options):
+    """Seconds a step: of the whole run, without those of one with two steps. Both save once at the end, in place."""
+    trainer, data = options.made[name]
+    folder, seconds = options.work / "checkpoints", []
+    for steps in (WARM_UP, WARM_UP + steps_of(options)):
+        shutil.rmtree(folder, ignore_errors=True)
+        begin = time.perf_counter()
+        extra = [*how, options.every] if how[-1].endswith("every") else how
+        run([trainer, "--data", data, "--steps", steps, "--no-shuffle", "--quiet", "--threads", options.threads,
+             "--checkpoint", folder, *extra])  # fmt: skip
+        seconds.append(time.perf_counter() - begin)
+    return (seconds[1] - seconds[0]) / steps_of(options)
+
+
+def torchs(name, how, options):
+    command = [sys.executable, __file__, name, "--torch", how, "--every", options.every, "--saves", options.saves,
+               "--threads", options.threads, "--work", options.work]  # fmt: skip
+    return float(run(command, env=torch_env(options.threads))[0].split()[-1])
+
+
+def torch_side(options):
+    """Prints the seconds a step, in a process of its own."""
+    import torch
+    import torch.distributed.checkpoint as dcp
+
+    module, inputs, labels, loss_of = torch_model(options.names[0], options.threads)
+    optimizer = torch.optim.AdamW(module.parameters(), lr=models.LEARNING_RATE, fused=True)
+    folder = options.work / "torch_checkpoints"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    pending, begin = None, 0
+    for step in range(1, WARM_UP + steps_of(options) + 1):
+        if step == WARM_UP + 1:
+            begin = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        loss = loss_of(module(*inputs.values()), labels)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        if step % options.every or step <= WARM_UP:
+            continue
+        state = {"model": module.state_dict(), "optimizer": optimizer.state_dict()}
+        if options.torch == "save":
+            torch.save(state, folder / "new.pt")
+            (folder / "new.pt").rename(folder / "last.pt")
+        if options.torch == "async":
+            if pending:
+                pending.result()
+                shutil.rmtree(folder / f"{step - 2 * options.every}", ignore_errors=True)
+            pending = dcp.async_save(state, checkpoint_id=folder / f"{step}")
+    if pending:
+        pending.result()
+    print((time.perf_counter() - begin) / steps_of(options))
+    shutil.rmtree(folder)
+
+
+def main():
+    p = table_parser(__doc__, MODELS)
+    p.add_argument("--every", type=int, default=20)
+    p.add_argument("--saves", type=int, default=2)
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--torch", choices=("none", "save", "async"), help=argparse.SUPPRESS)
+    p.set_defaults(rounds=2)
+    options = p.parse_args()
+    if options.torch:
+        return torch_side(options)
+    check_table(p, options, MODELS)
+    options.work.mkdir(parents=True, exist_ok=True)
+    print(f"{'a step':20s}  {'':15s} {'ms':>8s}  {'over none':>9s}")
+    for name in options.names or ["gpt2"]:
+        options.made = {name: build(name, options.shardcc, options.work)}
+        sides = {side: Side() for side in SIDES}
+        for _ in range(options.rounds):
+            for side, how in SIDES.items():
+                measure = torchs if isinstance(how, str) else ours
+                try:
+                    sides[side].seconds.append(measure(name, how, options))
+                except Failure as e:
+                    sides[side].problem = str(e)
+        none = None
+        for side, x in sides.items():
+            if x.problem:
+                print(f"{MODELS[name]:20s}  {side:15s} {x.problem}", flush=True)
+                continue
+            none = min(x.seconds) if side in ("ours", "PyTorch") else none
+            print(f"{MODELS[name]:20s}  {side:15s} {1e3 * min(x.seconds):8.1f}  {min(x.seconds) / none:9.3f}", flush=True)
+    return None
+
+
+if __name__ == "__main__":
+    main()
