@@ -56,8 +56,8 @@ static int bounded_blocks(int threads)
     return threads > THREADS ? 1 : THREADS / threads;
 }
 
-// "[256, 2](const float *x0, float *y0, int64_t layer)": the threads of a block, how many blocks a
-// multiprocessor must have room for, and the parameters.
+// "a block has a row[256, 2](const float *x0, float *y0, int64_t layer)": the form, the threads of
+// a block, how many blocks a multiprocessor must have room for, and the parameters.
 static void print_parameters(const Body *b, GroupCall *call, const char *body, Text *t)
 {
     bool has_columns = b->it->group.has_columns;
@@ -67,7 +67,8 @@ static void print_parameters(const Body *b, GroupCall *call, const char *body, T
     const char *blocks = is_shared_by_block(b)
                              ? arena_string(b->g->arena, ", %d", bounded_blocks(call->threads))
                              : "";
-    text_printf(t, "[%d%s](%s", call->threads, blocks, has_columns ? "double *partial" : "");
+    text_printf(t, "%s[%d%s](%s", form_of(threads_of(b)), call->threads, blocks,
+                has_columns ? "double *partial" : "");
     before = has_columns ? ", " : "";
     for (int i = 0; i < call->n_places; i++) {
         int k = call->place[i];
@@ -195,7 +196,7 @@ static void print_kernel_text(Gen *g, const GroupFunction *f)
     char *s = sized_text_fill(g->arena, &f->text, -1);
     int64_t *size = arena_array(g->arena, int64_t, f->text.n_holes + 1);
     int n = sized_text_parameters(&f->text, 0, size);
-    const char *end = strchr(s, ']');
+    const char *begin = strchr(s, '['), *end = strchr(begin, ']');
     size_t length = strcspn(end, "\n");
 
     text_printf(&head, "%s%.*s", f->name, (int)length - 2, end + 1);
@@ -203,8 +204,8 @@ static void print_kernel_text(Gen *g, const GroupFunction *f)
         text_printf(&head, ", int64_t n%d", i);
     text_printf(&head, ")");
     print_function_head(g, f, g->groups);
-    text_printf(g->groups, "extern \"C\" __global__ void __launch_bounds__(%.*s)\n",
-                (int)(end - s) - 1, s + 1);
+    text_printf(g->groups, "// %.*s\nextern \"C\" __global__ void __launch_bounds__(%.*s)\n",
+                (int)(begin - s), s, (int)(end - begin) - 1, begin + 1);
     print_wrapped(g->groups, 0, head.s);
     text_printf(g->groups, "%s\nRT_ENTRY(%s);\n\n", end + length + 1, f->name);
     text_free(&head);

@@ -1,5 +1,8 @@
 // Chooses how threads share a fused group's elements, by its shape alone.
 #include "generator/cuda/threads.h"
+
+#include <assert.h>
+
 #include "runtime/rt_cuda_workspace.h"
 
 enum {
@@ -13,6 +16,32 @@ enum {
     // one, which has half as many: measured as the most that never spill.
     REGISTERS = 48,
     FEW_REGISTERS = 20,
+};
+
+// How a thread that takes several turns over a row has its elements.
+typedef enum Turns { ONE_TURN, KEPT, READ_AGAIN } Turns;
+
+// A block takes at least two turns, as it is made so small.
+static const struct {
+    Share share;
+    Turns turns;  // ONE_TURN: there are no rows
+    bool is_vector;
+    const char *name;
+} forms[] = {
+    {SHARE_ELEMENTS, ONE_TURN, true, "a thread has 4 neighbours"},
+    {SHARE_ELEMENTS, ONE_TURN, false, "a thread has an element"},
+    {SHARE_WARP, ONE_TURN, true, "a warp has a row, in 1 turn of 4 neighbours a thread"},
+    {SHARE_WARP, ONE_TURN, false, "a warp has a row, in 1 turn"},
+    {SHARE_WARP, KEPT, true, "a warp has a row, kept in registers, 4 neighbours a thread"},
+    {SHARE_WARP, KEPT, false, "a warp has a row, kept in registers"},
+    {SHARE_WARP, READ_AGAIN, true, "a warp has a row, 4 neighbours a thread"},
+    {SHARE_WARP, READ_AGAIN, false, "a warp has a row"},
+    {SHARE_BLOCK, KEPT, true, "a block has a row, kept in registers, 4 neighbours a thread"},
+    {SHARE_BLOCK, KEPT, false, "a block has a row, kept in registers"},
+    {SHARE_BLOCK, READ_AGAIN, true, "a block has a row, 4 neighbours a thread"},
+    {SHARE_BLOCK, READ_AGAIN, false, "a block has a row"},
+    {SHARE_COLUMNS, ONE_TURN, true, "a block has some columns of a chunk of rows, a thread 4"},
+    {SHARE_COLUMNS, ONE_TURN, false, "a block has some columns of a chunk of rows, a thread one"},
 };
 
 static const Value *value_at(const Body *b, int k)
@@ -192,3 +221,24 @@ void share_out(Body *b)
     choose_threads(b);
     choose_registers(b);
 }
+
+// ---- forms ----
+
+static Turns turns_of(const Threads *x)
+{
+    if (x->turns < 2)
+        return ONE_TURN;
+    return x->has_registers ? KEPT : READ_AGAIN;
+}
+
+const char *form_of(const Threads *x)
+{
+    for (int i = 0; i < COUNT(forms); i++)
+        if (forms[i].share == x->share && forms[i].turns == turns_of(x) &&
+            forms[i].is_vector == (x->width > 1))
+            return forms[i].name;
+    assert(false);
+    return NULL;
+}
+
+const char *form_name(int i) { return i < COUNT(forms) ? forms[i].name : NULL; }

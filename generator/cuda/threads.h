@@ -35,6 +35,11 @@ static inline Threads *threads_of(const Body *b) { return b->own; }
 // Chooses all of it.
 void share_out(Body *b);
 
+// How the threads of a kernel share its elements, in words. Several kernels are of one form.
+const char *form_of(const Threads *x);
+// Form number i of all; NULL: there are i.
+const char *form_name(int i);
+
 // The stride of operand k along the last dim.
 int64_t last_stride(const Body *b, int k);
 // Does what is selected make output operand k, instead of reading it back?

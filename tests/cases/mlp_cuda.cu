@@ -13,6 +13,7 @@
 #include "runtime/cuda/group.cuh"
 
 // 1: add le select; 16 rows of 64; x0 0
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 module_1_forward(const float *x0, const float *bias, float *y0)
 {
@@ -34,6 +35,7 @@ module_1_forward(const float *x0, const float *bias, float *y0)
 RT_ENTRY(module_1_forward);
 
 // 3: add tanh mul sub; 16 rows of 64; x0 2
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 module_3_backward(const float *x0, const float *bias, float *y0, float *y1)
 {
@@ -57,6 +59,7 @@ module_3_backward(const float *x0, const float *bias, float *y0, float *y1)
 RT_ENTRY(module_3_backward);
 
 // 4: add; 16 rows of 10
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 module_4_forward(const float *x0, const float *bias, float *y0)
 {
@@ -75,6 +78,7 @@ module_4_forward(const float *x0, const float *bias, float *y0)
 RT_ENTRY(module_4_forward);
 
 // cross_entropy: eq not cast reduce_sum lt le or and select div; 16 elements
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_forward(const int64_t *x0, const int64_t *x1, const int64_t *x2, const int64_t *x3,
     const int64_t *x4, const int64_t *x5, uint8_t *y0, float *y1, int64_t *y2, float *y3)
@@ -113,6 +117,7 @@ cross_entropy_forward(const int64_t *x0, const int64_t *x1, const int64_t *x2, c
 RT_ENTRY(cross_entropy_forward);
 
 // cross_entropy: mod; one number
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_mod_forward(const int64_t *x0_at, int64_t *y0)
 {
@@ -128,6 +133,7 @@ cross_entropy_mod_forward(const int64_t *x0_at, int64_t *y0)
 RT_ENTRY(cross_entropy_mod_forward);
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 16 rows of 10; x1 4, x2 labels
+// a warp has a row, in 1 turn
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_log_forward(const float *x0_at, const float *x1, const int64_t *x2_at,
     const uint8_t *x3_at, float *y0, float *y1, float *y2)
@@ -162,6 +168,7 @@ cross_entropy_log_forward(const float *x0_at, const float *x1, const int64_t *x2
 RT_ENTRY(cross_entropy_log_forward);
 
 // cross_entropy: select neg div mul iota eq add; 16 rows of 10; x4 labels
+// a warp has a row, in 1 turn
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_backward(const uint8_t *x0_at, const float *x1_at, const float *x2_at,
     const float *x3, const int64_t *x4_at, float *y0)
@@ -188,6 +195,7 @@ cross_entropy_backward(const uint8_t *x0_at, const float *x1_at, const float *x2
 RT_ENTRY(cross_entropy_backward);
 
 // grad_norm 4.bias: mul reduce_sum; 10 elements; x0 4
+// a warp has a row, in 1 turn
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm(const float *x0, float *y0)
 {
@@ -210,6 +218,7 @@ grad_norm(const float *x0, float *y0)
 RT_ENTRY(grad_norm);
 
 // adamw: cast pow sub div sqrt neg mul; one number
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 adamw_scalars(const float *beta1_at, const float *step_at, const float *lr_at,
     const float *beta2_at, const float *weight_decay_at, float *y0, float *y1, float *y2,
@@ -239,6 +248,7 @@ adamw_scalars(const float *beta1_at, const float *step_at, const float *lr_at,
 RT_ENTRY(adamw_scalars);
 
 // adamw 4.bias: mul sub add sqrt div; 10 elements
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 adamw(float *next_param, const float *x1_at, const float *x2, float *next_exp_avg,
     const float *x4_at, const float *x5_at, float *next_exp_avg_sq, const float *beta2_at,
@@ -277,6 +287,7 @@ adamw(float *next_param, const float *x1_at, const float *x2, float *next_exp_av
 RT_ENTRY(adamw);
 
 // grad_norm 4.weight: mul reduce_sum; 640 elements; x0 4
+// a block has a row, 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(96, 5)
 grad_norm_reduce_sum(const float *x0, float *y0)
 {
@@ -296,6 +307,7 @@ grad_norm_reduce_sum(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum);
 
 // adamw 4.weight, 2.bias and 3 more: mul sub add sqrt div
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 adamw_div(float *next_param, const float *x1_at, const float *x2, float *next_exp_avg,
     const float *x4_at, const float *x5_at, float *next_exp_avg_sq, const float *beta2_at,
@@ -334,6 +346,7 @@ adamw_div(float *next_param, const float *x1_at, const float *x2, float *next_ex
 RT_ENTRY(adamw_div);
 
 // 3: mul; 1024 elements; x0 4
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 module_3_mul_backward(const float *x0, const float *x1, float *y0)
 {
@@ -351,6 +364,7 @@ module_3_mul_backward(const float *x0, const float *x1, float *y0)
 RT_ENTRY(module_3_mul_backward);
 
 // grad_norm 2.bias, 0.bias: mul reduce_sum; 64 elements
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_2(const float *x0, float *y0)
 {
@@ -374,6 +388,7 @@ grad_norm_reduce_sum_2(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_2);
 
 // 1: add le select; 16 rows of 64; x0 0, x2 2
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 module_1_backward(const float *x0, const float *bias, const float *x2, float *y0, float *y1)
 {
@@ -400,6 +415,7 @@ module_1_backward(const float *x0, const float *bias, const float *x2, float *y0
 RT_ENTRY(module_1_backward);
 
 // grad_norm 2.weight: mul reduce_sum; 64 rows of 64; x0 2
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_3(const float *x0, float *y0)
 {
@@ -423,6 +439,7 @@ grad_norm_reduce_sum_3(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_3);
 
 // grad_norm 0.weight: mul reduce_sum; 64 rows of 32; x0 0
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_4(const float *x0, float *y0)
 {
@@ -446,6 +463,7 @@ grad_norm_reduce_sum_4(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_4);
 
 // grad_norm: add sqrt; one number
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_sqrt(const float *x0_at, const float *x1_at, const float *x2_at, const float *x3_at,
     const float *x4_at, const float *x5_at, float *y0)
@@ -467,6 +485,7 @@ grad_norm_sqrt(const float *x0_at, const float *x1_at, const float *x2_at, const
 RT_ENTRY(grad_norm_sqrt);
 
 // 3: add tanh; 16 rows of 64; x0 2
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 module_3_predict(const float *x0, const float *bias, float *y0)
 {
@@ -486,6 +505,7 @@ module_3_predict(const float *x0, const float *bias, float *y0)
 RT_ENTRY(module_3_predict);
 
 // cross_entropy: eq not cast reduce_sum lt le or and select; 16 elements
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_predict(const int64_t *x0, const int64_t *x1, const int64_t *x2, const int64_t *x3,
     const int64_t *x4, const int64_t *x5, uint8_t *y0, float *y1, int64_t *y2)
@@ -523,6 +543,7 @@ cross_entropy_predict(const int64_t *x0, const int64_t *x1, const int64_t *x2, c
 RT_ENTRY(cross_entropy_predict);
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 16 rows of 10; x1 4, x2 labels
+// a warp has a row, in 1 turn
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_log_predict(const float *x0_at, const float *x1, const int64_t *x2_at,
     const uint8_t *x3_at, float *y0)

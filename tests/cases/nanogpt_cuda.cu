@@ -13,6 +13,7 @@
 #include "runtime/cuda/group.cuh"
 
 // wte: lt add select; 64 elements; x0 input_ids
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 wte_forward(const int64_t *x0, int64_t *y0)
 {
@@ -29,6 +30,7 @@ wte_forward(const int64_t *x0, int64_t *y0)
 RT_ENTRY(wte_forward);
 
 // node_add: add; 4 rows of 768; x0 wte
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 add_forward(const float *x0, const float *weight, float *y0)
 {
@@ -48,6 +50,7 @@ add_forward(const float *x0, const float *weight, float *y0)
 RT_ENTRY(add_forward);
 
 // blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln1_forward(const float *x0, const float *weight, const float *bias, float *y0, float *y1,
     float *y2)
@@ -90,6 +93,7 @@ ln1_forward(const float *x0, const float *weight, const float *bias, float *y0, 
 RT_ENTRY(ln1_forward);
 
 // blocks.{}.qkv: add; 64 rows of 144
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 qkv_forward(const float *x0, const float *bias, float *y0)
 {
@@ -109,6 +113,7 @@ qkv_forward(const float *x0, const float *bias, float *y0)
 RT_ENTRY(qkv_forward);
 
 // blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln2_forward(const float *x0, const float *bias, const float *x2, const float *weight,
     const float *x4, float *y0, float *y1, float *y2, float *y3)
@@ -158,6 +163,7 @@ ln2_forward(const float *x0, const float *bias, const float *x2, const float *we
 RT_ENTRY(ln2_forward);
 
 // blocks.{}: add div erf mul; 64 rows of 192; x0 fc
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 blocks_erf_forward(const float *x0, const float *bias, float *y0)
 {
@@ -179,6 +185,7 @@ blocks_erf_forward(const float *x0, const float *bias, float *y0)
 RT_ENTRY(blocks_erf_forward);
 
 // blocks.{}: add; 64 rows of 48; x0 out
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 blocks_add_forward(const float *x0, const float *bias, const float *x2, float *y0)
 {
@@ -199,6 +206,7 @@ blocks_add_forward(const float *x0, const float *bias, const float *x2, float *y
 RT_ENTRY(blocks_add_forward);
 
 // ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln_forward(const float *x0, const float *weight, const float *bias, float *y0, float *y1,
     float *y2, float *y3, float *y4)
@@ -244,6 +252,7 @@ ln_forward(const float *x0, const float *weight, const float *bias, float *y0, f
 RT_ENTRY(ln_forward);
 
 // cross_entropy: eq not cast reduce_sum lt le or and iota add mul select div; 64 elements
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_forward(const int64_t *x0, uint8_t *y0, float *y1, int64_t *y2, float *y3)
 {
@@ -280,6 +289,7 @@ cross_entropy_forward(const int64_t *x0, uint8_t *y0, float *y1, int64_t *y2, fl
 RT_ENTRY(cross_entropy_forward);
 
 // cross_entropy: mod; one number
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_mod_forward(const int64_t *x0_at, int64_t *y0)
 {
@@ -295,6 +305,7 @@ cross_entropy_mod_forward(const int64_t *x0_at, int64_t *y0)
 RT_ENTRY(cross_entropy_mod_forward);
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_log_forward(const float *x0_at, const float *x1, const int64_t *x2_at,
     const uint8_t *x3_at, float *y0, float *y1, float *y2)
@@ -331,6 +342,7 @@ cross_entropy_log_forward(const float *x0_at, const float *x1, const int64_t *x2
 RT_ENTRY(cross_entropy_log_forward);
 
 // cross_entropy: select neg div iota eq sub exp mul add; 64 rows of 96; x3 labels, x4 head
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_backward(const uint8_t *x0_at, const float *x1_at, const float *x2_at,
     const int64_t *x3_at, const float *x4, const float *x5_at, float *y0)
@@ -361,6 +373,7 @@ cross_entropy_backward(const uint8_t *x0_at, const float *x1_at, const float *x2
 RT_ENTRY(cross_entropy_backward);
 
 // grad_norm ln.bias, ln.weight and 5 more: mul reduce_sum; 48 elements
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm(const float *x0, float *y0)
 {
@@ -384,6 +397,7 @@ grad_norm(const float *x0, float *y0)
 RT_ENTRY(grad_norm);
 
 // adamw: cast pow sub div sqrt neg mul; one number
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 adamw_scalars(const float *beta1_at, const float *step_at, const float *lr_at,
     const float *beta2_at, const float *weight_decay_at, float *y0, float *y1, float *y2,
@@ -413,6 +427,7 @@ adamw_scalars(const float *beta1_at, const float *step_at, const float *lr_at,
 RT_ENTRY(adamw_scalars);
 
 // ln: mul reduce_sum neg sub div add; 64 rows of 48; x0 head, x3 blocks.{}
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln_backward(const float *x0, const float *weight, const float *x2_at, const float *x3,
     const float *x4_at, const float *x5_at, const float *x6_at, const float *bias, float *y0,
@@ -461,6 +476,7 @@ ln_backward(const float *x0, const float *weight, const float *x2_at, const floa
 RT_ENTRY(ln_backward);
 
 // adamw ln.weight, ln.bias and 6 more: mul sub add sqrt div; 48 elements
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 adamw(float *next_param, const float *x1_at, const float *x2, float *next_exp_avg,
     const float *x4_at, const float *x5_at, float *next_exp_avg_sq, const float *beta2_at,
@@ -499,6 +515,7 @@ adamw(float *next_param, const float *x1_at, const float *x2, float *next_exp_av
 RT_ENTRY(adamw);
 
 // ln: mul add; 64 rows of 48
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 ln_add_backward(const float *x0_at, const float *x1, const float *x2, const float *x3_at,
     float *y0)
@@ -521,6 +538,7 @@ ln_add_backward(const float *x0_at, const float *x1, const float *x2, const floa
 RT_ENTRY(ln_add_backward);
 
 // grad_norm head.weight, wte.weight: mul reduce_sum; 96 rows of 48
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum(const float *x0, float *y0)
 {
@@ -544,6 +562,7 @@ grad_norm_reduce_sum(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum);
 
 // adamw head.weight, blocks.{}.out.weight and 7 more: mul sub add sqrt div
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 adamw_div(float *next_param, const float *x1_at, const float *x2, float *next_exp_avg,
     const float *x4_at, const float *x5_at, float *next_exp_avg_sq, const float *beta2_at,
@@ -582,6 +601,7 @@ adamw_div(float *next_param, const float *x1_at, const float *x2, float *next_ex
 RT_ENTRY(adamw_div);
 
 // blocks.{}: add div erf mul neg exp; 64 rows of 192; x0 fc, x2 out
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 blocks_erf_backward(const float *x0, const float *bias, const float *x2, float *y0, float *y1)
 {
@@ -609,6 +629,7 @@ blocks_erf_backward(const float *x0, const float *bias, const float *x2, float *
 RT_ENTRY(blocks_erf_backward);
 
 // grad_norm blocks.{}.out.weight: mul reduce_sum; 9216 elements; x0 blocks.{}.out
+// a block has a row, 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(1024, 1)
 grad_norm_reduce_sum_2(const float *x0, float *y0)
 {
@@ -628,6 +649,7 @@ grad_norm_reduce_sum_2(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_2);
 
 // grad_norm blocks.{}.fc.bias: mul reduce_sum; 192 elements; x0 blocks.{}.fc
+// a warp has a row, 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_3(const float *x0, float *y0)
 {
@@ -650,6 +672,7 @@ grad_norm_reduce_sum_3(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_3);
 
 // blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum add sqrt div neg sub; 64 rows of 48; x3 blocks.{}
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln_div_backward(const float *x0, const float *weight, const float *x2_at, const float *x3,
     const float *x4_at, const float *bias, float *y0, float *y1, float *y2, float *y3, float *y4,
@@ -699,6 +722,7 @@ ln_div_backward(const float *x0, const float *weight, const float *x2_at, const 
 RT_ENTRY(ln_div_backward);
 
 // blocks.{}.ln2, blocks.{}.ln1: mul add; 64 rows of 48
+// a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
 ln_add_backward_2(const float *x0_at, const float *x1, const float *x2, const float *x3,
     const float *x4_at, float *y0)
@@ -722,6 +746,7 @@ ln_add_backward_2(const float *x0_at, const float *x1, const float *x2, const fl
 RT_ENTRY(ln_add_backward_2);
 
 // grad_norm blocks.{}.fc.weight: mul reduce_sum; 192 rows of 48; x0 blocks.{}.fc
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_4(const float *x0, float *y0)
 {
@@ -745,6 +770,7 @@ grad_norm_reduce_sum_4(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_4);
 
 // grad_norm blocks.{}.proj.weight: mul reduce_sum; 192 rows of 12; x0 blocks.{}.proj
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_5(const float *x0, float *y0)
 {
@@ -768,6 +794,7 @@ grad_norm_reduce_sum_5(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_5);
 
 // grad_norm blocks.{}.qkv.bias: mul reduce_sum; 144 elements; x0 blocks.{}.qkv
+// a warp has a row, 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_6(const float *x0, float *y0)
 {
@@ -790,6 +817,7 @@ grad_norm_reduce_sum_6(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_6);
 
 // grad_norm blocks.{}.ln1.bias: mul reduce_sum add; 48 elements
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_add(const float *x0, const float *x1_at, float *y0)
 {
@@ -814,6 +842,7 @@ grad_norm_add(const float *x0, const float *x1_at, float *y0)
 RT_ENTRY(grad_norm_add);
 
 // grad_norm blocks.{}.qkv.weight: mul reduce_sum; 144 rows of 48; x0 blocks.{}.qkv
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_reduce_sum_7(const float *x0, float *y0)
 {
@@ -837,6 +866,7 @@ grad_norm_reduce_sum_7(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_7);
 
 // grad_norm blocks.{}.out.bias: add; one number
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_add_2(const float *x0_at, const float *x1_at, const float *x2_at, const float *x3_at,
     const float *x4_at, const float *x5_at, const float *x6_at, const float *x7_at,
@@ -864,6 +894,7 @@ grad_norm_add_2(const float *x0_at, const float *x1_at, const float *x2_at, cons
 RT_ENTRY(grad_norm_add_2);
 
 // grad_norm wpe.weight: mul reduce_sum; 768 elements; x0 node_add
+// a block has a row, 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(96, 5)
 grad_norm_reduce_sum_8(const float *x0, float *y0)
 {
@@ -883,6 +914,7 @@ grad_norm_reduce_sum_8(const float *x0, float *y0)
 RT_ENTRY(grad_norm_reduce_sum_8);
 
 // grad_norm: add sqrt; one number
+// a thread has an element
 extern "C" __global__ void __launch_bounds__(256)
 grad_norm_sqrt(const float *x0_at, const float *x1_at, const float *x2_at, const float *x3_at,
     const float *x4_at, const float *x5_at, float *y0)
@@ -904,6 +936,7 @@ grad_norm_sqrt(const float *x0_at, const float *x1_at, const float *x2_at, const
 RT_ENTRY(grad_norm_sqrt);
 
 // blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln_predict(const float *x0, const float *weight, const float *bias, float *y0)
 {
@@ -941,6 +974,7 @@ ln_predict(const float *x0, const float *weight, const float *bias, float *y0)
 RT_ENTRY(ln_predict);
 
 // blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln2_predict(const float *x0, const float *bias, const float *x2, const float *weight,
     const float *x4, float *y0, float *y1)
@@ -986,6 +1020,7 @@ ln2_predict(const float *x0, const float *bias, const float *x2, const float *we
 RT_ENTRY(ln2_predict);
 
 // cross_entropy: eq not cast reduce_sum lt le or and iota add mul select; 64 elements; x0 labels
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_predict(const int64_t *x0, uint8_t *y0, float *y1, int64_t *y2)
 {
@@ -1021,6 +1056,7 @@ cross_entropy_predict(const int64_t *x0, uint8_t *y0, float *y1, int64_t *y2)
 RT_ENTRY(cross_entropy_predict);
 
 // cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
+// a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 cross_entropy_log_predict(const float *x0_at, const float *x1, const int64_t *x2_at,
     const uint8_t *x3_at, float *y0)

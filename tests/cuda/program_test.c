@@ -1,8 +1,11 @@
 // Tests generated programs for GPUs against each operator's own eval, as generator/kernel_test.c
 // does for CPUs, on the double of CUDA's runtime: in three orders of blocks, threads and streams,
-// which must give the same bits. `program_test NAME` tests one operator, `rows` or `columns`.
+// which must give the same bits. `program_test NAME` tests one operator, `rows`, `columns` or
+// `forms`.
+#include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "generator/cuda/threads.h"
 #include "runtime/cuda/cuda.h"
 #include "tests/cuda/cudart.h"
 #include "tests/generator/group_graph.h"
@@ -15,10 +18,13 @@ enum { EACH = 1 };
 #endif
 
 enum { ORDERS = 3 };
+static const char *asked_name;  // NULL: all
+
 static const struct {
     unsigned order;
     bool is_lazy;
-} orders[ORDERS] = {{0, false}, {1, true}, {12345, false}};
+    unsigned char fill;  // of the arena before: NaN, or -8 or so, which changes in each operator
+} orders[ORDERS] = {{0, false, 0xff}, {1, true, 0xc1}, {12345, false, 0xff}};
 
 // Compiles all programs of a folder, each with its kernels as C++, several at a time.
 static void compile_programs(const char *dir)
@@ -83,7 +89,79 @@ static void run_gpu(const RtModel *m, char *arena, int k)
     free(rt.kernel);
 }
 
-static void check_program(Test *t, const char *name, const char *dir)
+// No kernel writes bytes that hold no value: behind rows, behind buffers.
+static void check_unused(const Program *p, const char *arena, char fill)
+{
+    const Set *s = &p->set[SET_PREDICT];
+    bool *is_used = calloc((size_t)p->arena_bytes + 1, sizeof *is_used);
+
+    assert_non_null(is_used);
+    for (ValueId v = 1; v < s->g->n_values; v++) {
+        const Storage *at = &s->storage[v];
+        if (at->buffer)
+            memset(is_used + p->buffers[at->buffer].offset + at->offset, true,
+                   (size_t)value_bytes(value_of(s->g, v)));
+    }
+    for (int i = 1; i < p->n_buffers; i++)
+        if (p->buffers[i].kind == BUFFER_WORKSPACE)
+            memset(is_used + p->buffers[i].offset, true, (size_t)p->buffers[i].bytes);
+    for (int64_t i = 0; i < p->arena_bytes; i++)
+        if (!is_used[i] && arena[i] != fill)
+            fail_msg("byte %" PRId64 " of the arena is written, which holds no value", i);
+    free(is_used);
+}
+
+static void check_same(const Test *t, const RtModel *m, const char *a, const char *b)
+{
+    const Graph *g = t->cases.g;
+
+    for (int i = 0; i < t->n_checks; i++) {
+        const RtTensor *y = find_tensor(m, g->outputs[i].name);
+        if (memcmp(a + y->at, b + y->at, (size_t)value_bytes(value_of(g, t->checks[i].v))))
+            fail_msg("%s depends on the order of threads, or on bytes that hold no value", y->name);
+    }
+}
+
+// ---- forms ----
+
+enum { MOST_FORMS = 64 };
+static long *launches;  // by form, of all processes
+
+// Counts the launches of a program's kernels. The text says each one's form before its name.
+static void count_launches(const char *dir, const char *name)
+{
+    Arena *a = arena_new();
+    Diag d = {0};
+    File f;
+
+    assert_true(file_map(arena_string(a, "%s/%s.cu", dir, name), &f, &d));
+    const char *text = arena_copy(a, (const char *)f.data, f.size);
+    file_unmap(&f);
+    for (int i = 0; form_name(i); i++) {
+        const char *line = arena_string(a, "\n// %s\nextern", form_name(i));
+        for (const char *s = text; (s = strstr(s, line)); s++) {
+            const char *entry = strstr(s, "\nRT_ENTRY(") + strlen("\nRT_ENTRY(");
+            const char *kernel = arena_copy(a, entry, strcspn(entry, ")"));
+            __atomic_fetch_add(&launches[i], cudart_launches(kernel), __ATOMIC_RELAXED);
+        }
+    }
+    arena_free(a);
+}
+
+static void forms_are_launched(void **state)
+{
+    bool is_complete = true;
+
+    for (int i = 0; form_name(i); i++) {
+        printf("# %ld launches: %s\n", launches[i], form_name(i));
+        is_complete &= launches[i] > 0;
+    }
+    assert_true(is_complete || asked_name);
+}
+
+// ---- programs ----
+
+static void check_program(Test *t, const Program *program, const char *name, const char *dir)
 {
     Arena *a = arena_new();
     Loaded p = load_program(dir, name);
@@ -94,14 +172,15 @@ static void check_program(Test *t, const char *name, const char *dir)
     for (int k = 0; k < ORDERS; k++) {
         arena[k] = malloc(bytes + 1);
         assert_non_null(arena[k]);
-        memset(arena[k], 0xff, bytes);
+        memset(arena[k], orders[k].fill, bytes);
         copy_inputs(&t->cases, p.model, values, arena[k]);
         run_gpu(p.model, arena[k], k);
         if (k == 0)
             check_outputs(t, p.model, arena[k], values);
-        if (memcmp(arena[k], arena[0], bytes))
-            fail_msg("%s depends on the order of threads", name);
+        check_same(t, p.model, arena[k], arena[0]);
+        check_unused(program, arena[k], (char)orders[k].fill);
     }
+    count_launches(dir, name);
     for (int k = 0; k < ORDERS; k++)
         free(arena[k]);
     arena_free(a);
@@ -109,13 +188,13 @@ static void check_program(Test *t, const char *name, const char *dir)
 
 // Starts a program in a process of its own: kernels of two programs may have one name. A failure
 // there is reported there.
-static void start(Test *t, const char *name, const char *dir)
+static void start(Test *t, const Program *p, const char *name, const char *dir)
 {
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        check_program(t, name, dir);
+        check_program(t, p, name, dir);
         _exit(0);
     }
 }
@@ -128,8 +207,6 @@ static bool end_one(void)
     assert_true(wait(&status) > 0);
     return status == 0;
 }
-
-static const char *asked_name;
 
 static void remove_files(const char *dir, const char *name)
 {
@@ -160,6 +237,7 @@ static void programs_are_eval(void **state)
 {
     char dir[] = "/tmp/program_test.XXXXXX";
     Test t[OPS] = {0};
+    const Program *p[OPS] = {NULL};
     Diag d = {.file = "kernels.def"};
 
     if (asked_name && !op_find(asked_name))
@@ -170,7 +248,7 @@ static void programs_are_eval(void **state)
         if (!is_chosen(i))
             continue;
         make_graph(&t[i], op_table[i], SMALL_VOLUME, &d);
-        write_program_for(&target_cuda, &cuda_text, &t[i].cases, op_table[i]->name, dir, &d);
+        p[i] = write_program_for(&target_cuda, &cuda_text, &t[i].cases, op_table[i]->name, dir, &d);
     }
     compile_programs(dir);
     long most = sysconf(_SC_NPROCESSORS_ONLN), running = 0, failed = 0;
@@ -181,7 +259,7 @@ static void programs_are_eval(void **state)
             failed += !end_one();
             running--;
         }
-        start(&t[i], op_table[i]->name, dir);
+        start(&t[i], p[i], op_table[i]->name, dir);
         running++;
     }
     while (running--)
@@ -206,9 +284,9 @@ static void check_graph(void (*make)(Test *t, Diag *d), const char *name)
         return;
     assert_non_null(mkdtemp(dir));
     make(&t, &d);
-    write_program_for(&target_cuda, &cuda_text, &t.cases, name, dir, &d);
+    const Program *p = write_program_for(&target_cuda, &cuda_text, &t.cases, name, dir, &d);
     compile_programs(dir);
-    start(&t, name, dir);
+    start(&t, p, name, dir);
     assert_true(end_one());
     arena_free(t.cases.arena);
     remove_files(dir, name);
@@ -219,12 +297,95 @@ static void rows_are_eval(void **state) { check_graph(make_row_graph, "rows"); }
 
 static void columns_are_eval(void **state) { check_graph(make_column_graph, "columns"); }
 
+// ---- all forms ----
+
+static const Line form_line = {BOUND_SUM, 0, "f32", "forms"};
+
+// A row of which each element is read once.
+static void add_squares(Test *t, int64_t rows, int64_t n)
+{
+    ValueId x = add_input(&t->cases, F32, 2, (int64_t[]){rows, n}, (Mark){0});
+
+    add_check(t, &form_line,
+              make_reduce_sum(t->cases.g, make_mul(t->cases.g, x, x), 1, (int64_t[]){1}), n);
+}
+
+// Elements that all have the place of the first dim, and those of the last dim in all rows.
+static void add_flat(Test *t, int64_t rows, int64_t n)
+{
+    Graph *g = t->cases.g;
+    const int64_t dim[] = {rows, n};
+    ValueId x = add_input(&t->cases, F32, 2, dim, (Mark){0});
+    ValueId y = add_input(&t->cases, F32, 1, &n, (Mark){0});
+
+    y = make_broadcast(g, y, 2, dim, (int64_t[]){1});
+    add_check(t, &form_line, make_tanh(g, make_add(g, x, y)), 1);
+}
+
+// Elements of one dim, whose number no vector divides; others lie two apart.
+static void add_line(Test *t, int64_t n)
+{
+    Graph *g = t->cases.g;
+    const int64_t two[] = {2 * n}, one[] = {n, 1};
+    ValueId x = add_input(&t->cases, F32, 1, two, (Mark){0});
+    ValueId y = add_input(&t->cases, F32, 1, &n, (Mark){0});
+    ValueId even = make_slice(g, x, (int64_t[]){0}, &n, (int64_t[]){2});
+    ValueId sum = make_add(g, even, y);
+    ValueId both[] = {make_reshape(g, make_tanh(g, sum), 2, one),
+                      make_reshape(g, make_mul(g, sum, y), 2, one)};
+
+    add_check(t, &form_line, make_tanh(g, y), 1);
+    add_check(t, &form_line, make_concat(g, 2, both, 1), 1);
+}
+
+// Sums over the places of each channel, which lies last. tanh keeps them behind the convolution.
+static void add_channels(Test *t, int64_t channels)
+{
+    const Window plain = {.n = 2, .stride = {1, 1}, .dilation = {1, 1}};
+    const int64_t image[] = {3, 2, 9, 13}, window[] = {channels, 2, 1, 1};
+    Graph *g = t->cases.g;
+    ValueId x = add_input(&t->cases, F32, 4, image, (Mark){0});
+    ValueId w = add_input(&t->cases, F32, 4, window, (Mark){0});
+    ValueId y = make_tanh(g, make_conv(g, x, w, &plain, 1));
+
+    add_check(t, &form_line, make_reduce_sum(g, y, 3, (int64_t[]){0, 2, 3}), 351);
+    add_check(t, &form_line, make_reduce_sum(g, make_mul(g, y, y), 2, (int64_t[]){2, 3}), 117);
+}
+
+static void make_form_graph(Test *t, Diag *d)
+{
+    t->cases = (Cases){.arena = arena_new(), .r = {7}};
+    t->cases.g = graph_new(t->cases.arena, "forms");
+    t->cases.g->diag = d;
+    for (int i = 0; i < 3; i++)
+        add_line(t, (int64_t[]){5, 1027, 2049}[i]);
+    add_flat(t, 35, 36);
+    add_flat(t, 35, 37);
+    for (int i = 0; i < 6; i++)
+        add_norm(t, 35, (int64_t[]){5, 64, 37, 300, 261, 600}[i]);
+    for (int i = 0; i < 2; i++)
+        add_norm(t, 1, (int64_t[]){20501, 24004}[i]);
+    for (int i = 0; i < 2; i++)
+        add_squares(t, 35, (int64_t[]){37, 300}[i]);
+    add_shares(t, 3, 150);
+    add_channels(t, 11);
+    add_channels(t, 12);
+    assert_true(graph_verify(t->cases.g, d));
+}
+
+static void forms_are_eval(void **state) { check_graph(make_form_graph, "forms"); }
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_eval),
-                                       cmocka_unit_test(columns_are_eval),
-                                       cmocka_unit_test(programs_are_eval)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_eval), cmocka_unit_test(columns_are_eval),
+        cmocka_unit_test(forms_are_eval), cmocka_unit_test(programs_are_eval),
+        cmocka_unit_test(forms_are_launched)};
 
     asked_name = argc > 1 ? argv[1] : NULL;
+    launches = mmap(NULL, MOST_FORMS * sizeof *launches, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (launches == MAP_FAILED)
+        abort();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,10 @@
 #include "tests/generator/case.h"
 
 // Writes the program's text for a target to dir/NAME.c, with a function the_model that returns its
-// RtModel, and that of its kernels, if there are any, to dir/NAME.cu.
-static inline void write_program_for(const Target *target, const TargetText *text, const Cases *c,
-                                     const char *name, const char *dir, Diag *d)
+// RtModel, and that of its kernels, if there are any, to dir/NAME.cu. Returns the
+// program, in the cases' arena.
+static inline Program *write_program_for(const Target *target, const TargetText *text,
+                                         const Cases *c, const char *name, const char *dir, Diag *d)
 {
     GenerateOptions o = {
         .target = text, .name = name, .options = "", .plan = "one rank", .gpus = "sm_80"};
@@ -28,6 +29,7 @@ static inline void write_program_for(const Target *target, const TargetText *tex
                       "const RtModel *the_model(void) { return &model; }\n");
     assert_true(out_write(arena_string(c->arena, "%s.c", path), t.c.s, t.c.n, d));
     texts_free(&t);
+    return p;
 }
 
 static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
