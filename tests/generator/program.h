@@ -8,20 +8,27 @@
 #include "generator/generator.h"
 #include "tests/generator/case.h"
 
-// Writes the program's text for a target to dir/NAME.c, with a function the_model that returns its
-// RtModel, and that of its kernels, if there are any, to dir/NAME.cu. Returns the
-// program, in the cases' arena.
-static inline Program *write_program_for(const Target *target, const TargetText *text,
-                                         const Cases *c, const char *name, const char *dir, Diag *d)
+// The program of a graph, in the cases' arena.
+static inline Program *lower_cases(const Target *target, const Cases *c, Diag *d)
+{
+    Program *p = lower(c->arena, NULL, c->g,
+                       &(LowerOptions){.target = target, .fuse = true, .accumulate = 1}, d);
+
+    assert_non_null(p);
+    return p;
+}
+
+// Writes the program's text to dir/NAME.c, with a function the_model that returns its RtModel, and
+// that of its kernels, if there are any, to dir/NAME.cu.
+static inline void write_texts(const Program *p, const TargetText *text, const Cases *c,
+                               const char *name, const char *dir, Diag *d)
 {
     GenerateOptions o = {
         .target = text, .name = name, .options = "", .plan = "one rank", .gpus = "sm_80"};
-    Program *p = lower(c->arena, NULL, c->g,
-                       &(LowerOptions){.target = target, .fuse = true, .accumulate = 1}, d);
     char *path = arena_string(c->arena, "%s/%s", dir, name);
     ProgramTexts t = {{0}, {0}};
 
-    assert_true(p && program_check(p, d));
+    assert_true(program_check(p, d));
     generate_texts(p, &o, &t);
     if (t.kernels.n)
         assert_true(out_write(arena_string(c->arena, "%s.cu", path), t.kernels.s, t.kernels.n, d));
@@ -29,12 +36,11 @@ static inline Program *write_program_for(const Target *target, const TargetText 
                       "const RtModel *the_model(void) { return &model; }\n");
     assert_true(out_write(arena_string(c->arena, "%s.c", path), t.c.s, t.c.n, d));
     texts_free(&t);
-    return p;
 }
 
 static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
 {
-    write_program_for(&target_cpu, &cpu_text, c, name, dir, d);
+    write_texts(lower_cases(&target_cpu, c, d), &cpu_text, c, name, dir, d);
 }
 
 #ifdef __SANITIZE_ADDRESS__
