@@ -76,7 +76,7 @@ static bool open_arena(Rt *rt, const RtModel *m)
 
     if (!is_fine(m, cudaMemGetInfo(&available, &all), "the GPU's memory"))
         return false;
-    if (bytes > available || cudaMalloc(&p, bytes) == cudaErrorMemoryAllocation)
+    if (cudaMalloc(&p, bytes) == cudaErrorMemoryAllocation)
         return rt_error(m, "the arena takes %.1f MiB, but the GPU has %.1f MiB free of %.1f",
                         (double)bytes / (1 << 20), (double)available / (1 << 20),
                         (double)all / (1 << 20));
