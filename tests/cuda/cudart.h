@@ -3,7 +3,8 @@
 // Device memory is memory of the process that only kernels and copies may touch; a host that
 // touches it ends with a message. What CUDA leaves undefined, or what makes a program wait without
 // need, ends with a message too: copies that overlap or leave their allocation, asynchronous copies
-// of host memory that isn't pinned, the default stream, objects that were destroyed.
+// of host memory that isn't pinned, the default stream, objects that were destroyed, streams that
+// are destroyed before anybody has waited for their work.
 #ifndef SHARDCC_TESTS_CUDA_CUDART_H
 #define SHARDCC_TESTS_CUDA_CUDART_H
 

@@ -27,6 +27,7 @@ static Machine machine_new(bool is_lazy)
 
 static void machine_end(Machine *m)
 {
+    cudaDeviceSynchronize();
     cudaStreamDestroy(m->a);
     cudaStreamDestroy(m->b);
     cudaEventDestroy(m->event);
@@ -187,6 +188,11 @@ static void use_destroyed(Machine *m)
     cudaStreamDestroy(m->b);
     cudaMemsetAsync(m->x, 0, N, m->b);
 }
+static void destroy_busy(Machine *m)
+{
+    cudaMemsetAsync(m->x, 0, N, m->a);
+    cudaStreamDestroy(m->a);
+}
 static void launch_nothing(Machine *m)
 {
     RtCuda c = {.stream = m->a};
@@ -255,6 +261,7 @@ static const struct {
     {copy_wrong_way, "the destination is no device memory"},
     {use_default_stream, "cudaMemsetAsync: the default stream"},
     {use_destroyed, "cudaMemsetAsync: the object has been destroyed"},
+    {destroy_busy, "cudaStreamDestroy: nobody has waited for the stream's work"},
     {launch_nothing, "error: rt_cuda_nothing: named symbol not found"},
 #ifdef GPU_IS_WATCHED
     {race_of_blocks, "race: device memory is"},

@@ -84,29 +84,66 @@ static void test_fills(void **state)
     }
 }
 
-static void refuses(int gpus, size_t memory, int gpu)
+// Work has ended after a wait for the device, so that it has times.
+static void test_synchronise(void **state)
 {
-    Rt rt = {.device = &rt_cuda, .gpu.number = gpu};
+    Rt rt = opened(0, true);
+    RtMark begin = {0}, end = {0};
 
-    cudart_machine(gpus, memory);
-    assert_false(rt_cuda.open(&rt, &model));
+    rt_cuda.mark(&rt, &begin);
+    rt_cuda.fill(&rt, 0, "a", 1, 1000);
+    rt_cuda.mark(&rt, &end);
+    rt_cuda.synchronise(&rt);
+    assert_true(rt_cuda.seconds_between(&begin, &end) >= 0);
+    rt_cuda.free_mark(&begin);
+    rt_cuda.free_mark(&end);
     close_device(&rt);
 }
 
-// The messages go to stderr.
+// Work that is under way when a program ends.
+static void test_close(void **state)
+{
+    Rt rt = opened(0, true);
+
+    rt_cuda.fill(&rt, 0, "a", 1, 1000);
+    close_device(&rt);
+}
+
+typedef struct Refusal {
+    int gpus, gpu;
+    int64_t memory;
+    const char *says;
+} Refusal;
+
+static void open_refused(const void *x)
+{
+    const Refusal *r = x;
+    Rt rt = {.device = &rt_cuda, .gpu.number = r->gpu};
+
+    cudart_machine(r->gpus, (size_t)r->memory);
+    bool is_open = rt_cuda.open(&rt, &model);
+    close_device(&rt);
+    exit(!is_open);
+}
+
 static void test_refusals(void **state)
 {
-    refuses(0, MIB, 0);
-    refuses(2, 64 * MIB, 2);
-    refuses(1, MIB, 0);
-    cudart_machine(1, (size_t)1 << 30);
+    static const Refusal refusals[] = {
+        {0, 0, MIB, "there is no GPU"},
+        {2, 2, 64 * MIB, "--device 2: this machine has 2 GPUs, from 0 on"},
+        {1, 0, MIB, "the arena takes 22.0 MiB, but the GPU has 1.0 MiB free of 1.0"},
+    };
+
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        check_failure(open_refused, &refusals[i], refusals[i].says);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_order),
-                                       cmocka_unit_test(test_fills),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copies), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_fills),  cmocka_unit_test(test_synchronise),
+        cmocka_unit_test(test_close),  cmocka_unit_test(test_refusals)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
