@@ -31,7 +31,7 @@ static int widen(RtCudaDims *d, int bytes, const void *y, const void *x)
            (((uintptr_t)y | (uintptr_t)x) % (uintptr_t)unit || !fits(d, unit / bytes, x != NULL)))
         unit /= 2;
     int64_t n = unit / bytes;
-    for (int i = 0; i < d->n && n > 1; i++) {
+    for (int i = 0; i < d->n; i++) {
         bool is_last = i == d->n - 1;
         d->dim[i] /= is_last ? n : 1;
         d->x[i] /= is_last ? 1 : n;
@@ -136,8 +136,6 @@ void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)
         c.y_stride[i] = p->stride[i];
     }
     c.dim[p->dim] -= shard->extent;
-    if (c.dim[p->dim] <= 0)
-        return;
     rt_cuda_put(rt, &c, (char *)x + shard->extent * p->stride[p->dim] * bytes,
                 rt_cuda_pattern(t == RT_BOOL ? RT_U8 : t, rt_identity(p->type, p->op)));
 }

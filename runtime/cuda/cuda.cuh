@@ -73,10 +73,8 @@ __device__ __forceinline__ RtOffsets rt_offsets(const RtCudaDims &d, int64_t i)
         at.y += part.rest * d.y[k];
         i = part.quotient;
     }
-    if (d.n > 0) {
-        at.x += i * d.x[0];
-        at.y += i * d.y[0];
-    }
+    at.x += i * d.x[0];  // without dims i is 0
+    at.y += i * d.y[0];
     return at;
 }
 

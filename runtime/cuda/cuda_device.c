@@ -71,7 +71,7 @@ static bool load_kernels(Rt *rt, const RtModel *m)
 
 static bool open_arena(Rt *rt, const RtModel *m)
 {
-    size_t available = 0, all = 0, bytes = m->arena_bytes > 0 ? (size_t)m->arena_bytes : 1;
+    size_t available = 0, all = 0, bytes = (size_t)m->arena_bytes;
     void *p = NULL;
 
     if (!is_fine(m, cudaMemGetInfo(&available, &all), "the GPU's memory"))

@@ -7,8 +7,9 @@ enum { RT_GATHER_BLOCK = 256 };
 __device__ __forceinline__ int64_t rt_row_of(const RtGather &p, const void *index, int64_t i)
 {
     int64_t x = p.index_type == RT_I32 ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
+    uint64_t row = (uint64_t)x - (uint64_t)p.offset;  // below the offset it is a huge number
 
-    return x >= p.offset && x - p.offset < p.n ? x - p.offset : -1;
+    return row < (uint64_t)p.n ? (int64_t)row : -1;
 }
 
 // A thread for each unit of T of the result; `inner` is counted in units.

@@ -48,13 +48,13 @@ __device__ __forceinline__ auto rt_by_columns(const RtRows &r)
         return row < r.last ? r.at[row * r.row_stride + k * r.col_stride] : 0;
     });
 }
-// The operand of a product whose terms are the rows; its own rows are the columns from `first` on.
+// The operand of a product whose terms are the rows, up to the last one; its own rows are the
+// columns from `first` on.
 __device__ __forceinline__ auto rt_by_rows(const RtRows &r, int64_t first, int64_t columns)
 {
     return rt_operand(r.col_stride != 1, [=](int i, int64_t k) {
         int64_t row = r.row + k, column = first + i;
-        return row < r.last && column < columns ? r.at[row * r.row_stride + column * r.col_stride]
-                                                : 0;
+        return column < columns ? r.at[row * r.row_stride + column * r.col_stride] : 0;
     });
 }
 
@@ -71,9 +71,9 @@ struct RtRange {
 __device__ __forceinline__ RtRange rt_seen_keys(const RtAttention &p, int64_t row)
 {
     RtRange k = {0, p.t};
-    int64_t end = row + RT_EDGE < p.s ? row + RT_EDGE : p.s;
+    int64_t end = row + RT_EDGE;
 
-    if (p.causal && p.window > 0 && row + p.offset - p.window + 1 > 0)
+    if (p.causal && p.window > 0 && row + p.offset >= p.window)
         k.first = (row + p.offset - p.window + 1) / RT_EDGE * RT_EDGE;
     if (p.causal && end + p.offset < p.t)
         k.last = end + p.offset;
@@ -82,7 +82,7 @@ __device__ __forceinline__ RtRange rt_seen_keys(const RtAttention &p, int64_t ro
 __device__ __forceinline__ RtRange rt_seeing_rows(const RtAttention &p, int64_t key)
 {
     RtRange q = {0, p.s};
-    int64_t end = key + RT_EDGE < p.t ? key + RT_EDGE : p.t;
+    int64_t end = key + RT_EDGE;
 
     if (p.causal && key > p.offset)
         q.first = (key - p.offset) / RT_EDGE * RT_EDGE;

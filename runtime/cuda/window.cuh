@@ -39,13 +39,13 @@ __device__ __forceinline__ int32_t rt_under(const RtCudaWindow &w, int dim, int3
     return at * w.stride[dim] + tap * w.dilation[dim] - w.low[dim];
 }
 
-// The coordinate of y whose window has tap `tap` at coordinate `at` of x; -1: none.
+// The coordinate of y whose window has tap `tap` at coordinate `at` of x; negative if there is
+// none.
 __device__ __forceinline__ int32_t rt_over(const RtCudaWindow &w, int dim, int32_t at, int32_t tap)
 {
     int32_t y = at + w.low[dim] - tap * w.dilation[dim];
 
-    return y >= 0 && y % w.stride[dim] == 0 && y / w.stride[dim] < w.y_dim[dim] ? y / w.stride[dim]
-                                                                                : -1;
+    return y % w.stride[dim] == 0 && y / w.stride[dim] < w.y_dim[dim] ? y / w.stride[dim] : -1;
 }
 
 __device__ __forceinline__ bool rt_is_inside(int32_t at, int32_t dim)
