@@ -259,8 +259,6 @@ adamw(float *next_param, const float *x1_at, const float *x2, float *next_exp_av
     const float *exp_avg_sq = next_exp_avg_sq;
     const int64_t i = 4 * rt_thread();
 
-    if (i >= 10)
-        return;
     const float x1 = x1_at[0];
     const float x4 = x4_at[0];
     const float x5 = x5_at[0];
