@@ -144,6 +144,8 @@ void cudart_machine(int devices, size_t bytes)
     state.memory = bytes;
 }
 
+void cudart_driver(int version) { state.driver = version; }
+
 long cudart_launches(const char *kernel)
 {
     const gpu::Entry *e = gpu::find(kernel);

@@ -21,6 +21,8 @@ extern "C" {
 void cudart_order(unsigned order, bool is_lazy);
 // The machine: how many GPUs of how much memory. The default is one of 1 GiB.
 void cudart_machine(int devices, size_t memory);
+// The newest CUDA that the driver knows: 1000 major + 10 minor. The default is the tests' own.
+void cudart_driver(int version);
 // How often a kernel was launched; 0 for an unknown one.
 long cudart_launches(const char *kernel);
 // Counts the kernels whose names begin so and that weren't launched, and prints these names.

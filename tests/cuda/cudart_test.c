@@ -201,6 +201,20 @@ static void launch_nothing(Machine *m)
     rt_cuda_load(&c, "image");
     rt_cuda_launch(&rt, "rt_cuda_nothing", (RtCudaGrid){1, 1, 1}, 32, NULL);
 }
+// Too many blocks along a dim, which get a place of 32 or 16 bits.
+static void launch_blocks(Machine *m, int64_t x, int64_t y, int64_t z)
+{
+    RtCuda c = {.stream = m->a};
+    Rt rt = {.cuda = &c};
+    RtCudaCopy p = {.count = 0};
+
+    rt_cuda_load(&c, "image");
+    rt_cuda_launch(&rt, "rt_cuda_copy_1", (RtCudaGrid){x, y, z}, 32,
+                   RT_CUDA_ARGS(&p, &m->y, &m->x));
+}
+static void launch_wide(Machine *m) { launch_blocks(m, (int64_t)1 << 32, 1, 1); }
+static void launch_high(Machine *m) { launch_blocks(m, 1, 1 << 16, 1); }
+static void launch_deep(Machine *m) { launch_blocks(m, 1, 1, 1 << 16); }
 // A copy of more bytes than y has, by a kernel: behind y, and behind its pages.
 static void launch_copy(Machine *m, int64_t count)
 {
@@ -262,6 +276,9 @@ static const struct {
     {use_default_stream, "cudaMemsetAsync: the default stream"},
     {use_destroyed, "cudaMemsetAsync: the object has been destroyed"},
     {destroy_busy, "cudaStreamDestroy: nobody has waited for the stream's work"},
+    {launch_wide, "error: rt_cuda_copy_1: "},
+    {launch_high, "error: rt_cuda_copy_1: "},
+    {launch_deep, "error: rt_cuda_copy_1: "},
     {launch_nothing, "error: rt_cuda_nothing: named symbol not found"},
 #ifdef GPU_IS_WATCHED
     {race_of_blocks, "race: device memory is"},
