@@ -33,7 +33,7 @@ typedef struct RtWriter {
     int64_t bytes[RT_CHECKPOINT_FILES];
 } RtWriter;
 
-typedef struct RtCheckpoints {
+struct RtCheckpoints {
     RtRun *run;
     const RtData *data;
     int lock;        // of rank 0: the file LOCK; -1: it isn't locked
@@ -47,7 +47,7 @@ typedef struct RtCheckpoints {
     RtWriter writer;
     char path[PATH_MAX];  // of the file that is written or read
     char file_path[RT_CHECKPOINT_FILES][PATH_MAX];
-} RtCheckpoints;
+};
 
 // ---- saving: checkpoint.c ----
 

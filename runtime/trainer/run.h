@@ -6,18 +6,20 @@
 #include "runtime/device.h"
 #include "runtime/trainer/trainer_options.h"
 
+typedef struct RtCheckpoints RtCheckpoints;
+
 typedef struct RtRun {
     const RtModel *model;
     RtOptions o;
     Rt rt;
     int rank;
     RtShare share;
-    double began;                       // when the program was started
-    int64_t step;                       // steps done
-    int interrupted;                    // the signal that asked to stop; 0: none; see rt_agree
-    bool has_failed;                    // true if any rank has failed
-    char *stderr_buffer;                // holds back messages on stderr; NULL: stderr is unbuffered
-    struct RtCheckpoints *checkpoints;  // NULL: there is no --checkpoint
+    double began;                // when the program was started
+    int64_t step;                // steps done
+    int interrupted;             // the signal that asked to stop; 0: none; see rt_agree
+    bool has_failed;             // true if any rank has failed
+    char *stderr_buffer;         // holds back messages on stderr; NULL: stderr is unbuffered
+    RtCheckpoints *checkpoints;  // NULL: there is no --checkpoint
 } RtRun;
 
 // ---- hyper-parameters: hypers.c ----
