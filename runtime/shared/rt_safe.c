@@ -6,190 +6,35 @@
 #include <string.h>
 
 #include "runtime/rt_file.h"
-#include "runtime/rt_utf8.h"
+#include "runtime/rt_json.h"
 
 enum { MAX_TENSORS = 1 << 20 };
-
-// ---- JSON strings ----
-
-size_t rt_json_string(char *to, size_t room, const char *s)
-{
-    size_t n = 1;
-
-    if (room > 1)
-        to[0] = '"';
-    while (*s) {
-        char escape[8];
-        unsigned char c = (unsigned char)*s;
-        int from = rt_utf8_length(s), k = from > 0 ? from : 1;
-
-        if (c == '"' || c == '\\')
-            k = snprintf(escape, sizeof escape, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f || from == 0)
-            k = snprintf(escape, sizeof escape, "\\u%04x", c);
-        else
-            memcpy(escape, s, (size_t)k);
-        if (n + (size_t)k < room)
-            memcpy(to + n, escape, (size_t)k);
-        n += (size_t)k;
-        s += from > 0 ? from : 1;
-    }
-    if (n + 1 < room) {
-        to[n] = '"';
-        to[n + 1] = 0;
-    }
-    return n + 1;
-}
 
 // ---- the header ----
 
 typedef struct Reader {
-    const char *at, *end;  // of the header
-    char *names;           // room for all names, whose total length is below the header's
+    RtJson json;
+    char *names;  // room for all names, whose total length is below the header's
     RtFileError *e;
 } Reader;
 
 static bool malformed(Reader *r) { return rt_file_fail(r->e, "safetensors: malformed header"); }
 
-static char peek(Reader *r)
-{
-    while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at)
-        r->at++;
-    return r->at < r->end ? *r->at : 0;
-}
-
-static bool take(Reader *r, char what)
-{
-    if (peek(r) != what)
-        return false;
-    r->at++;
-    return true;
-}
-
-static bool take_hex(Reader *r, uint32_t *code)
-{
-    *code = 0;
-    if (r->end - r->at < 4)
-        return false;
-    for (int i = 0; i < 4; i++) {
-        char c = *r->at++;
-        int v = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
-        if (v < 0)
-            return false;
-        *code = *code << 4 | (uint32_t)v;
-    }
-    return true;
-}
-
-// Appends a character as UTF-8, which is shorter than its escape.
-static void put_code(char **to, uint32_t c)
-{
-    int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-
-    *(*to)++ = (char)(lead[n] | c >> (6 * (n - 1)));
-    for (int i = n - 2; i >= 0; i--)
-        *(*to)++ = (char)(0x80 | (c >> (6 * i) & 0x3f));
-}
-
-static bool take_escape(Reader *r, char **to)
-{
-    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-    uint32_t code, low;
-
-    if (r->at == r->end)
-        return false;
-    char c = *r->at++;
-    const char *known = c ? strchr(from, c) : NULL;
-    if (known) {
-        *(*to)++ = into[known - from];
-        return true;
-    }
-    if (c != 'u' || !take_hex(r, &code) || (code >= 0xdc00 && code < 0xe000))
-        return false;
-    if (code >= 0xd800 && code < 0xdc00) {
-        if (r->end - r->at < 6 || *r->at++ != '\\' || *r->at++ != 'u' || !take_hex(r, &low) ||
-            low < 0xdc00 || low >= 0xe000)
-            return false;
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    }
-    put_code(to, code);
-    return true;
-}
-
-// Reads a string to `*to`, 0-terminated, and moves `*to` to its end.
-static bool take_string(Reader *r, char **to)
-{
-    if (!take(r, '"'))
-        return false;
-    while (r->at < r->end && *r->at != '"') {
-        unsigned char c = (unsigned char)*r->at++;
-
-        if (c < 0x20)
-            return false;
-        if (c != '\\')
-            *(*to)++ = (char)c;
-        else if (!take_escape(r, to))
-            return false;
-    }
-    *(*to)++ = 0;
-    return r->at++ < r->end;
-}
-
-// The same for a string without NUL.
-static bool take_word(Reader *r, char **to)
-{
-    const char *word = *to;
-
-    return take_string(r, to) && word + strlen(word) + 1 == *to;
-}
-
-static bool take_count(Reader *r, int64_t *v)
-{
-    *v = 0;
-    if (peek(r) < '0' || peek(r) > '9')
-        return false;
-    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
-        if (__builtin_mul_overflow(*v, 10, v) || __builtin_add_overflow(*v, *r->at - '0', v))
-            return false;
-    return true;
-}
-
-// Reads at most `room` counts in brackets; returns how many, or -1 if the text is anything else.
-static int take_counts(Reader *r, int64_t *v, int room)
-{
-    if (!take(r, '['))
-        return -1;
-    if (take(r, ']'))
-        return 0;
-    for (int n = 0; n < room;) {
-        if (!take_count(r, &v[n++]))
-            return -1;
-        if (take(r, ']'))
-            return n;
-        if (!take(r, ','))
-            return -1;
-    }
-    return -1;
-}
-
 // Skips the metadata, an object of strings.
 static bool skip_metadata(Reader *r)
 {
-    if (!take(r, '{'))
+    if (!rt_json_take(&r->json, '{'))
         return false;
-    if (take(r, '}'))
+    if (rt_json_take(&r->json, '}'))
         return true;
     do {
         char *key = r->names, *value = r->names;
 
-        if (!take_string(r, &key) || !take(r, ':') || !take_string(r, &value))
+        if (!rt_json_text(&r->json, &key) || !rt_json_take(&r->json, ':') ||
+            !rt_json_text(&r->json, &value))
             return false;
-    } while (take(r, ','));
-    return take(r, '}');
+    } while (rt_json_take(&r->json, ','));
+    return rt_json_take(&r->json, '}');
 }
 
 typedef struct Body {
@@ -226,31 +71,31 @@ static bool take_tensor(Reader *r, RtStored *t, Body *body)
     int64_t range[2];
     int has = 0;
 
-    if (!take(r, '{'))
+    if (!rt_json_take(&r->json, '{'))
         return malformed(r);
     do {
         char *key = r->names, *end = key;
 
-        if (!take_word(r, &end) || !take(r, ':'))
+        if (!rt_json_word(&r->json, &end) || !rt_json_take(&r->json, ':'))
             return malformed(r);
         if (strcmp(key, "dtype") == 0) {
             char *word = end;
-            if (!take_word(r, &end))
+            if (!rt_json_word(&r->json, &end))
                 return malformed(r);
             t->dtype = rt_dtype_find(word);
             if (!t->dtype)
                 return rt_file_fail(r->e, "safetensors: type '%.16s' is not supported", word);
             has |= 1;
         } else if (strcmp(key, "shape") == 0) {
-            t->rank = take_counts(r, t->dim, RT_FILE_RANK);
+            t->rank = rt_json_counts(&r->json, t->dim, RT_FILE_RANK);
             has |= t->rank >= 0 ? 2 : 8;
         } else if (strcmp(key, "data_offsets") == 0) {
-            has |= take_counts(r, range, 2) == 2 ? 4 : 8;
+            has |= rt_json_counts(&r->json, range, 2) == 2 ? 4 : 8;
         } else {
             return malformed(r);
         }
-    } while (take(r, ','));
-    if (!take(r, '}') || has != 7)
+    } while (rt_json_take(&r->json, ','));
+    if (!rt_json_take(&r->json, '}') || has != 7)
         return malformed(r);
     return check_tensor(r, t, body, range);
 }
@@ -272,14 +117,14 @@ static bool take_tensors(Reader *r, RtSafe *s, Body *body)
 {
     int cap = 0;
 
-    if (!take(r, '{'))
+    if (!rt_json_take(&r->json, '{'))
         return malformed(r);
-    if (take(r, '}'))
+    if (rt_json_take(&r->json, '}'))
         return true;
     do {
         char *name = r->names;
 
-        if (!take_word(r, &r->names) || !take(r, ':'))
+        if (!rt_json_word(&r->json, &r->names) || !rt_json_take(&r->json, ':'))
             return malformed(r);
         if (strcmp(name, "__metadata__") == 0) {
             if (!skip_metadata(r))
@@ -292,8 +137,8 @@ static bool take_tensors(Reader *r, RtSafe *s, Body *body)
         *t = (RtStored){.name = name};
         if (!take_tensor(r, t, body))
             return false;
-    } while (take(r, ','));
-    return take(r, '}') || malformed(r);
+    } while (rt_json_take(&r->json, ','));
+    return rt_json_take(&r->json, '}') || malformed(r);
 }
 
 static int by_name(const void *a, const void *b)
@@ -303,7 +148,7 @@ static int by_name(const void *a, const void *b)
 
 static bool finish(Reader *r, RtSafe *s, const Body *body)
 {
-    if (peek(r) != 0 || r->at < r->end)
+    if (rt_json_peek(&r->json) != 0 || r->json.at < r->json.end)
         return malformed(r);
     if (s->n > 1)
         qsort(s->tensor, (size_t)s->n, sizeof *s->tensor, by_name);
@@ -334,8 +179,8 @@ bool rt_safe_parse(RtSafe *s, const uint8_t *data, size_t size, RtFileError *e)
     if (!s->names)
         return rt_file_fail(e, "out of memory");
     r.names = s->names;
-    r.at = (const char *)data + 8;
-    r.end = r.at + n;
+    r.json.at = (const char *)data + 8;
+    r.json.end = r.json.at + n;
     Body body = {.data = data + 8 + n, .size = (int64_t)(size - 8 - n)};
     if (take_tensors(&r, s, &body) && finish(&r, s, &body))
         return true;
