@@ -74,7 +74,9 @@ double rt_get_scalar(Rt *rt, const RtTensor *t);
 int64_t rt_get_scalar_int(Rt *rt, const RtTensor *t);
 void rt_set_scalar(Rt *rt, const RtTensor *t, double value);
 void rt_set_scalar_int(Rt *rt, const RtTensor *t, int64_t value);
-// Copies this rank's shard of a whole layer into the arena.
-void rt_load_shard(Rt *rt, const RtModel *m, const RtTensor *t, int layer, const void *whole);
+// Copies this rank's shard of a whole layer into the arena. `from` is the type of its elements: the
+// tensor's, or one that converts to it.
+void rt_load_shard(Rt *rt, const RtModel *m, const RtTensor *t, int layer, RtType from,
+                   const void *whole);
 
 #endif

@@ -122,6 +122,24 @@ bool rt_safe_parse(RtSafe *s, const uint8_t *data, size_t size, RtFileError *e);
 const RtStored *rt_safe_find(const RtSafe *s, const char *name);
 void rt_safe_close(RtSafe *s);
 
+// The tensors of several files, sorted by name: a file, a folder that has model.safetensors, or
+// shards. These are the files in the folder of NAME.index.json that it names, each of them by its
+// name alone (https://huggingface.co/docs/safetensors/metadata_parsing, "weight_map").
+typedef struct RtShards {
+    RtSafe *file;
+    int n_files;
+    RtStored *tensor;
+    int n;
+} RtShards;
+
+// The path of the file or the index that `path`, a file or a folder, stands for. Returns false if
+// the folder has none.
+bool rt_shards_find(const char *path, char *to, size_t room, RtFileError *e);
+bool rt_shards_open(RtShards *s, const char *path, RtFileError *e);
+const RtStored *rt_shards_tensor(const RtShards *s, const char *name);
+bool rt_shards_check(const RtShards *s, RtFileError *e);  // rt_map_check of all files
+void rt_shards_close(RtShards *s);
+
 // Bytes of the longest header that is read or written: the limit of the Rust library safetensors.
 enum { RT_MOST_HEADER = 100000000 };
 

@@ -60,11 +60,32 @@ void rt_set_scalar_int(Rt *rt, const RtTensor *t, int64_t value)
     write_element(rt, t, element);
 }
 
-void rt_load_shard(Rt *rt, const RtModel *m, const RtTensor *t, int layer, const void *whole)
+// Copies n elements of another type to a place in the arena.
+static void copy_converted(Rt *rt, RtType to, int64_t place, RtType from, const char *x, int64_t n)
 {
-    int64_t bytes = rt_element_bytes(t), place = rt_place(t, layer);
+    enum { CHUNK = 4096 };
+    char y[CHUNK * MOST_BYTES];
+    int64_t to_bytes = rt_dtype_bytes(rt_type_name(to)),
+            from_bytes = rt_dtype_bytes(rt_type_name(from));
 
-    for (RtRuns r = rt_runs(m, t, rt->shard); rt_runs_next(&r);)
-        rt->device->copy_in(rt, place + r.own * bytes, (const char *)whole + r.whole * bytes,
-                            r.count * bytes);
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        int64_t k = n - at < CHUNK ? n - at : CHUNK;
+        rt_convert(to, y, from, x + at * from_bytes, k);
+        rt->device->copy_in(rt, place + at * to_bytes, y, k * to_bytes);
+    }
+}
+
+void rt_load_shard(Rt *rt, const RtModel *m, const RtTensor *t, int layer, RtType from,
+                   const void *whole)
+{
+    int64_t bytes = rt_element_bytes(t), from_bytes = rt_dtype_bytes(rt_type_name(from)),
+            place = rt_place(t, layer);
+
+    for (RtRuns r = rt_runs(m, t, rt->shard); rt_runs_next(&r);) {
+        const char *x = (const char *)whole + r.whole * from_bytes;
+        if (from == t->type)
+            rt->device->copy_in(rt, place + r.own * bytes, x, r.count * bytes);
+        else
+            copy_converted(rt, t->type, place + r.own * bytes, from, x, r.count);
+    }
 }

@@ -1,4 +1,5 @@
 // A model's tensors: their names, their places, and access to their elements.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ bool rt_type_converts(RtType from, RtType to)
 
 // ---- elements ----
 
-// f16 and bf16 aren't among them: the trainer copies them but doesn't compute with them.
+// f16 and bf16 aren't among them: the trainer copies them, and reads them as wider types.
 // clang-format off
 #define FLOATS(X) X(F32, float) X(F64, double)
 #define INTEGERS(X)                                                                                \
@@ -139,6 +140,29 @@ static void store_ints(RtType t, void *y, const int64_t *x, int64_t n)
     }
 }
 
+// f16 has one bit of sign, five of exponent, and ten of fraction.
+static double double_of_half(uint16_t h)
+{
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
+                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                 : ldexp(fraction, -24);
+
+    return h >> 15 ? -size : size;
+}
+
+static void load_halves(double *y, RtType t, const void *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t half;
+        float wide;
+
+        memcpy(&half, (const char *)x + 2 * i, sizeof half);
+        rt_widen(&wide, &half, 1);
+        y[i] = t == RT_BF16 ? (double)wide : double_of_half(half);
+    }
+}
+
 static void load_doubles(double *y, RtType t, const void *x, int64_t n)
 {
     typedef double Wide;
@@ -146,6 +170,10 @@ static void load_doubles(double *y, RtType t, const void *x, int64_t n)
 
     switch (t) {
         FLOATS(LOAD)
+    case RT_F16:
+    case RT_BF16:
+        load_halves(y, t, x, n);
+        break;
     default:
         load_ints(ints, t, x, n);
         for (int64_t i = 0; i < n; i++)

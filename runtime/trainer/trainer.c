@@ -27,7 +27,8 @@ static void start_tensors(RtRun *run)
         else if (t->n_parts)  // also fills the padding of chunks
             rt_fill_tensor(&run->rt, m, t, 0);
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
-            rt_load_shard(&run->rt, m, t, l, (const char *)t->data + l * rt_whole_bytes(t));
+            rt_load_shard(&run->rt, m, t, l, t->type,
+                          (const char *)t->data + l * rt_whole_bytes(t));
     }
 }
 

@@ -51,8 +51,9 @@ const RtOption rt_options[] = {
      "the folder that has libcublasLt.so.13 (else that of the toolkit that the program was built "
      "with, else where the system looks)",
      RT_OF_GPU},
-    {"--load", RT_TEXT, AT(load), 0, 0, "FILE",
-     "weights to start from (NAME.safetensors beside the program)"},
+    {"--load", RT_TEXT, AT(load), 0, 0, "PATH",
+     "weights to start from: a file, an index of shards, a folder with one of these or with "
+     "checkpoints (NAME.safetensors beside the program)"},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",
      "write parameters and buffers at the end, also after Ctrl-C"},
     {"--save-gradients", RT_TEXT, AT(save_gradients), 0, 0, "FILE",

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/trainer/files.h"
+#include "runtime/trainer/checkpoint.h"
 
 enum { MAX_NAMED = 12 };  // differences that one message lists
 
@@ -34,9 +34,13 @@ __attribute__((format(printf, 2, 3))) static void add_fault(Faults *f, const cha
         rt_note("%s", text);
 }
 
-static bool same_shape(const RtStored *a, const RtStored *b)
+// Floats may have another type in the file.
+static bool fits(const RtStored *a, const RtStored *b)
 {
-    bool same = strcmp(a->dtype, b->dtype) == 0 && a->rank == b->rank;
+    RtType to, from;
+    bool same = rt_type_find(a->dtype, &to) && rt_type_find(b->dtype, &from) &&
+                (to == from || ((to == RT_F32 || to == RT_F64) && rt_type_is_float(from))) &&
+                a->rank == b->rank;
 
     for (int i = 0; i < a->rank && same; i++)
         same = a->dim[i] == b->dim[i];
@@ -49,7 +53,7 @@ static int by_name(const void *a, const void *b)
 }
 
 // Prints the differences between the model's weights and the file's; returns their number.
-static int compare(const RtEntries *e, const RtSafe *s, Faults *f)
+static int compare(const RtEntries *e, const RtShards *s, Faults *f)
 {
     RtStored *wanted = rt_alloc((size_t)e->n, sizeof *wanted);
     int i = 0, j = 0;
@@ -68,7 +72,7 @@ static int compare(const RtEntries *e, const RtSafe *s, Faults *f)
         } else if (order > 0) {
             rt_stored_print(b, sizeof b, have);
             add_fault(f, "unexpected  %.120s %s", have->name, b);
-        } else if (!same_shape(want, have)) {
+        } else if (!fits(want, have)) {
             rt_stored_print(a, sizeof a, want);
             rt_stored_print(b, sizeof b, have);
             add_fault(f, "different   %.120s: found %s, expected %s", want->name, b, a);
@@ -86,22 +90,37 @@ bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *w
 {
     const RtModel *m = run->model;
     RtFileError error;
-    RtSafe s;
+    RtShards s;
 
-    if (!rt_safe_open(&s, path, &error))
+    if (!rt_shards_open(&s, path, &error))
         return rt_error(m, "%s: %s", path, error.text);
     RtEntries e = rt_entries(m->tensors, m->n_tensors, roles);
     Faults f = {.m = m, .path = path, .what = what};
     bool ok = compare(&e, &s, &f) == 0;
-    if (ok)
-        for (int i = 0; i < e.n; i++)
-            rt_load_shard(&run->rt, m, e.tensor[i], e.layer[i],
-                          rt_safe_find(&s, e.item[i].name)->data);
-    if (ok && !rt_map_check(&s.file, &error))
+    for (int i = 0; i < e.n && ok; i++) {
+        const RtStored *x = rt_shards_tensor(&s, e.item[i].name);
+        RtType from = RT_NONE;
+        rt_type_find(x->dtype, &from);
+        rt_load_shard(&run->rt, m, e.tensor[i], e.layer[i], from, x->data);
+    }
+    if (ok && !rt_shards_check(&s, &error))
         ok = rt_error(m, "%s: %s", path, error.text);
     rt_entries_free(&e);
-    rt_safe_close(&s);
+    rt_shards_close(&s);
     return ok;
+}
+
+// --load is a file, an index, a folder of one of these, or one of checkpoints.
+static bool find_given(const RtModel *m, const char *load, char *path, size_t room)
+{
+    RtFileError e;
+    int64_t step = rt_checkpoint_before(load, INT64_MAX);
+    char folder[PATH_MAX];
+
+    if (step >= 0 && !rt_checkpoint_path(folder, load, step, NULL))
+        return rt_error(m, "%s: %s", load, strerror(ENAMETOOLONG));
+    return rt_shards_find(step >= 0 ? folder : load, path, room, &e) ||
+           rt_error(m, "%s: %s", load, e.text);
 }
 
 bool rt_weights_find(const RtRun *run, char *path, size_t room)
@@ -110,8 +129,7 @@ bool rt_weights_find(const RtRun *run, char *path, size_t room)
 
     *path = 0;
     if (run->o.load)
-        return (size_t)snprintf(path, room, "%s", run->o.load) < room ||
-               rt_error(m, "%s: %s", run->o.load, strerror(ENAMETOOLONG));
+        return find_given(m, run->o.load, path, room);
     if (!rt_find(m->tensors, m->n_tensors, RT_PARAMETER) &&
         !rt_find(m->tensors, m->n_tensors, RT_BUFFER))
         return true;

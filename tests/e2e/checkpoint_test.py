@@ -6,7 +6,7 @@ another; damaged ones; runs that are killed.
 
 --all: every model on one, two and four ranks. It takes ten minutes.
 """
-import os
+import json
 import random
 import shutil
 import signal
@@ -15,6 +15,8 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, side_by_side
 from model import QUICK_CC, Model, parser
@@ -199,8 +201,8 @@ def test_messages(checks, trainer):
 def test_room(checks, trainer):
     """A run that is asked to make room, by a signal or by its own time, goes on another time."""
     whole, parts = trainer.folder("whole"), trainer.folder("room")
-    trainer.run("--steps", 2000, "--checkpoint", whole)
-    p = trainer.start("--steps", 2000, "--checkpoint", parts, "--resume", "--log", "room.jsonl")
+    trainer.run("--steps", 600, "--checkpoint", whole)
+    p = trainer.start("--steps", 600, "--checkpoint", parts, "--resume", "--log", "room.jsonl")
     while not (log := trainer.work / "room.jsonl").exists() or not log.stat().st_size:
         time.sleep(0.005)
     p.send_signal(signal.SIGUSR1)
@@ -208,9 +210,60 @@ def test_room(checks, trainer):
     checks.check("SIGUSR1: status 75, and a checkpoint", p.returncode == 75 and any(parts.glob("step-*/MANIFEST")))
     ran = trainer.run("--epochs", 10**6, "--checkpoint", trainer.folder("timed"), "--max-time", "1s")
     checks.check("--max-time: status 75", ran == (75, ""), str(ran))
-    ran = trainer.run("--steps", 2000, "--checkpoint", parts, "--resume")
-    same = all((step(whole, 2000) / f).read_bytes() == (step(parts, 2000) / f).read_bytes() for f in FILES)
+    ran = trainer.run("--steps", 600, "--checkpoint", parts, "--resume")
+    same = all((step(whole, 600) / f).read_bytes() == (step(parts, 600) / f).read_bytes() for f in FILES)
     checks.check("the same bits", ran == (0, "") and same, str(ran))
+
+
+def write_safetensors(path, arrays):
+    header, at = {}, 0
+    for name, (kind, shape, data) in arrays.items():
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(data for _, _, data in arrays.values()))
+
+
+def as_type(kind, x):
+    """The bytes of a float array in that type, and the array that they stand for. bf16 is cut, not rounded."""
+    if kind == "F16":
+        return x.astype(np.float16).tobytes(), x.astype(np.float16).astype(np.float32)
+    if kind == "BF16":
+        bits = x.view(np.uint32) >> 16
+        return bits.astype(np.uint16).tobytes(), (bits << 16).astype(np.uint32).view(np.float32)
+    return x.tobytes(), x
+
+
+def test_load(checks, trainers):
+    """--load takes a folder of checkpoints, and shards with an index, in which floats may have other types."""
+    first = trainers[0]
+    there = first.folder("there")
+    first.run("--steps", 3, "--checkpoint", there)
+    weights = read_safetensors(step(there, 3) / FILES[0])
+    shards = first.folder("shards")
+    shards.mkdir()
+    kinds, expected, files, index = ("F32", "F16", "BF16"), {}, {}, {}
+    for i, (name, x) in enumerate(weights.items()):
+        data, expected[name] = as_type(kinds[i % 3] if x.dtype == np.float32 else "", np.ascontiguousarray(x))
+        kind = kinds[i % 3] if x.dtype == np.float32 else {"int64": "I64"}[str(x.dtype)]
+        index[name] = f"model-{i % 2 + 1:05d}-of-00002.safetensors"
+        files.setdefault(index[name], {})[name] = (kind, list(x.shape), data)
+    for file, arrays in files.items():
+        write_safetensors(shards / file, arrays)
+    text = json.dumps({"metadata": {"total_size": 1}, "weight_map": index})
+    (shards / "model.safetensors.index.json").write_text(text)
+    for trainer in trainers:
+        for path, what in ((there, weights), (step(there, 3), weights), (shards, expected),
+                           (shards / "model.safetensors.index.json", expected)):  # fmt: skip
+            ran = trainer.run("--steps", 0, "--load", path, "--save", "loaded.st")
+            found = read_safetensors(trainer.work / "loaded.st") if ran == (0, "") else {}
+            same = found.keys() == what.keys() and all(found[n].tobytes() == what[n].tobytes() for n in found)
+            checks.check(f"--load {path.name} on {trainer.ranks} ranks", same, str(ran))
+    empty = first.folder("empty")
+    empty.mkdir()
+    found = first.run("--steps", 0, "--load", empty)
+    text = f"error: {empty}: a folder that has neither model.safetensors nor model.safetensors.index.json"
+    checks.check("a folder without weights", found == (1, text), str(found))
 
 
 def test_other_model(checks, trainer, other):
@@ -227,7 +280,7 @@ def test_full_disk(checks, trainer):
     """Files may not become larger than a checkpoint: the run goes on, and says so once for each try."""
     import resource
     full = trainer.folder("full")
-    size = 2000
+    size = 600
     status, said = trainer.run("--steps", 4, "--checkpoint", full, "--checkpoint-every", 2,
                                limit=(resource.RLIMIT_FSIZE, (size, size)))  # fmt: skip
     warned = said.splitlines()
@@ -280,6 +333,7 @@ def main():
         made = side_by_side(o.jobs, *(partial(of_model, m) for m in models))
         first = made[0][0]
         test_meshes(checks, [made[0][0], made[0][-1], Trainer(models[0], 3)])
+        test_load(checks, made[-1])
         for test in (test_damage, test_messages, test_full_disk, test_room, test_kills):
             test(checks, first)
         if len(made) > 1:

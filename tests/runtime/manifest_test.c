@@ -114,6 +114,5 @@ int main(void)
         cmocka_unit_test(malformed),
     };
 
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static int64_t check_rank(const Case *x, const int64_t *whole, int rank)
         n++;
     }
     rt_load_shard(&(Rt){.device = &rt_cpu, .arena = (char *)own, .shard = shard}, &x->m, &x->t, 0,
-                  whole);
+                  x->t.type, whole);
     assert_memory_equal(own, expected, (size_t)room * sizeof *own);
     for (RtRuns r = rt_runs(&x->m, &x->t, shard); rt_runs_next(&r);) {
         assert_true(r.whole > last && r.count > 0);
