@@ -69,6 +69,8 @@ void rt_out_write(RtOut *o, const void *data, size_t n);  // reports a failure a
 void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n);
 bool rt_out_commit(RtOut *o, RtFileError *e);  // removes the temporary file on failure
 void rt_out_cancel(RtOut *o);
+// All of it for n bytes. `data` NULL: the memory for it ran out.
+bool rt_out_whole(const char *path, const void *data, size_t n, RtFileError *e);
 
 // Sets the names of the file that another process writes at `path`, without opening it.
 bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e);
@@ -95,6 +97,7 @@ typedef struct RtStored {
 const char *rt_dtype_find(const char *name);
 // Bytes of one element; 0 if there is no such type.
 int rt_dtype_bytes(const char *dtype);
+int rt_stored_by_name(const void *a, const void *b);  // compares two RtStored, for qsort
 // "F32[3,4]"
 void rt_stored_print(char *to, size_t room, const RtStored *t);
 

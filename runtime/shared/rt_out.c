@@ -205,6 +205,18 @@ bool rt_out_place(RtOut *o, RtFileError *e)
 
 bool rt_out_commit(RtOut *o, RtFileError *e) { return rt_out_finish(o, e) && rt_out_place(o, e); }
 
+bool rt_out_whole(const char *path, const void *data, size_t n, RtFileError *e)
+{
+    RtOut o;
+
+    if (!data)
+        return rt_file_fail(e, "out of memory");
+    if (!rt_out_open(&o, path, e))
+        return false;
+    rt_out_write(&o, data, n);
+    return rt_out_commit(&o, e);
+}
+
 void rt_open_streams(void)
 {
     for (int fd = 0; fd < 3; fd++)

@@ -141,7 +141,7 @@ static bool take_tensors(Reader *r, RtSafe *s, Body *body)
     return rt_json_take(&r->json, '}') || malformed(r);
 }
 
-static int by_name(const void *a, const void *b)
+int rt_stored_by_name(const void *a, const void *b)
 {
     return strcmp(((const RtStored *)a)->name, ((const RtStored *)b)->name);
 }
@@ -151,9 +151,9 @@ static bool finish(Reader *r, RtSafe *s, const Body *body)
     if (rt_json_peek(&r->json) != 0 || r->json.at < r->json.end)
         return malformed(r);
     if (s->n > 1)
-        qsort(s->tensor, (size_t)s->n, sizeof *s->tensor, by_name);
+        qsort(s->tensor, (size_t)s->n, sizeof *s->tensor, rt_stored_by_name);
     for (int i = 1; i < s->n; i++)
-        if (by_name(&s->tensor[i - 1], &s->tensor[i]) == 0)
+        if (rt_stored_by_name(&s->tensor[i - 1], &s->tensor[i]) == 0)
             return rt_file_fail(r->e, "safetensors: tensor '%.80s' occurs twice",
                                 s->tensor[i].name);
     if (body->used != body->size)
@@ -207,7 +207,7 @@ const RtStored *rt_safe_find(const RtSafe *s, const char *name)
 {
     RtStored key = {.name = name};
 
-    return s->n ? bsearch(&key, s->tensor, (size_t)s->n, sizeof key, by_name) : NULL;
+    return s->n ? bsearch(&key, s->tensor, (size_t)s->n, sizeof key, rt_stored_by_name) : NULL;
 }
 
 void rt_safe_close(RtSafe *s)

@@ -164,11 +164,6 @@ static bool open_index(RtShards *s, const char *path, RtFileError *e)
     return ok;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const RtStored *)a)->name, ((const RtStored *)b)->name);
-}
-
 static bool join_tensors(RtShards *s, RtFileError *e)
 {
     int n = 0;
@@ -179,9 +174,9 @@ static bool join_tensors(RtShards *s, RtFileError *e)
     for (int i = 0; i < s->n_files; n += s->file[i++].n)
         if (s->file[i].n)
             memcpy(s->tensor + n, s->file[i].tensor, (size_t)s->file[i].n * sizeof *s->tensor);
-    qsort(s->tensor, (size_t)s->n, sizeof *s->tensor, by_name);
+    qsort(s->tensor, (size_t)s->n, sizeof *s->tensor, rt_stored_by_name);
     for (int i = 1; i < s->n; i++)
-        if (by_name(&s->tensor[i - 1], &s->tensor[i]) == 0)
+        if (rt_stored_by_name(&s->tensor[i - 1], &s->tensor[i]) == 0)
             return rt_file_fail(e, "tensor '%.80s' is in two shards", s->tensor[i].name);
     return true;
 }
@@ -210,7 +205,7 @@ const RtStored *rt_shards_tensor(const RtShards *s, const char *name)
 {
     const RtStored key = {.name = name};
 
-    return s->n ? bsearch(&key, s->tensor, (size_t)s->n, sizeof key, by_name) : NULL;
+    return s->n ? bsearch(&key, s->tensor, (size_t)s->n, sizeof key, rt_stored_by_name) : NULL;
 }
 
 bool rt_shards_check(const RtShards *s, RtFileError *e)

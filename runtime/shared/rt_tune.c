@@ -66,17 +66,10 @@ char *rt_tune_print(const RtTune *t, size_t *bytes)
 
 bool rt_tune_write(const RtTune *t, const char *path, RtFileError *e)
 {
-    size_t bytes;
+    size_t bytes = 0;
     char *text = rt_tune_print(t, &bytes);
-    RtOut out;
+    bool is_fine = rt_out_whole(path, text, bytes, e);
 
-    if (!text)
-        return rt_file_fail(e, "out of memory");
-    bool is_fine = rt_out_open(&out, path, e);
-    if (is_fine) {
-        rt_out_write(&out, text, bytes);
-        is_fine = rt_out_commit(&out, e);
-    }
     free(text);
     return is_fine;
 }

@@ -47,11 +47,6 @@ static bool fits(const RtStored *a, const RtStored *b)
     return same;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const RtStored *)a)->name, ((const RtStored *)b)->name);
-}
-
 // Prints the differences between the model's weights and the file's; returns their number.
 static int compare(const RtEntries *e, const RtShards *s, Faults *f)
 {
@@ -60,7 +55,7 @@ static int compare(const RtEntries *e, const RtShards *s, Faults *f)
 
     // Sorts by name, as the file's tensors are.
     memcpy(wanted, e->item, (size_t)e->n * sizeof *wanted);
-    qsort(wanted, (size_t)e->n, sizeof *wanted, by_name);
+    qsort(wanted, (size_t)e->n, sizeof *wanted, rt_stored_by_name);
     while (i < e->n || j < s->n) {
         const RtStored *want = &wanted[i], *have = &s->tensor[j];
         int order = i == e->n ? 1 : j == s->n ? -1 : strcmp(want->name, have->name);
