@@ -99,6 +99,7 @@ int compile(Arena *a, int argc, char **argv);
 int detect(Arena *a, int argc, char **argv);
 int diff(Arena *a, int argc, char **argv);
 int inspect(Arena *a, int argc, char **argv);
+int checkpoint_command(Arena *a, int argc, char **argv);
 int pack_command(Arena *a, int argc, char **argv);
 int plan_command(Arena *a, int argc, char **argv);
 int profile_command(Arena *a, int argc, char **argv);

@@ -18,9 +18,11 @@ static const struct {
     const char *name;
     int (*run)(Arena *a, int argc, char **argv);
 } commands[] = {
-    {"chain", chain_command},     {"detect", detect},       {"diff", diff},
-    {"inspect", inspect},         {"pack", pack_command},   {"plan", plan_command},
-    {"profile", profile_command}, {"solve", solve_command},
+    {"chain", chain_command}, {"checkpoint", checkpoint_command},
+    {"detect", detect},       {"diff", diff},
+    {"inspect", inspect},     {"pack", pack_command},
+    {"plan", plan_command},   {"profile", profile_command},
+    {"solve", solve_command},
 };
 
 static int run(Arena *a, int argc, char **argv)

@@ -43,6 +43,10 @@ typedef struct RtManifest {
     int n, room;
 } RtManifest;
 
+// Messages about a file that isn't as the manifest says; the first has both sizes.
+#define RT_WRONG_SIZE "it has %lld bytes, not %lld"
+#define RT_WRONG_BYTES "its bytes are others than were written (checksum)"
+
 // Returns false if memory runs out, or if there are too many.
 bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t sum);
 void rt_manifest_free(RtManifest *m);

@@ -159,7 +159,7 @@ static bool save_manifest(RtCheckpoints *c)
 {
     RtFileError e;
 
-    if (!rt_checkpoint_path(c->path, c->run->o.checkpoint, c->manifest.step, "MANIFEST"))
+    if (!rt_checkpoint_path(c->path, c->run->o.checkpoint, c->manifest.step, RT_MANIFEST_FILE))
         return warn(c, strerror(ENAMETOOLONG));
     return rt_manifest_write(&c->manifest, c->path, &e) || warn(c, e.text);
 }

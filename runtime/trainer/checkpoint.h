@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "runtime/rt_manifest.h"
+#include "runtime/rt_checkpoint.h"
 #include "runtime/trainer/files.h"
 #include "runtime/trainer/run_report.h"
 
@@ -62,11 +62,6 @@ void rt_checkpoints_close(RtCheckpoints *c);
 
 // ---- the folder: checkpoint_folder.c ----
 
-// The path of a file of the checkpoint of a step; NULL: of its folder. Returns false if it is too
-// long.
-bool rt_checkpoint_path(char to[PATH_MAX], const char *folder, int64_t step, const char *name);
-// The last step before `before` of which there is a checkpoint with a manifest; -1: there is none.
-int64_t rt_checkpoint_before(const char *folder, int64_t before);
 // Removes the checkpoint of a step. The manifest goes first.
 void rt_checkpoint_remove(const char *folder, int64_t step);
 // Keeps, of the checkpoint of step `last` and those before it, `keep`, and removes the others. Also

@@ -1,4 +1,4 @@
-// The folder of checkpoints: its files, their order, and what is removed.
+// Removes what a folder of checkpoints no longer needs.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,54 +10,9 @@
 #include "runtime/trainer/checkpoint.h"
 
 const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES] = {
-    {"model.safetensors", 1u << RT_PARAMETER | 1u << RT_BUFFER, "the weights"},
-    {"optimizer.safetensors", 1u << RT_STATE, "the states of the optimizer"},
+    {RT_WEIGHTS_FILE, 1u << RT_PARAMETER | 1u << RT_BUFFER, "the weights"},
+    {RT_STATES_FILE, 1u << RT_STATE, "the states of the optimizer"},
 };
-
-static const char PREFIX[] = "step-";
-enum { DIGITS = 12 };  // of a step in a name; no step has more: RT_MAX_STEPS is 2^40
-
-bool rt_checkpoint_path(char to[PATH_MAX], const char *folder, int64_t step, const char *name)
-{
-    int n = snprintf(to, PATH_MAX, "%s/%s%0*lld%s%s", folder, PREFIX, DIGITS, (long long)step,
-                     name ? "/" : "", name ? name : "");
-
-    return n < PATH_MAX;
-}
-
-// The step of a checkpoint's folder; -1: it isn't one.
-static int64_t step_of(const char *name)
-{
-    size_t n = sizeof PREFIX - 1;
-
-    if (strncmp(name, PREFIX, n) != 0 || strlen(name) != n + DIGITS ||
-        strspn(name + n, "0123456789") != DIGITS)
-        return -1;
-    return strtoll(name + n, NULL, 10);
-}
-
-static bool has_manifest(const char *folder, int64_t step)
-{
-    char path[PATH_MAX];
-
-    return rt_checkpoint_path(path, folder, step, "MANIFEST") && access(path, F_OK) == 0;
-}
-
-int64_t rt_checkpoint_before(const char *folder, int64_t before)
-{
-    DIR *d = opendir(folder);
-    const struct dirent *entry;
-    int64_t last = -1;
-
-    while (d && (entry = readdir(d))) {
-        int64_t step = step_of(entry->d_name);
-        if (step < before && step > last && has_manifest(folder, step))
-            last = step;
-    }
-    if (d)
-        closedir(d);
-    return last;
-}
 
 bool rt_sync_folder(const char *path)
 {
@@ -79,7 +34,7 @@ static bool is_ours(const char *name)
         if (strlen(rt_checkpoint_files[i].name) == n &&
             strncmp(name, rt_checkpoint_files[i].name, n) == 0)
             return true;
-    return n == strlen("MANIFEST") && strncmp(name, "MANIFEST", n) == 0;
+    return n == strlen(RT_MANIFEST_FILE) && strncmp(name, RT_MANIFEST_FILE, n) == 0;
 }
 
 void rt_checkpoint_remove(const char *folder, int64_t step)
@@ -87,7 +42,7 @@ void rt_checkpoint_remove(const char *folder, int64_t step)
     char path[PATH_MAX];
     const struct dirent *entry;
 
-    if (rt_checkpoint_path(path, folder, step, "MANIFEST") && unlink(path) == 0 &&
+    if (rt_checkpoint_path(path, folder, step, RT_MANIFEST_FILE) && unlink(path) == 0 &&
         rt_checkpoint_path(path, folder, step, NULL))
         rt_sync_folder(path);
     if (!rt_checkpoint_path(path, folder, step, NULL))
@@ -110,8 +65,8 @@ void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep)
         first = rt_checkpoint_before(folder, first);
     DIR *d = opendir(folder);
     while (d && (entry = readdir(d))) {
-        int64_t step = step_of(entry->d_name);
-        if (step >= 0 && (step < first || !has_manifest(folder, step)))
+        int64_t step = rt_checkpoint_step(entry->d_name);
+        if (step >= 0 && (step < first || !rt_checkpoint_is_there(folder, step)))
             rt_checkpoint_remove(folder, step);
     }
     if (d)

@@ -17,7 +17,7 @@ static bool read_manifest(RtCheckpoints *c, int64_t step, RtManifest *m)
     RtFileError e;
 
     *m = (RtManifest){0};
-    if (!rt_checkpoint_path(c->path, c->run->o.checkpoint, step, "MANIFEST"))
+    if (!rt_checkpoint_path(c->path, c->run->o.checkpoint, step, RT_MANIFEST_FILE))
         return warn(c, "the path is too long");
     return rt_manifest_read(m, c->path, &e) || warn(c, e.text);
 }
@@ -45,13 +45,12 @@ static bool check_file(RtCheckpoints *c, int64_t step, const RtManifestFile *f)
 
     ok = ok ? rt_map(&map, c->path, &e) || warn(c, e.text) : warn(c, "the path is too long");
     if (ok && (int64_t)map.size != f->bytes) {
-        snprintf(text, sizeof text, "it has %lld bytes, not %lld", (long long)map.size,
-                 (long long)f->bytes);
+        snprintf(text, sizeof text, RT_WRONG_SIZE, (long long)map.size, (long long)f->bytes);
         ok = warn(c, text);
     }
     if (rt_agree_to_try(run, ok)) {
         uint32_t sum = rt_checksum_whole(rt_join_bits(run, sum_part(c, &map)), f->bytes);
-        ok = sum == f->sum || warn(c, "its bytes are others than were written (checksum)");
+        ok = sum == f->sum || warn(c, RT_WRONG_BYTES);
         ok = rt_agree_to_try(run, ok);
     } else {
         ok = false;

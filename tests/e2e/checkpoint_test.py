@@ -266,6 +266,48 @@ def test_load(checks, trainers):
     checks.check("a folder without weights", found == (1, text), str(found))
 
 
+def test_command(checks, trainer):
+    """shardcc checkpoint"""
+    there = trainer.folder("looked")
+    trainer.run("--steps", 4, "--checkpoint", there, "--checkpoint-every", 2)
+
+    def shardcc(*args):
+        done = subprocess.run([trainer.model.shardcc, "checkpoint", *map(str, args)], capture_output=True, text=True,
+                              cwd=trainer.work)  # fmt: skip
+        return done.returncode, done.stdout, done.stderr
+
+    status, out, err = shardcc("ls", there)
+    steps = [row.split()[0] for row in out.splitlines()]
+    checks.check("ls", status == 0 and steps == ["step", "4", "2"] and not err, out + err)
+    status, out, err = shardcc("verify", there)
+    checks.check("verify", status == 0 and out.count("whole") == 2 and not err, out + err)
+    done = shardcc("export", there, "-o", "exported.st")
+    same = (trainer.work / "exported.st").read_bytes() == (step(there, 4) / FILES[0]).read_bytes()
+    checks.check("export", done == (0, "wrote exported.st, the weights after step 4\n", "") and same, str(done))
+    damage(step(there, 4) / FILES[1], 1000, "bit")
+    status, out, err = shardcc("verify", there)
+    last = [row for row in out.splitlines() if row.startswith("4 ")][0]
+    checks.check("verify finds a bit", status == 1 and out.count("whole") == 1 and last.endswith(
+        f"{FILES[1]}: its bytes are others than were written (checksum)"), out + err)  # fmt: skip
+    empty = trainer.folder("empty")
+    empty.mkdir()
+    cases = (
+        (["verify", there, "--step", 4], 1, ""),
+        (["export", there, "-o", "x.st"], 1, f"{there}: error: the checkpoint of step 4 isn't whole: {FILES[1]}: its "
+         "bytes are others than were written (checksum)\n"),
+        (["ls", empty], 1, f"{empty}: error: there is no checkpoint\n"),
+        (["ls", there, "--step", 3], 1, f"{there}: error: there is no checkpoint of step 3\n"),
+        (["ls"], 2, "shardcc: error: no folder of checkpoints given; --help tells more\n"),
+        (["list", there], 2, "shardcc: error: 'list': say ls, verify or export; --help tells more\n"),
+        (["export", there], 2, "shardcc: error: export needs -o FILE.safetensors\n"),
+        (["ls", there, "-o", "x.st"], 2, "shardcc: error: -o is for export alone\n"),
+    )  # fmt: skip
+    for args, status, text in cases:
+        found = shardcc(*args)
+        checks.check(f"checkpoint {args[0]}: {text[:60]}", (found[0], found[2]) == (status, text), str(found).strip())
+    checks.check("nothing is written", not (trainer.work / "x.st").exists())
+
+
 def test_other_model(checks, trainer, other):
     there = other.folder("there")
     other.run("--steps", 1, "--checkpoint", there)
@@ -334,7 +376,7 @@ def main():
         first = made[0][0]
         test_meshes(checks, [made[0][0], made[0][-1], Trainer(models[0], 3)])
         test_load(checks, made[-1])
-        for test in (test_damage, test_messages, test_full_disk, test_room, test_kills):
+        for test in (test_damage, test_messages, test_full_disk, test_room, test_command, test_kills):
             test(checks, first)
         if len(made) > 1:
             test_other_model(checks, first, made[1][0])

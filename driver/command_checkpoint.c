@@ -1,0 +1,174 @@
+// shardcc checkpoint: lists the checkpoints of a trainer, verifies them, and exports weights.
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "driver/internal.h"
+#include "report/report.h"
+#include "runtime/rt_checkpoint.h"
+
+typedef struct Request {
+    const char *word[2];  // what to do, and the folder
+    const char *output;
+    int step;  // 0: any
+} Request;
+
+#define AT(field) offsetof(Request, field)
+
+static const OptionDef options[] = {
+    {"-o", "FILE.safetensors", &option_text, AT(output), "where `export` writes the weights"},
+    {"--step", "N", &option_count, AT(step),
+     "only the checkpoint after step N (all; of export the last one)", .most = INT_MAX},
+    {"--help", NULL, &option_help, 0, "print this text"},
+};
+
+static const Command command = {
+    "shardcc checkpoint ls|verify FOLDER [--step N]\n"
+    "shardcc checkpoint export FOLDER -o FILE.safetensors [--step N]\n\n"
+    "Looks at the checkpoints that a trainer has written into the folder of --checkpoint.\n"
+    "`verify` and `export` compare all bytes with the checksums in the manifest.\n\n",
+    options,
+    COUNT(options),
+    "folder",
+    2,
+    AT(word),
+    "0 fine, 2 wrong options, 1 any other error: a checkpoint is damaged, say"};
+
+// ---- ls, verify ----
+
+static const char *time_of(Arena *a, const char *folder, int64_t step)
+{
+    char path[PATH_MAX], text[32];
+    struct stat st;
+    struct tm tm;
+
+    if (!rt_checkpoint_path(path, folder, step, RT_MANIFEST_FILE) || stat(path, &st) ||
+        !localtime_r(&st.st_mtime, &tm) || !strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
+        return "?";
+    return arena_string(a, "%s", text);
+}
+
+static int64_t bytes_of(const RtManifest *m)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < m->n; i++)
+        bytes = m->file[i].bytes <= INT64_MAX - bytes ? bytes + m->file[i].bytes : INT64_MAX;
+    return bytes;
+}
+
+// Adds the row of a checkpoint. Returns false if it isn't whole, as far as was looked.
+static bool add_row(Arena *a, Columns *c, const char *folder, int64_t step, bool verifies)
+{
+    char path[PATH_MAX], program[4 * RT_MANIFEST_PROGRAM];
+    RtManifest m = {0};
+    RtFileError e;
+    bool ok = verifies ? rt_checkpoint_verify(folder, step, &m, &e)
+                       : rt_checkpoint_path(path, folder, step, RT_MANIFEST_FILE) &&
+                             rt_manifest_read(&m, path, &e);
+
+    columns_add(c, arena_string(a, "%" PRId64, step));
+    columns_add(c, time_of(a, folder, step));
+    columns_add(c, bytes_text(a, (double)bytes_of(&m)));
+    rt_printable(program, sizeof program, m.n ? m.program : "-");
+    columns_add(c, arena_string(a, "%s", program));
+    columns_add(c, !ok ? arena_string(a, "%s", e.text) : verifies ? "whole" : "");
+    rt_manifest_free(&m);
+    return ok;
+}
+
+static int none_there(const Request *r, Diag *d)
+{
+    if (r->step)
+        diag_error(d, "there is no checkpoint of step %d", r->step);
+    else
+        diag_error(d, "there is no checkpoint");
+    return EXIT_USER;
+}
+
+// The last checkpoint before `before` that was asked for; -1: there is none.
+static int64_t next_step(const Request *r, int64_t before)
+{
+    int64_t most = r->step ? (int64_t)r->step + 1 : before;
+    int64_t step = rt_checkpoint_before(r->word[1], most < before ? most : before);
+
+    return r->step && step != r->step ? -1 : step;
+}
+
+static int list(Arena *a, const Request *r, bool verifies, Diag *d)
+{
+    static const char *const head[] = {"step", "written", "bytes", "program", ""};
+    Columns c = {.arena = a, .n_columns = COUNT(head)};
+    int n = 0, n_bad = 0;
+
+    columns_add_row(&c, head);
+    for (int64_t step = INT64_MAX; (step = next_step(r, step)) >= 0; n++)
+        n_bad += !add_row(a, &c, r->word[1], step, verifies);
+    if (!n)
+        return none_there(r, d);
+    columns_print(&c);
+    return n_bad ? EXIT_USER : 0;
+}
+
+// ---- export ----
+
+static bool copy_file(const char *from, const char *to, RtFileError *e)
+{
+    RtMap map;
+
+    if (!rt_map(&map, from, e))
+        return false;
+    bool ok = rt_out_whole(to, map.data, map.size, e) && rt_map_check(&map, e);
+    rt_unmap(&map);
+    return ok;
+}
+
+static int export(Arena *a, const Request *r, Diag *d)
+{
+    char path[PATH_MAX];
+    int64_t step = next_step(r, INT64_MAX);
+    RtManifest m;
+    RtFileError e;
+
+    if (step < 0)
+        return none_there(r, d);
+    bool ok = rt_checkpoint_verify(r->word[1], step, &m, &e);
+    rt_manifest_free(&m);
+    if (!ok) {
+        diag_error(d, "the checkpoint of step %" PRId64 " isn't whole: %s", step, e.text);
+        return EXIT_USER;
+    }
+    if (!output_is_writable(a, r->output, d))
+        return EXIT_USER;
+    if (!rt_checkpoint_path(path, r->word[1], step, RT_WEIGHTS_FILE) ||
+        !copy_file(path, r->output, &e)) {
+        d->file = base_name(r->output);
+        diag_error(d, "%s", e.text);
+        return EXIT_USER;
+    }
+    printf("wrote %s, the weights after step %" PRId64 "\n", r->output, step);
+    return 0;
+}
+
+int checkpoint_command(Arena *a, int argc, char **argv)
+{
+    Request r = {0};
+    Diag d = {.file = "shardcc"};
+    int status = 0;
+
+    if (!command_read(&command, a, argc, argv, &r, &status))
+        return status;
+    const char *what = r.word[0];
+    bool exports = what && !strcmp(what, "export"), verifies = what && !strcmp(what, "verify");
+    if (!what || (!exports && !verifies && strcmp(what, "ls")))
+        complain(&status, "'%s': say ls, verify or export; --help tells more", what ? what : "");
+    else if (!r.word[1])
+        complain(&status, "no folder of checkpoints given; --help tells more");
+    else if (exports != (r.output != NULL))
+        complain(&status, exports ? "export needs -o FILE.safetensors" : "-o is for export alone");
+    if (status)
+        return status;
+    d.file = r.word[1];
+    return exports ? export(a, &r, &d) : list(a, &r, verifies, &d);
+}
