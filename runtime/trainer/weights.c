@@ -34,12 +34,13 @@ __attribute__((format(printf, 2, 3))) static void add_fault(Faults *f, const cha
         rt_note("%s", text);
 }
 
-// Floats may have another type in the file.
+// Floats may be narrower in the file: f32 and f64 hold all their numbers.
 static bool fits(const RtStored *a, const RtStored *b)
 {
     RtType to, from;
     bool same = rt_type_find(a->dtype, &to) && rt_type_find(b->dtype, &from) &&
-                (to == from || ((to == RT_F32 || to == RT_F64) && rt_type_is_float(from))) &&
+                (to == from || ((to == RT_F32 || to == RT_F64) && rt_type_is_float(from) &&
+                                rt_dtype_bytes(b->dtype) < rt_dtype_bytes(a->dtype))) &&
                 a->rank == b->rank;
 
     for (int i = 0; i < a->rank && same; i++)
