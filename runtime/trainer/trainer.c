@@ -166,7 +166,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
         rt_info(model);
     else
         status = run_rank(&run, &inputs, status);
-    if (fflush(stdout) != 0 && !status) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !status) {
         rt_error(model, "cannot write to stdout");
         status = 1;
     }
