@@ -72,6 +72,10 @@ void rt_out_cancel(RtOut *o);
 // All of it for n bytes. `data` NULL: the memory for it ran out.
 bool rt_out_whole(const char *path, const void *data, size_t n, RtFileError *e);
 
+// Makes what has been made, renamed and removed in a folder durable. True also where the file
+// system can't do that.
+bool rt_sync_folder(const char *path);
+
 // Sets the names of the file that another process writes at `path`, without opening it.
 bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e);
 // Several processes write one file. One opens it, the others join it by its process id. All finish;

@@ -151,18 +151,23 @@ void rt_out_write(RtOut *o, const void *data, size_t n)
     o->at += (int64_t)n;
 }
 
-// Makes the rename durable. Not all file systems can sync a folder; the file is complete anyway, so
-// failures are ignored.
+bool rt_sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+// Makes the rename durable. The file is complete anyway, so failures are ignored.
 static void sync_folder(const RtOut *o)
 {
     char folder[sizeof o->path];
 
     name_folder(o, folder, sizeof folder);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
+    rt_sync_folder(folder);
 }
 
 void rt_out_cancel(RtOut *o)

@@ -67,7 +67,6 @@ void rt_checkpoint_remove(const char *folder, int64_t step);
 // Keeps, of the checkpoint of step `last` and those before it, `keep`, and removes the others. Also
 // removes what killed runs have left. Later ones weren't whole: they are made anew.
 void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep);
-bool rt_sync_folder(const char *path);
 
 // ---- going on: resume.c ----
 

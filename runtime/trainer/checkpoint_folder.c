@@ -1,9 +1,7 @@
 // Removes what a folder of checkpoints no longer needs.
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,16 +11,6 @@ const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES] = {
     {RT_WEIGHTS_FILE, 1u << RT_PARAMETER | 1u << RT_BUFFER, "the weights"},
     {RT_STATES_FILE, 1u << RT_STATE, "the states of the optimizer"},
 };
-
-bool rt_sync_folder(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);  // not all file systems can
-
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
 
 // Is it a file that checkpoints are made of, or a temporary file of one?
 static bool is_ours(const char *name)

@@ -135,9 +135,11 @@ int64_t rt_saver_own_bytes(const RtSaver *s)
 {
     int64_t bytes = 0;
 
-    for (int i = 0; i < s->entries.n; i++)
-        for (RtRuns r = runs_of(s, i); find_own(s, i) >= 0 && rt_runs_next(&r);)
+    for (int i = 0; i < s->entries.n; i++) {
+        int64_t begin = find_own(s, i);
+        for (RtRuns r = runs_of(s, i); begin >= 0 && rt_runs_next(&r);)
             bytes += r.count * rt_element_bytes(s->entries.tensor[i]);
+    }
     return bytes;
 }
 
