@@ -26,6 +26,7 @@ typedef struct RtSaver {
     RtEntries entries;
     char *header, *staging;
     int64_t header_bytes;
+    int64_t *begin;  // of each entry in the file, and the file's end
     const char *path;
     RtOut out;
     bool is_begun;

@@ -17,20 +17,17 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
     if (path && run->rank == 0 && !rt_out_try(path, &e))
         return rt_error(run->model, "%s: %s", path, e.text);
     s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
+    s->begin = rt_alloc((size_t)entries.n + 1, sizeof *s->begin);
+    s->begin[0] = s->header_bytes;
+    for (int i = 0; i < entries.n; i++)
+        s->begin[i + 1] = s->begin[i] + entries.item[i].bytes;
     if (!s->header && s->header_bytes > RT_MOST_HEADER)
         return rt_error(run->model, "names of tensors make a header of %lld bytes, more than %d",
                         (long long)s->header_bytes, RT_MOST_HEADER);
     return s->header || rt_error(run->model, "out of memory");
 }
 
-int64_t rt_saver_bytes(const RtSaver *s)
-{
-    int64_t bytes = s->header_bytes;
-
-    for (int i = 0; i < s->entries.n; i++)
-        bytes += s->entries.item[i].bytes;
-    return bytes;
-}
+int64_t rt_saver_bytes(const RtSaver *s) { return s->begin[s->entries.n]; }
 
 static bool agree(const RtSaver *s, bool ok)
 {
@@ -87,34 +84,26 @@ bool rt_saver_begin(RtSaver *s)
     return agree(s, ok);
 }
 
-// Where this rank's part of an entry begins in the file; -1: another rank with the same shard
-// writes it.
-static int64_t find_own(const RtSaver *s, int entry)
+// The runs of an entry that this rank writes: none if another rank with the same shard does.
+static RtRuns own_runs(const RtSaver *s, int entry)
 {
     const RtTensor *t = s->entries.tensor[entry];
     int replicas, replica = rt_replica(s->run->model, t, s->run->rank, &replicas);
-    int64_t begin = s->header_bytes;
 
-    for (int k = 0; k < entry; k++)
-        begin += s->entries.item[k].bytes;
-    return replica == entry % replicas ? begin : -1;
-}
-
-static RtRuns runs_of(const RtSaver *s, int entry)
-{
-    return rt_runs(s->run->model, s->entries.tensor[entry], s->run->rt.shard);
+    return replica == entry % replicas ? rt_runs(s->run->model, t, s->run->rt.shard)
+                                       : (RtRuns){.is_ended = true};
 }
 
 void rt_saver_put(RtSaver *s, int entry, int64_t place)
 {
     Rt *rt = &s->run->rt;
-    int64_t bytes = rt_element_bytes(s->entries.tensor[entry]), begin = find_own(s, entry);
+    int64_t bytes = rt_element_bytes(s->entries.tensor[entry]);
 
-    for (RtRuns r = runs_of(s, entry); begin >= 0 && rt_runs_next(&r);)
+    for (RtRuns r = own_runs(s, entry); rt_runs_next(&r);)
         for (int64_t at = 0, n; at < r.count * bytes; at += n) {
             n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
             rt->device->copy_out(rt, s->staging, place + r.own * bytes + at, n);
-            put(s, begin + r.whole * bytes + at, s->staging, n);
+            put(s, s->begin[entry] + r.whole * bytes + at, s->staging, n);
         }
 }
 
@@ -135,11 +124,9 @@ int64_t rt_saver_own_bytes(const RtSaver *s)
 {
     int64_t bytes = 0;
 
-    for (int i = 0; i < s->entries.n; i++) {
-        int64_t begin = find_own(s, i);
-        for (RtRuns r = runs_of(s, i); begin >= 0 && rt_runs_next(&r);)
+    for (int i = 0; i < s->entries.n; i++)
+        for (RtRuns r = own_runs(s, i); rt_runs_next(&r);)
             bytes += r.count * rt_element_bytes(s->entries.tensor[i]);
-    }
     return bytes;
 }
 
@@ -148,9 +135,9 @@ void rt_saver_copy(const RtSaver *s, char *to)
     Rt *rt = &s->run->rt;
 
     for (int i = 0; i < s->entries.n; i++) {
-        int64_t bytes = rt_element_bytes(s->entries.tensor[i]), begin = find_own(s, i);
+        int64_t bytes = rt_element_bytes(s->entries.tensor[i]);
         int64_t place = rt_place(s->entries.tensor[i], s->entries.layer[i]);
-        for (RtRuns r = runs_of(s, i); begin >= 0 && rt_runs_next(&r); to += r.count * bytes)
+        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); to += r.count * bytes)
             rt->device->copy_out(rt, to, place + r.own * bytes, r.count * bytes);
     }
 }
@@ -158,9 +145,9 @@ void rt_saver_copy(const RtSaver *s, char *to)
 void rt_saver_put_copy(RtSaver *s, const char *from)
 {
     for (int i = 0; i < s->entries.n; i++) {
-        int64_t bytes = rt_element_bytes(s->entries.tensor[i]), begin = find_own(s, i);
-        for (RtRuns r = runs_of(s, i); begin >= 0 && rt_runs_next(&r); from += r.count * bytes)
-            put(s, begin + r.whole * bytes, from, r.count * bytes);
+        int64_t bytes = rt_element_bytes(s->entries.tensor[i]);
+        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); from += r.count * bytes)
+            put(s, s->begin[i] + r.whole * bytes, from, r.count * bytes);
     }
 }
 
@@ -199,6 +186,7 @@ void rt_saver_close(RtSaver *s)
     rt_saver_cancel(s);
     rt_entries_free(&s->entries);
     free(s->header);
+    free(s->begin);
     free(s->staging);
     *s = (RtSaver){0};
 }
