@@ -52,6 +52,8 @@ bool rt_clear_shared(void *p, size_t n);
 // wrong mode, so that using them still fails.
 void rt_open_streams(void);
 
+enum { RT_OUT_BLOCK = 4096, RT_OUT_GATHERED = 1 << 20 };  // of rt_out_gather, in bytes
+
 // A file that is written to a temporary name beside its path; rt_out_commit renames it when it is
 // complete. Only rt_out_try allocates memory.
 typedef struct RtOut {
@@ -60,6 +62,10 @@ typedef struct RtOut {
     int64_t at;    // the next offset of rt_out_write
     int error;     // errno of the first failure
     char path[4096], temp[4128];
+    char *gathered;       // see rt_out_gather
+    int64_t gathered_at;  // where in the file it belongs
+    size_t n_gathered;    // bytes
+    bool needs_cache;     // the file can't be written around the page cache
 } RtOut;
 
 // Can a file be written at `path`? Removes temporary files of killed processes.
@@ -67,6 +73,11 @@ bool rt_out_try(const char *path, RtFileError *e);
 bool rt_out_open(RtOut *o, const char *path, RtFileError *e);
 void rt_out_write(RtOut *o, const void *data, size_t n);  // reports a failure at rt_out_commit
 void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n);
+// Gathers in `buffer`, aligned to RT_OUT_BLOCK, up to RT_OUT_GATHERED of the following bytes, as
+// far as each write begins where the one before ended. Whole blocks of them are then written around
+// the page cache (O_DIRECT), if the file system can: nothing else is pushed out of it, and no time
+// goes into copies. The buffer is used until the file is finished or cancelled.
+void rt_out_gather(RtOut *o, char *buffer);
 bool rt_out_commit(RtOut *o, RtFileError *e);  // removes the temporary file on failure
 void rt_out_cancel(RtOut *o);
 // All of it for n bytes. `data` NULL: the memory for it ran out.

@@ -32,6 +32,9 @@ bool rt_beside(const RtModel *m, const char *ending, char *to, size_t room);
 typedef void (*RtWork)(void *context, int64_t first, int64_t last);
 // Does the work of all i in [0, n), a contiguous part of them on each of so many threads.
 void rt_parallel(int threads, int64_t n, RtWork work, void *context);
+// Memory for a large copy, in huge pages where the system has them. So many threads write to it, so
+// that it is backed. Not zeroed; the caller frees it. Returns NULL if memory runs out.
+void *rt_alloc_large(int threads, size_t bytes);
 
 // ---- tensors: tensor.c ----
 

@@ -1,6 +1,7 @@
 // Shares work among threads of the host.
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "runtime/core/core.h"
 
@@ -35,4 +36,24 @@ void rt_parallel(int threads, int64_t n, RtWork work, void *context)
         pthread_join(thread[i], NULL);
     free(thread);
     free(part);
+}
+
+enum { PAGE = 4096, HUGE_PAGE = 512 * PAGE };
+
+static void back(void *memory, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i++)
+        *((volatile char *)memory + i * PAGE) = 0;
+}
+
+void *rt_alloc_large(int threads, size_t bytes)
+{
+    size_t all = (bytes / HUGE_PAGE + 1) * HUGE_PAGE;
+    void *p = aligned_alloc(HUGE_PAGE, all);
+
+    if (p) {
+        madvise(p, all, MADV_HUGEPAGE);
+        rt_parallel(threads, (int64_t)(all / PAGE), back, p);
+    }
+    return p;
 }

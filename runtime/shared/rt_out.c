@@ -126,23 +126,79 @@ bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e)
     return o->fd >= 0 || rt_file_fail(e, "%s: %s", o->temp, strerror(errno));
 }
 
-void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n)
+// ---- writing ----
+
+// If `around`, offset, size and memory are multiples of RT_OUT_BLOCK, and the page cache isn't used
+// unless the file system refuses that.
+static void write_part(RtOut *o, int64_t at, const char *p, size_t n, bool around)
 {
-    const char *p = data;
+    bool is_direct = around && !o->needs_cache && fcntl(o->fd, F_SETFL, O_DIRECT) == 0;
 
     while (n > 0 && !o->error) {
         ssize_t k = pwrite(o->fd, p, n < 1 << 30 ? n : 1 << 30, at);
 
         if (k < 0 && errno == EINTR)
             continue;
+        if (k < 0 && errno == EINVAL && is_direct) {
+            o->needs_cache = true;
+            is_direct = fcntl(o->fd, F_SETFL, 0) != 0;
+            continue;
+        }
         if (k <= 0) {
             o->error = k < 0 ? errno : ENOSPC;
-            return;
+            break;
         }
         p += k;
         at += k;
         n -= (size_t)k;
     }
+    if (is_direct)
+        fcntl(o->fd, F_SETFL, 0);
+}
+
+// Writes what is gathered: whole blocks of the file around the page cache.
+static void write_gathered(RtOut *o)
+{
+    size_t begin = (size_t)(o->gathered_at % RT_OUT_BLOCK), end = begin + o->n_gathered;
+    size_t first = begin ? RT_OUT_BLOCK : 0, last = end / RT_OUT_BLOCK * RT_OUT_BLOCK;
+    int64_t at = o->gathered_at - (int64_t)begin;
+
+    if (first >= last)
+        first = last = begin;
+    write_part(o, at + (int64_t)begin, o->gathered + begin, first - begin, false);
+    write_part(o, at + (int64_t)first, o->gathered + first, last - first, true);
+    write_part(o, at + (int64_t)last, o->gathered + last, end - last, false);
+    o->n_gathered = 0;
+}
+
+void rt_out_gather(RtOut *o, char *buffer) { o->gathered = buffer; }
+
+static void gather(RtOut *o, int64_t at, const char *p, size_t n)
+{
+    while (n > 0) {
+        if (o->n_gathered && at != o->gathered_at + (int64_t)o->n_gathered)
+            write_gathered(o);
+        if (!o->n_gathered)
+            o->gathered_at = at;
+        // The place in the buffer is that in the block.
+        size_t to = (size_t)(o->gathered_at % RT_OUT_BLOCK) + o->n_gathered;
+        size_t part = n < RT_OUT_GATHERED - to ? n : RT_OUT_GATHERED - to;
+        memcpy(o->gathered + to, p, part);
+        o->n_gathered += part;
+        if (to + part == RT_OUT_GATHERED)
+            write_gathered(o);
+        p += part;
+        at += (int64_t)part;
+        n -= part;
+    }
+}
+
+void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n)
+{
+    if (o->gathered)
+        gather(o, at, data, n);
+    else
+        write_part(o, at, data, n, false);
 }
 
 void rt_out_write(RtOut *o, const void *data, size_t n)
@@ -150,6 +206,8 @@ void rt_out_write(RtOut *o, const void *data, size_t n)
     rt_out_write_at(o, o->at, data, n);
     o->at += (int64_t)n;
 }
+
+// ---- ending ----
 
 bool rt_sync_folder(const char *path)
 {
@@ -186,6 +244,8 @@ static bool fail_out(RtOut *o, RtFileError *e)
 
 bool rt_out_finish(RtOut *o, RtFileError *e)
 {
+    if (o->n_gathered)
+        write_gathered(o);
     if (!o->error && fsync(o->fd) != 0)
         o->error = errno;
     if (!o->is_made) {

@@ -70,8 +70,12 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data)
         s->is_optional = true;
         bytes += c->writer.bytes[i] = rt_saver_own_bytes(s);
     }
-    if (!run->o.in_place && (run->o.every.steps || run->o.every.seconds > 0))
-        c->writer.copy = rt_alloc((size_t)bytes + 1, 1);
+    bool copies = !run->o.in_place && (run->o.every.steps || run->o.every.seconds > 0);
+    if (copies && !(c->writer.copy = rt_alloc_large(run->share.threads, (size_t)bytes)))
+        return rt_error(m,
+                        "--checkpoint: no memory for a copy of %.1f MiB; --checkpoint-in-place "
+                        "does without",
+                        (double)bytes / (1 << 20));
     c->last_at = rt_seconds();
     return run->rank > 0 || open_folder(c);
 }

@@ -24,7 +24,7 @@ bool rt_weights_draw(RtRun *run);
 typedef struct RtSaver {
     RtRun *run;
     RtEntries entries;
-    char *header, *staging;
+    char *header, *staging, *gathered;
     int64_t header_bytes;
     int64_t *begin;  // of each entry in the file, and the file's end
     const char *path;

@@ -14,6 +14,7 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
 
     *s = (RtSaver){.run = run, .entries = entries, .path = path};
     s->staging = rt_alloc(STAGING_BYTES, 1);
+    s->gathered = rt_alloc(RT_OUT_GATHERED + RT_OUT_BLOCK, 1);
     if (path && run->rank == 0 && !rt_out_try(path, &e))
         return rt_error(run->model, "%s: %s", path, e.text);
     s->header = rt_safe_header(entries.item, entries.n, &s->header_bytes);
@@ -52,10 +53,14 @@ void rt_saver_cancel(RtSaver *s)
     s->is_begun = false;
 }
 
-static void put(RtSaver *s, int64_t at, const void *data, int64_t bytes)
+// Parts are small, so that the cache has what is read twice.
+static void put(RtSaver *s, int64_t at, const char *data, int64_t bytes)
 {
-    rt_out_write_at(&s->out, at, data, (size_t)bytes);
-    rt_checksum_add(&s->sum, at, data, (size_t)bytes);
+    for (int64_t n; bytes > 0; bytes -= n, at += n, data += n) {
+        n = bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
+        rt_checksum_add(&s->sum, at, data, (size_t)n);
+        rt_out_write_at(&s->out, at, data, (size_t)n);
+    }
 }
 
 // All ranks know the temporary file's name before it is made, so that any of them can remove it if
@@ -79,7 +84,9 @@ bool rt_saver_begin(RtSaver *s)
         ok = rt_out_join(&s->out, s->path, owner, &e);
     if (!ok)
         fail(s, "", &e);
-    else if (makes)
+    else
+        rt_out_gather(&s->out, s->gathered + (-(uintptr_t)s->gathered % RT_OUT_BLOCK));
+    if (ok && makes)
         put(s, 0, s->header, s->header_bytes);
     return agree(s, ok);
 }
@@ -130,15 +137,32 @@ int64_t rt_saver_own_bytes(const RtSaver *s)
     return bytes;
 }
 
+// Bytes of the arena that threads copy.
+typedef struct Copying {
+    Rt *rt;
+    int64_t place;
+    char *to;
+} Copying;
+
+static void copy_part(void *context, int64_t first, int64_t last)
+{
+    const Copying *c = context;
+
+    c->rt->device->copy_out(c->rt, c->to + first, c->place + first, last - first);
+}
+
 void rt_saver_copy(const RtSaver *s, char *to)
 {
-    Rt *rt = &s->run->rt;
+    enum { LEAST = 1 << 20 };  // bytes that are worth a thread
 
     for (int i = 0; i < s->entries.n; i++) {
         int64_t bytes = rt_element_bytes(s->entries.tensor[i]);
         int64_t place = rt_place(s->entries.tensor[i], s->entries.layer[i]);
-        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); to += r.count * bytes)
-            rt->device->copy_out(rt, to, place + r.own * bytes, r.count * bytes);
+        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); to += r.count * bytes) {
+            Copying c = {&s->run->rt, place + r.own * bytes, to};
+            rt_parallel(r.count * bytes < LEAST ? 1 : s->run->share.threads, r.count * bytes,
+                        copy_part, &c);
+        }
     }
 }
 
@@ -188,5 +212,6 @@ void rt_saver_close(RtSaver *s)
     free(s->header);
     free(s->begin);
     free(s->staging);
+    free(s->gathered);
     *s = (RtSaver){0};
 }
