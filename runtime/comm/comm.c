@@ -132,12 +132,14 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
         return false;
     }
     rt_watchdog_wait(c->watchdog, NULL);
-    rt_watchdog_peers(c);
-    c->waited_for = rt_alloc((size_t)c->ranks, sizeof *c->waited_for);
-    memset(c->waited_for, -1, sizeof *c->waited_for * (size_t)c->ranks);
+    c->warning = rt_alloc((size_t)c->ranks, sizeof *c->warning);
+    for (int r = 0; r < c->ranks; r++)
+        c->warning[r].peer = -1;
+    rt_last_calls_open(c);
     c->pending = rt_alloc((size_t)RT_MAX_PENDING(c), sizeof *c->pending);
     c->source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     c->window_state = rt_alloc(1, sizeof *c->window_state);
+    rt_watchdog_peers(c);
     find_groups(c);
     advise(c);
     *comm = c;
@@ -151,7 +153,8 @@ void rt_comm_close(RtComm *c)
     rt_watchdog_wait(c->watchdog, "MPI's end");
     c->transport->close(c);
     rt_watchdog_close(c->watchdog);
-    free(c->waited_for);
+    free(c->warning);
+    rt_last_calls_close(c);
     free(c->pending);
     free(c->source);
     free(c->window_state);
@@ -170,6 +173,7 @@ static void begin(RtComm *c, const char *kind)
     rt_comm_thread_sync(c, -1);
     c->kind = kind;
     c->at = c->axis = NULL;
+    rt_last_calls_add(c);
 }
 
 // After round k each rank knows the maximum of the 2^k ranks up to itself (Hensgen, Finkel and

@@ -93,6 +93,7 @@ bool rt_comm_thread_open(Rt *rt, const RtModel *m, bool overlaps)
     k->comm = *c;
     k->comm.is_awaited = &k->is_awaited;
     k->comm.tag = 1;
+    rt_last_calls_open(&k->comm);
     k->comm.pending = rt_alloc((size_t)RT_MAX_PENDING(c), sizeof *c->pending);
     k->comm.source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     memset(k->comm.bytes, 0, sizeof k->comm.bytes);
@@ -126,6 +127,7 @@ void rt_comm_thread_close(Rt *rt)
     pthread_mutex_destroy(&k->lock);
     pthread_mutex_destroy(&k->transport);
     pthread_cond_destroy(&k->changed);
+    rt_last_calls_close(&k->comm);
     free(k->comm.pending);
     free(k->comm.source);
     free(k->job);

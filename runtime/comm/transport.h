@@ -14,6 +14,7 @@
 // `test` says that a message is complete, its sender must not change the buffer and its receiver
 // must not use it.
 enum { RT_MAX_MESSAGE_BYTES = 1 << 30 };  // of one message
+typedef struct RtWarning RtWarning;
 struct RtTransport {
     // Sets rank, ranks and window. Returns false after a message.
     bool (*open)(RtComm *c);
@@ -23,11 +24,11 @@ struct RtTransport {
     int (*receive)(RtComm *c, int from, void *data, int64_t bytes);
     // 1: complete, and the number is free again; 0: not yet; -1: the link is broken.
     int (*test)(RtComm *c, int message);
-    // Tells all others that this rank gives up waiting for rank `peer`.
-    void (*warn)(RtComm *c, int peer);
-    // Returns a rank that has sent such a warning and hasn't been returned yet, and sets the peer
-    // it waits for; -1: none.
-    int (*warned)(RtComm *c, int *peer);
+    // Tells all others that this rank gives up waiting.
+    void (*warn)(RtComm *c, const RtWarning *w);
+    // Returns a rank that has sent such a warning and hasn't been returned yet, and copies it; -1:
+    // none.
+    int (*warned)(RtComm *c, RtWarning *w);
     // Ends the whole job.
     void (*end)(RtComm *c);
     const RtCollectives *collectives;  // made of its messages
@@ -49,6 +50,8 @@ typedef struct RtSharedWindow {
         _Alignas(64) atomic_uint_least64_t arrivals;
     } axis[RT_MAX_AXES];
     RtProcess process;
+    atomic_int_least64_t calls[2];  // the collectives that it has begun, by RtComm.tag
+    atomic_bool ends;               // it ends the job, and has said why
     _Alignas(64) char buffer[2][RT_WINDOW_BUFFER_BYTES];
 } RtSharedWindow;
 
@@ -62,6 +65,13 @@ typedef struct RtWindowState {
     RtGroup readers;  // the group that may still be reading this rank's window
     int buffer;       // the buffer to write next
 } RtWindowState;
+
+// A rank that gives up tells the others for whom it waited, and in which collective.
+struct RtWarning {
+    int peer;  // -1: it hasn't given up
+    int64_t calls;
+    char name[200];
+};
 
 // A message in flight, and its other rank.
 typedef struct RtPending {
@@ -82,12 +92,13 @@ struct RtComm {
     RtWindowState *window_state;
     const char *at;           // the description of the latest RT_AT; NULL
     const char *kind, *axis;  // the current call
-    int *waited_for;          // by rank: the peer that it gave up waiting for; -1: none
-    RtPending *pending;       // RT_MAX_PENDING
-    char **source;            // by rank: operands of rt_combine
+    struct RtLastCalls *last_calls;
+    RtWarning *warning;  // by rank
+    RtPending *pending;  // RT_MAX_PENDING
+    char **source;       // by rank: operands of rt_combine
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
     // Two threads may talk to other ranks: the rank's own, and its comm thread (comm_thread.c),
-    // which has an RtComm of its own. `lock` protects the transport and `waited_for`.
+    // which has an RtComm of its own. `lock` protects the transport and `warning`.
     RtWatchdog *watchdog;
     struct RtCommThread *comm_thread;  // NULL: there is none, or this is its RtComm
     int tag;                           // of messages: 1 for the comm thread, else 0
@@ -117,14 +128,24 @@ void rt_watchdog_close(RtWatchdog *w);
 // with NULL after it. The watchdog ends the rank, and so the job, if it takes longer than the
 // timeout.
 void rt_watchdog_wait(RtWatchdog *w, const char *what);
-// Starts watching the other ranks of this host, once the shared windows exist.
-void rt_watchdog_peers(RtComm *c);
+// Starts watching the other ranks of this host, once all else in `c` exists: one that is gone ends
+// the job with a message.
+void rt_watchdog_peers(const RtComm *c);
 // The file at `path` is removed if the job ends early; NULL: there is none.
 void rt_watchdog_file(RtWatchdog *w, const char *path);
 // The job ends early: removes the file.
 void rt_watchdog_lose(RtWatchdog *w);
 // This rank ends the job: kills this process and its launcher if they still run after `seconds`.
 void rt_end_launcher(unsigned seconds);
+
+// ---- the collectives that ranks began last: last_calls.c ----
+void rt_last_calls_open(RtComm *c);
+void rt_last_calls_close(RtComm *c);
+void rt_last_calls_add(RtComm *c);  // this rank begins the collective `at`, or `kind`
+// This rank gives up waiting for that peer.
+RtWarning rt_warning(const RtComm *c, int peer);
+// Prints a line for each collective that is the last one of some ranks, as far as it is known.
+void rt_last_calls_say(const RtComm *c);
 
 // ---- waiting: wait.c ----
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes);

@@ -42,10 +42,11 @@ static void unlock_transport(RtComm *c)
 
 static void read_warnings(RtComm *c)
 {
-    int peer, rank;
+    RtWarning w;
+    int rank;
 
-    while ((rank = c->transport->warned(c, &peer)) >= 0)
-        c->waited_for[rank] = peer;
+    while ((rank = c->transport->warned(c, &w)) >= 0)
+        c->warning[rank] = w;
 }
 
 static void collect_warnings(RtComm *c)
@@ -56,10 +57,10 @@ static void collect_warnings(RtComm *c)
 
 static int missing_rank(const RtComm *c)
 {
-    int rank = c->waited_for[c->rank];
+    int rank = c->warning[c->rank].peer;
 
-    for (int i = 0; i < c->ranks && c->waited_for[rank] >= 0; i++)
-        rank = c->waited_for[rank];
+    for (int i = 0; i < c->ranks && c->warning[rank].peer >= 0; i++)
+        rank = c->warning[rank].peer;
     return rank;
 }
 
@@ -86,15 +87,16 @@ static void give_up(RtComm *c, int peer, bool is_broken)
 {
     int first = 0;
 
-    c->waited_for[c->rank] = peer;
+    c->warning[c->rank] = rt_warning(c, peer);
     rt_watchdog_lose(c->watchdog);
-    c->transport->warn(c, peer);
+    c->transport->warn(c, &c->warning[c->rank]);
     collect_warnings(c);
-    while (c->waited_for[first] < 0)
+    while (c->warning[first].peer < 0)
         first++;
-    if (first == c->rank)
+    if (first == c->rank) {
         say_who(c, is_broken);
-    else
+        rt_last_calls_say(c);
+    } else
         usleep((useconds_t)(1e6 * GRACE_SECONDS));  // until the other rank has printed the error
     c->transport->end(c);
 }
@@ -124,7 +126,7 @@ static void between_polls(RtComm *c, Wait *w, int peer)
     read_warnings(c);
     bool is_over = now - w->start > c->timeout;
     for (int r = 0; r < c->ranks && !is_over; r++)
-        is_over = c->waited_for[r] >= 0;
+        is_over = c->warning[r].peer >= 0;
     if (is_over)
         give_up(c, peer, false);
     unlock_transport(c);

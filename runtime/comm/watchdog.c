@@ -1,7 +1,7 @@
 // The watchdog: a thread beside each rank that checks periodically what the rank can't see while it
 // waits inside a library. It ends the rank if the library waits for other ranks for longer than
-// --timeout, or if the launcher is gone. It removes the temporary output file once a rank of this
-// host is gone, because the launcher soon kills the others too.
+// --timeout, or if the launcher is gone. Once a rank of this host is gone it removes the temporary
+// output file, and says who is gone: not every launcher ends the other ranks then.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,9 +23,8 @@ struct RtWatchdog {
     const RtModel *model;
     double timeout;
     pid_t launcher;
-    int place;    // this rank's number, according to the launcher
-    pid_t *peer;  // the other ranks of this host
-    int n_peers;
+    int place;            // this rank's number, according to the launcher
+    const RtComm *comm;   // NULL: the other ranks of this host aren't watched
     const char *waiting;  // the library call that waits; NULL: none
     double since;
     const char *file;  // to be removed if the job ends early; NULL: none
@@ -57,15 +56,48 @@ static void end_wait(RtWatchdog *w)
     _exit(1);
 }
 
+// A rank of this host that is gone without having said that it ends the job; -1: none.
+static int gone_rank(const RtComm *c)
+{
+    RtProcess own = rt_process();
+
+    for (int r = 0; r < c->ranks; r++) {
+        const RtSharedWindow *b = c->window[r];
+        if (b && r != c->rank && own.pid_namespace &&
+            b->process.pid_namespace == own.pid_namespace && is_gone(b->process.id))
+            return r;
+    }
+    return -1;
+}
+
+// The launcher soon ends the other ranks, or not at all. The first one that is left says who is
+// gone, unless that one has said why.
+static void end_without(RtWatchdog *w, int gone)
+{
+    const RtComm *c = w->comm;
+    int first = 0;
+
+    remove_file(w);
+    while (!c->window[first] || is_gone(c->window[first]->process.id))
+        first++;
+    if (first != c->rank || atomic_load(&c->window[gone]->ends))
+        return;
+    rt_error(w->model, "rank %d is gone: it was killed, or has crashed", gone);
+    rt_last_calls_say(c);
+    fflush(stderr);
+    rt_end_launcher(LAUNCHER_S);
+    _exit(1);
+}
+
 static void check_job(RtWatchdog *w)
 {
     if (getppid() != w->launcher) {
         remove_file(w);
         _exit(1);
     }
-    for (int i = 0; i < w->n_peers && w->file; i++)
-        if (is_gone(w->peer[i]))
-            remove_file(w);
+    int gone = w->comm ? gone_rank(w->comm) : -1;
+    if (gone >= 0)
+        end_without(w, gone);
     int order = w->place < 2 ? w->place : 2;
     if (w->waiting && rt_seconds() - w->since > w->timeout + STAGGER_SECONDS * order)
         end_wait(w);
@@ -120,7 +152,6 @@ void rt_watchdog_close(RtWatchdog *w)
     pthread_join(w->thread, NULL);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
-    free(w->peer);
     free(w);
 }
 
@@ -129,7 +160,7 @@ void rt_watchdog_wait(RtWatchdog *w, const char *what)
     pthread_mutex_lock(&w->lock);
     w->waiting = what;
     w->since = rt_seconds();
-    w->n_peers = what ? 0 : w->n_peers;
+    w->comm = what ? NULL : w->comm;
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -140,17 +171,12 @@ RtProcess rt_process(void)
     return (RtProcess){getpid(), stat("/proc/self/ns/pid", &st) == 0 ? (int64_t)st.st_ino : 0};
 }
 
-void rt_watchdog_peers(RtComm *c)
+void rt_watchdog_peers(const RtComm *c)
 {
     RtWatchdog *w = c->watchdog;
-    RtProcess own = rt_process();
 
     pthread_mutex_lock(&w->lock);
-    w->peer = rt_alloc((size_t)c->ranks, sizeof *w->peer);
-    for (int r = 0; r < c->ranks; r++)
-        if (c->window[r] && r != c->rank && own.pid_namespace &&
-            c->window[r]->process.pid_namespace == own.pid_namespace)
-            w->peer[w->n_peers++] = c->window[r]->process.id;
+    w->comm = c;
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -168,6 +194,8 @@ void rt_watchdog_lose(RtWatchdog *w)
     if (!w)
         return;
     pthread_mutex_lock(&w->lock);
+    if (w->comm)
+        atomic_store(&w->comm->window[w->comm->rank]->ends, true);
     remove_file(w);
     pthread_mutex_unlock(&w->lock);
 }

@@ -41,22 +41,28 @@ def errors(err):
     return [line for line in err.splitlines() if line.startswith(("trouble: ", "  on rank"))]
 
 
+def last_calls(err):
+    return [line for line in err.splitlines() if line.startswith("  last collective of rank")]
+
+
 def test_stops(checks, program, work):
     """One rank stops while the others wait for it."""
     cases = (
-        ([0], "all_reduce along dp: rank 2"),
-        ([1], r"h\.\{}\.mlp: all_reduce f32\[300000\]: rank 1"),
-        ([0, "beside"], ".*: rank 2"),
+        ([0], "all_reduce along dp: rank 2", "rank 2: number 8, h.{}.mlp: all_reduce f32[300000]"),
+        ([1], r"h\.\{}\.mlp: all_reduce f32\[300000\]: rank 1", "rank 1: number 9, all_reduce"),
+        ([0, "beside"], ".*: rank 2", None),  # two threads are in collectives: either can be the first to give up
     )
     folders = [work / str(i) for i in range(len(cases))]
     for folder in folders:
         folder.mkdir()
-    jobs = [partial(start, 4, program, "stop", TIMEOUT, *args, cwd=folder) for (args, _), folder in zip(cases, folders)]
-    for (args, late), folder, job in zip(cases, folders, side_by_side(len(jobs), *jobs)):
+    jobs = [partial(start, 4, program, "stop", TIMEOUT, *args, cwd=folder) for (args, *_), folder in zip(cases, folders)]
+    for (args, late, last), folder, job in zip(cases, folders, side_by_side(len(jobs), *jobs)):
         status, _, err, seconds = job
         said, name = errors(err), " ".join(map(str, ["stop", *args]))
         is_named = len(said) == 1 and re.match(f"trouble: error: {late} didn't arrive within {TIMEOUT} s", said[0])
         checks.check(f"{name}: the stopped rank is named, once", is_named, str(said))
+        found = last_calls(err)
+        checks.check(f"{name}: last collectives", len(found) > 1 and (not last or f"  last collective of {last}" in found), str(found))
         checks.check(f"{name}: soon", status != 0 and seconds < TIMEOUT + 5, f"{seconds:.1f} s")
         checks.check(f"{name}: nothing is left", not (folder / "trouble.tmp").exists())
 
@@ -70,6 +76,8 @@ def test_trouble(checks, program, work):
     test_stops(checks, program, work)
     status, _, err, seconds = start(4, program, "kill", 60, cwd=work)
     checks.check("nor of one that is killed", not temp.exists())
+    checks.check("a killed rank is named, once", errors(err) == ["trouble: error: rank 1 is gone: it was killed, or has crashed"], err)
+    checks.check("and its last collective", "  last collective of rank 1: number 9, all_reduce" in last_calls(err), err)
     checks.check("a killed rank ends the job", status != 0 and seconds < 10, f"{seconds:.1f} s")
     status, _, err, seconds = start(4, program, "fail", 60, cwd=work)
     checks.check("nor of one that fails", not temp.exists())

@@ -91,8 +91,8 @@ static int shared_test(RtComm *c, int message)
     return 1;
 }
 
-static void shared_warn(RtComm *c, int peer) {}
-static int shared_warned(RtComm *c, int *peer) { return -1; }
+static void shared_warn(RtComm *c, const RtWarning *w) {}
+static int shared_warned(RtComm *c, RtWarning *w) { return -1; }
 static void shared_end(RtComm *c) { exit(1); }
 
 static const RtTransport shared_memory = {

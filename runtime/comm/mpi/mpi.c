@@ -17,7 +17,7 @@ typedef struct Mpi {
     MPI_Win windows;
     MPI_Request *message;
     int n_messages, last;  // last: the number that was returned last
-    int peer;              // the message of warn
+    RtWarning warning;     // the message of warn
 } Mpi;
 
 // ---- start ----
@@ -145,19 +145,19 @@ static int mpi_test(RtComm *c, int message)
 
 // ---- failures ----
 
-static void mpi_warn(RtComm *c, int peer)
+static void mpi_warn(RtComm *c, const RtWarning *w)
 {
     Mpi *s = c->state;
     MPI_Request sent;
 
-    s->peer = peer;
+    s->warning = *w;
     for (int r = 0; r < c->ranks; r++)
-        if (r != c->rank &&
-            MPI_Isend(&s->peer, 1, MPI_INT, r, WARNING, s->world, &sent) == MPI_SUCCESS)
+        if (r != c->rank && MPI_Isend(&s->warning, sizeof s->warning, MPI_BYTE, r, WARNING,
+                                      s->world, &sent) == MPI_SUCCESS)
             MPI_Request_free(&sent);
 }
 
-static int mpi_warned(RtComm *c, int *peer)
+static int mpi_warned(RtComm *c, RtWarning *w)
 {
     Mpi *s = c->state;
     MPI_Status status;
@@ -166,7 +166,7 @@ static int mpi_warned(RtComm *c, int *peer)
     if (MPI_Iprobe(MPI_ANY_SOURCE, WARNING, s->world, &is_there, &status) != MPI_SUCCESS ||
         !is_there)
         return -1;
-    MPI_Recv(peer, 1, MPI_INT, status.MPI_SOURCE, WARNING, s->world, MPI_STATUS_IGNORE);
+    MPI_Recv(w, sizeof *w, MPI_BYTE, status.MPI_SOURCE, WARNING, s->world, MPI_STATUS_IGNORE);
     return status.MPI_SOURCE;
 }
 
