@@ -185,6 +185,8 @@ static void print_model(const Gen *g, Text *t)
                        "    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,\n");
     text_printf(t, "    .init = init,\n");
     print_calls(p, t);
+    text_printf(t, "    .identity = 0x%016" PRIx64 ",\n",
+                hash_bytes(t->s, t->n, hash_bytes(g->groups->s, g->groups->n, 0)));
     text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n");
     if (g->o->target->main_begin)
         text_printf(t, "    %s\n", g->o->target->main_begin);

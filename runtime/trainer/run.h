@@ -52,6 +52,9 @@ bool rt_agree(RtRun *run, bool ok);
 // The same about something whose failure isn't one of the run: of its messages, which are warnings,
 // that of the first rank is printed, and the run goes on.
 bool rt_agree_to_try(RtRun *run, bool ok);
+// Do all ranks run the same program with the same options? If not, rank 0 prints what differs. All
+// ranks call it, and get the same answer: same_run.c.
+bool rt_is_same_run(const RtRun *run);
 // The exclusive or of all ranks' x. All ranks call it.
 uint32_t rt_join_bits(RtRun *run, uint32_t x);
 

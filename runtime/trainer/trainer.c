@@ -133,12 +133,14 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
     run->rank = rt_comm_rank(run->rt.comm);
     run->rt.shard = rt_shards(m, run->rank);
     run->share = run->rt.device->share(run->rt.comm);
-    if (run->rank > 0)
-        follow(&run->o);
-    else
+    if (run->rank == 0)
         rt_flush_messages(run);
     if (!rt_agree(run, !status))
         return status;
+    if (!rt_agree(run, rt_is_same_run(run)))
+        return 1;
+    if (run->rank > 0)
+        follow(&run->o);
     bool is_fine = open_inputs(x, run) && (run->rank > 0 || rt_outputs_check(run, x));
     if (!rt_agree(run, is_fine && start(run, x)))
         return 1;

@@ -55,6 +55,7 @@ typedef struct RtOption {
     int64_t least, most;  // bounds of RT_WHOLE
     const char *value, *help;
     RtOptionOf of;
+    bool is_own;  // ranks may have different values
 } RtOption;
 
 extern const RtOption rt_options[];

@@ -559,6 +559,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
+    .identity = 0xaf7363c88914e3c4,
 };
 
 int main(int argc, char **argv)

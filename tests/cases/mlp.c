@@ -684,6 +684,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
+    .identity = 0x199bd818d69d142c,
 };
 
 int main(int argc, char **argv)

@@ -1343,6 +1343,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
+    .identity = 0xb36879a45247d887,
 };
 
 int main(int argc, char **argv)

@@ -746,6 +746,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
+    .identity = 0x298589eff90e5214,
 };
 
 int main(int argc, char **argv)

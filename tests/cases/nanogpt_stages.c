@@ -1436,6 +1436,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
+    .identity = 0x800a814549dc0aeb,
 };
 
 int main(int argc, char **argv)

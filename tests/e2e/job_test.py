@@ -215,6 +215,27 @@ def test_start(checks, runs):
         checks.check(f"{which} rank {what}: one message", said in are_said, str(said))
 
 
+def test_differences(checks, runs):
+    """Ranks that run another program, or have other options, are refused."""
+    options = ["--data", "data", "--steps", "2", "--quiet"]
+    other = runs.model.compile("other", None, "--init", "normal(0.06)", "--no-weights", "--ranks", RANKS, "--mesh", MESH)
+    name = runs.all.name
+    for what, program, more, said in (
+        ("another --lr", runs.all, ["--lr", "0.25"], "--lr: rank 0 has none, rank 3 0.25"),
+        ("another number of steps", runs.all, ["--steps", "3"], "--steps: rank 0 has 2, rank 3 3"),
+        ("another schedule", runs.all, ["--schedule", "cosine"], "--schedule: rank 0 has constant, rank 3 cosine"),
+        ("a flag", runs.all, ["--no-shuffle"], "--no-shuffle: rank 0 has none, rank 3 it"),
+        ("evaluation", runs.all, ["--eval-data", "data"], "--eval-data: rank 0 has none, rank 3 one"),
+        ("another program", other, [], "options of the program: rank 0 has "),
+    ):
+        apps = [["-n", str(RANKS - 1), str(runs.all), *options], ["-n", "1", str(program), *options, *more]]
+        command = [*mpirun(1)[:-2], *apps[0], ":", *apps[1]]
+        done = subprocess.run(command, cwd=runs.work, env=ENV, text=True, capture_output=True, timeout=100)
+        found = [x for x in done.stderr.splitlines() if x.startswith((f"{name}: ", "other: "))]
+        is_said = len(found) == 1 and found[0].startswith(f"{name}: error: {said}")
+        checks.check(f"one rank has {what}", done.returncode == 1 and is_said, f"{done.returncode} {found}")
+
+
 def test_shared_memory(checks, runs):
     """There is no room in /dev/shm, which is a small file system where mounting is allowed."""
     mount = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', "sh"]
@@ -253,7 +274,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         runs = Runs(Model(o.model, o.shardcc, Path(work), cc=QUICK_CC))
         tests = (test_lost_while_saving, test_start, test_interrupts, test_signals, test_messages, test_files, test_cut,
-                 test_shared_memory)
+                 test_shared_memory, test_differences)
         # They mostly wait: for limits of time, and for the end of mpirun.
         side_by_side(3, *(partial(test, checks, runs.beside(test.__name__)) for test in tests))
     checks.finish()
