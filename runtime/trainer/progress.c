@@ -38,21 +38,11 @@ static void print_time(double seconds, char *to, size_t room)
         snprintf(to, room, "%ld:%02ld", s / 60, s % 60);
 }
 
-RtProgress rt_progress_start(const RtRun *run, const RtData *d)
+RtProgress rt_progress_start(const RtRun *run)
 {
-    const RtModel *m = run->model;
-    double samples = (double)(d->batch * m->accumulate);
-    const RtTensor *tokens = NULL;
-
-    for (int i = 0; i < d->n; i++)
-        if (rt_is_tokens(d->column[i].input) && (m->vocabulary > 0 || d->window > 0))
-            tokens = d->column[i].input;
     return (RtProgress){
         .is_quiet = run->o.quiet,
         .is_terminal = isatty(STDERR_FILENO),
-        .items = tokens ? samples * (double)tokens->dim[1] : samples,
-        .unit = tokens ? "tokens" : "samples",
-        .flops = m->flops,
         .last = -1e9,
     };
 }
@@ -78,12 +68,12 @@ void rt_progress_step(RtProgress *p, const RtReport *r)
         return;
     p->last = now;
     double seconds = p->mean_seconds > 1e-9 ? p->mean_seconds : 1e-9;
-    rt_short_number(p->items / seconds, rate);
-    rt_short_number(p->flops / seconds * 1e-9, flops);
+    rt_short_number(r->work->items / seconds, rate);
+    rt_short_number(r->work->flops / seconds * 1e-9, flops);
     print_time(seconds * (double)(r->steps - r->step), left, sizeof left);
     int n = snprintf(line, sizeof line, "step %lld/%lld  loss %.4f  %s %s/s", (long long)r->step,
-                     (long long)r->steps, r->loss, rate, p->unit);
-    if (p->flops > 0)
+                     (long long)r->steps, r->loss, rate, r->work->unit);
+    if (r->work->flops > 0)
         n += snprintf(line + n, sizeof line - (size_t)n, "  %s GFLOP/s", flops);
     if (!p->is_terminal) {
         fprintf(stderr, "%s  %s left\n", line, left);

@@ -29,18 +29,18 @@ bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int
            rt_error(m, "%s: %s", path, strerror(errno));
 }
 
-static void write_line(RtLog *l, const char *line)
+void rt_log_write(RtLog *l, const void *data, size_t bytes)
 {
-    size_t n = strlen(line);
+    const char *at = data;
 
-    while (l->fd >= 0 && n > 0 && !l->error) {
-        ssize_t k = write(l->fd, line, n);
+    while (l->fd >= 0 && bytes > 0 && !l->error) {
+        ssize_t k = write(l->fd, at, bytes);
 
         if (k < 0 && errno != EINTR)
             l->error = errno;
         if (k > 0) {
-            line += k;
-            n -= (size_t)k;
+            at += k;
+            bytes -= (size_t)k;
         }
     }
 }
@@ -54,23 +54,27 @@ static const char *number(char to[32], double v)
 
 void rt_log_step(RtLog *l, const RtReport *r)
 {
-    char line[256], loss[32], lr[32], norm[32], seconds[32];
+    RtScalar x[RT_SCALARS];
+    char line[1024], text[32];
+    int count = rt_report_scalars(r, x);
+    int n = snprintf(line, sizeof line, "{\"step\": %lld", (long long)r->step);
 
-    snprintf(line, sizeof line,
-             "{\"step\": %lld, \"loss\": %s, \"lr\": %s, \"grad_norm\": %s, \"seconds\": %s}\n",
-             (long long)r->step, number(loss, r->loss), number(lr, r->lr),
-             r->has_norm ? number(norm, r->grad_norm) : "null", number(seconds, r->seconds));
-    write_line(l, line);
+    for (int i = 0; i < count; i++)
+        n += snprintf(line + n, sizeof line - (size_t)n, ", \"%s\": %s", x[i].name,
+                      number(text, x[i].value));
+    n += snprintf(line + n, sizeof line - (size_t)n, "}\n");
+    rt_log_write(l, line, (size_t)n);
 }
 
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds)
 {
     char line[256], text[32], time[32];
 
-    snprintf(line, sizeof line,
-             "{\"step\": %lld, \"eval_loss\": %s, \"samples\": %lld, \"seconds\": %s}\n",
-             (long long)step, number(text, loss), (long long)samples, number(time, seconds));
-    write_line(l, line);
+    int n =
+        snprintf(line, sizeof line,
+                 "{\"step\": %lld, \"eval_loss\": %s, \"samples\": %lld, \"seconds\": %s}\n",
+                 (long long)step, number(text, loss), (long long)samples, number(time, seconds));
+    rt_log_write(l, line, (size_t)n);
 }
 
 bool rt_log_close(RtLog *l, const RtModel *m, const char *path)

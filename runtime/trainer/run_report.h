@@ -2,16 +2,38 @@
 #ifndef SHARDCC_RT_RUN_REPORT_H
 #define SHARDCC_RT_RUN_REPORT_H
 
+#include <limits.h>
+
 #include "runtime/trainer/data.h"
 #include "runtime/trainer/run.h"
 
-// ---- steps: run_log.c, progress.c ----
+// ---- the numbers of a step: report.c ----
+
+// The work of each step, of all ranks together.
+typedef struct RtStepWork {
+    double items, flops;
+    const char *unit, *rate;  // of items: "tokens", "tokens_per_second"
+} RtStepWork;
 
 typedef struct RtReport {
-    int64_t step, steps;  // from 1
-    double loss, lr, grad_norm, seconds;
-    bool has_norm;
+    int64_t step, steps;                  // from 1
+    double loss, lr, grad_norm, seconds;  // grad_norm: NAN if the program doesn't have it
+    const RtStepWork *work;
 } RtReport;
+
+// A number of a step, under the name that it has in logs and event files.
+typedef struct RtScalar {
+    const char *name;
+    double value;
+} RtScalar;
+
+enum { RT_SCALARS = 16 };  // at most
+
+RtStepWork rt_step_work(const RtRun *run, const RtData *d);
+// Sets to[] and returns how many they are; the names are the same for all steps of a run.
+int rt_report_scalars(const RtReport *r, RtScalar to[RT_SCALARS]);
+
+// ---- files of steps: run_log.c, event_file.c ----
 
 // A log of JSON lines; fd -1: no log.
 typedef struct RtLog {
@@ -23,18 +45,33 @@ typedef struct RtLog {
 bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int64_t before);
 void rt_log_step(RtLog *l, const RtReport *r);
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds);
+// Writes at once, so that the file is complete up to here however the program ends.
+void rt_log_write(RtLog *l, const void *data, size_t bytes);
 bool rt_log_close(RtLog *l, const RtModel *m, const char *path);
+
+// An event file of --tensorboard, a new one in each run.
+typedef struct RtEventFile {
+    RtLog file;
+    char path[PATH_MAX];
+} RtEventFile;
+
+// Makes the file in that folder, which is made, too, if it isn't there. The steps after `step` of
+// files before are void. folder NULL: there is none, and the other calls do nothing.
+bool rt_events_open(RtEventFile *f, const RtModel *m, const char *folder, int64_t step);
+void rt_events_step(RtEventFile *f, const RtReport *r);
+void rt_events_eval(RtEventFile *f, int64_t step, double loss);
+bool rt_events_close(RtEventFile *f, const RtModel *m);
+
+// ---- progress: progress.c ----
 
 typedef struct RtProgress {
     bool is_quiet, is_terminal;
-    double items, flops;  // per step
-    const char *unit;     // of items
     double mean_seconds;  // of a step: a moving average
     int64_t steps;        // that were reported
     double last;          // time of the last line
 } RtProgress;
 
-RtProgress rt_progress_start(const RtRun *run, const RtData *d);
+RtProgress rt_progress_start(const RtRun *run);
 void rt_progress_step(RtProgress *p, const RtReport *r);
 void rt_progress_eval(RtProgress *p, int64_t step, double loss);
 void rt_progress_end(RtProgress *p);

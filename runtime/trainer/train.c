@@ -20,6 +20,8 @@ typedef struct Train {
     double began;  // start of the step
     RtLoader *loader;
     RtLog log;
+    RtEventFile events;
+    RtStepWork work;
     RtProgress progress;
     RtSaver weights;
     RtGradients gradients;
@@ -42,7 +44,8 @@ static bool open_files(Train *t)
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))
         return false;
-    return rt_log_open(&t->log, m, run->o.log, run->step > 0, log_before(run->checkpoints));
+    return rt_log_open(&t->log, m, run->o.log, run->step > 0, log_before(run->checkpoints)) &&
+           rt_events_open(&t->events, m, run->o.tensorboard, run->step);
 }
 
 static bool open_train(Train *t)
@@ -64,7 +67,8 @@ static bool open_train(Train *t)
     t->lr = rt_full_rate(run);
     if (!open_files(t))
         return false;
-    t->progress = rt_progress_start(run, t->data);
+    t->work = rt_step_work(run, t->data);
+    t->progress = rt_progress_start(run);
     t->first = run->step;
     t->loader = rt_loader_start(t->data, t->first * m->accumulate, t->steps * m->accumulate,
                                 an_epoch * step, !o->no_shuffle, o->seed);
@@ -79,7 +83,8 @@ static bool close_train(Train *t)
     rt_gradients_close(&t->gradients);
     rt_profile_close(&t->profile);
     t->run->rt.profile = NULL;
-    return rt_log_close(&t->log, t->run->model, t->run->o.log);
+    bool ok = rt_events_close(&t->events, t->run->model);
+    return rt_log_close(&t->log, t->run->model, t->run->o.log) && ok;
 }
 
 static void run_part(Train *t, RtPart part, const char *name)
@@ -128,8 +133,7 @@ static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
     }
     run_part(t, m->reduce, "reduce");
     r->loss = rt_get_scalar(&run->rt, t->loss_sum) / rt_get_scalar(&run->rt, t->loss_count);
-    r->has_norm = t->grad_norm != NULL;
-    r->grad_norm = t->grad_norm ? rt_get_scalar(&run->rt, t->grad_norm) : 0;
+    r->grad_norm = t->grad_norm ? rt_get_scalar(&run->rt, t->grad_norm) : NAN;
     return true;
 }
 
@@ -137,7 +141,7 @@ static bool run_step(Train *t, const int64_t *sample)
 {
     RtRun *run = t->run;
     const RtModel *m = run->model;
-    RtReport r = {.step = run->step + 1, .steps = t->steps};
+    RtReport r = {.step = run->step + 1, .steps = t->steps, .work = &t->work};
 
     r.lr = rt_schedule(&run->o, t->lr, run->step, t->steps);
     bool saves = run->step == t->first && run->o.save_gradients;
@@ -152,6 +156,7 @@ static bool run_step(Train *t, const int64_t *sample)
     r.seconds = rt_seconds() - t->began;
     rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);
+    rt_events_step(&t->events, &r);
     if (!is_finite && !rt_watch_check(run->rt.watch))
         return false;
     if (!is_finite)
@@ -171,6 +176,7 @@ static bool evaluate(Train *t)
         return t->run->interrupted != 0;
     rt_progress_eval(&t->progress, t->run->step, loss);
     rt_log_eval(&t->log, t->run->step, loss, batches * t->eval->batch, rt_seconds() - start);
+    rt_events_eval(&t->events, t->run->step, loss);
     return true;
 }
 
@@ -222,7 +228,12 @@ static bool write_results(Train *t)
 
 bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
 {
-    Train t = {.run = run, .data = data, .eval = eval, .log.fd = -1, .profile.rt = &run->rt};
+    Train t = {.run = run,
+               .data = data,
+               .eval = eval,
+               .log.fd = -1,
+               .events.file.fd = -1,
+               .profile.rt = &run->rt};
     bool ok = open_train(&t);
 
     if (eval && eval->samples % eval->batch && !run->o.quiet && ok)

@@ -120,7 +120,7 @@ static void follow(RtOptions *o)
 {
     o->quiet = true;
     o->profile = false;
-    o->log = o->trace = NULL;
+    o->log = o->trace = o->tensorboard = NULL;
 }
 
 // `status`: exit status of this rank so far.

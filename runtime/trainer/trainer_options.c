@@ -79,6 +79,8 @@ const RtOption rt_options[] = {
      "stop after so much time, 90s, 10min or 2h, as after SIGUSR1: save, and exit with status 75"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE", "write one line of JSON for each step", RT_OF_ALL,
      true},
+    {"--tensorboard", RT_TEXT, AT(tensorboard), 0, 0, "FOLDER",
+     "write a file of events there, for TensorBoard", RT_OF_ALL, true},
     {"--predict", RT_TEXT, AT(predict), 0, 0, "PATH",
      "write the outputs for these inputs to the file of -o; data as for --data, or the .npy of the "
      "only input",
@@ -350,6 +352,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
     const char *training = o->save             ? "--save"
                            : o->checkpoint     ? "--checkpoint"
                            : o->log            ? "--log"
+                           : o->tensorboard    ? "--tensorboard"
                            : o->save_gradients ? "--save-gradients"
                            : o->profile        ? "--profile"
                            : o->trace          ? "--trace"

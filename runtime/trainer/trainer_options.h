@@ -16,7 +16,7 @@ typedef struct RtPeriod {
 
 typedef struct RtOptions {
     const char *data, *eval_data, *log, *save, *load, *save_gradients, *predict, *out, *prompt;
-    const char *libraries, *checkpoint;
+    const char *libraries, *checkpoint, *tensorboard;
     RtPeriod every;  // of checkpoints
     int64_t keep;    // checkpoints
     int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout, gpu;

@@ -61,6 +61,7 @@ def test(checks, model, preload):
     files = [model.work / f"run.{x}" for x in ("jsonl", "safetensors", "gradients")]
     options = ["--data", data, "--epochs", "3", "--quiet", "--eval-data", data, "--eval-every", "2"]
     options += [x for pair in zip(("--log", "--save", "--save-gradients"), files) for x in pair]
+    options += ["--tensorboard", model.work / "events"]
     for threads in 1, 2:
         trainer = model.work / f"{model.name}_alloc"
         if not trainer.exists():

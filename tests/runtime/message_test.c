@@ -39,6 +39,7 @@ static const Case wrong_options[] = {
     {"--data x --eval-every 3", "--eval-every needs --eval-data\n"},
     {"--eval-data x --save y", "--save needs --data\n"},
     {"--eval-data x --log y", "--log needs --data\n"},
+    {"--eval-data x --tensorboard y", "--tensorboard needs --data\n"},
 };
 
 // data/ is good; each other folder differs from it in one way.

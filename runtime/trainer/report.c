@@ -1,0 +1,33 @@
+// The numbers of a step that logs, event files and the progress show.
+#include "runtime/trainer/run_report.h"
+
+RtStepWork rt_step_work(const RtRun *run, const RtData *d)
+{
+    const RtModel *m = run->model;
+    double samples = (double)(d->batch * m->accumulate);
+    const RtTensor *tokens = NULL;
+
+    for (int i = 0; i < d->n; i++)
+        if (rt_is_tokens(d->column[i].input) && (m->vocabulary > 0 || d->window > 0))
+            tokens = d->column[i].input;
+    return (RtStepWork){
+        .items = tokens ? samples * (double)tokens->dim[1] : samples,
+        .flops = m->flops,
+        .unit = tokens ? "tokens" : "samples",
+        .rate = tokens ? "tokens_per_second" : "samples_per_second",
+    };
+}
+
+int rt_report_scalars(const RtReport *r, RtScalar to[RT_SCALARS])
+{
+    const RtStepWork *w = r->work;
+    double seconds = r->seconds > 1e-9 ? r->seconds : 1e-9;
+    int n = 0;
+
+    to[n++] = (RtScalar){"loss", r->loss};
+    to[n++] = (RtScalar){"lr", r->lr};
+    to[n++] = (RtScalar){"grad_norm", r->grad_norm};
+    to[n++] = (RtScalar){"seconds", r->seconds};
+    to[n++] = (RtScalar){w->rate, w->items / seconds};
+    return n;
+}
