@@ -69,6 +69,7 @@ void cluster_print(const Cluster *c, Text *t);
 // "a100xN", "h100xN", or else a file. Returns false after an error.
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
+double cluster_peak(const Cluster *c);  // flop/s: the best rate of products in f32; 0: unknown
 
 // A machine that stands for all where none is named: it makes ten f32 operations of a product in
 // the time that it takes to move a byte, and one other operation.

@@ -58,6 +58,16 @@ static const NumberField messages_fields[] = {
 
 int cluster_devices(const Cluster *c) { return c->n_links ? c->link[c->n_links - 1].devices : 1; }
 
+double cluster_peak(const Cluster *c)
+{
+    double peak = 0;
+
+    for (int i = 0; i < c->n_gemm; i++)
+        if (c->gemm[i].type == F32 && c->gemm[i].flops > peak)
+            peak = c->gemm[i].flops;
+    return peak;
+}
+
 // ---- reading ----
 
 typedef struct ClusterReader {

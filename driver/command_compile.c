@@ -117,6 +117,7 @@ static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict,
                               .options = options_text(a, o),
                               .plan = plan_line(a, p),
                               .cluster = needs_cluster(o) ? c : NULL,
+                              .peak = o->cluster ? cluster_peak(c) : 0,
                               .init_std = o->init_std,
                               .gpus = gpus_of(o),
                               .vocabulary = find_vocabulary(predict)};

@@ -13,6 +13,7 @@ typedef struct GenerateOptions {
     const char *options;     // canonical options that made it, base names only
     const char *plan;        // the plan in one line
     const Cluster *cluster;  // calls say their predicted time on it; NULL: they don't
+    double peak;             // flop/s of a device at best; 0: unknown
     double init_std;         // > 0: of parameters, drawn if there is no weights file
     const char
         *gpus;  // "sm_80,sm_90": those that kernels are compiled for, where they are for GPUs

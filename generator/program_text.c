@@ -163,6 +163,8 @@ static void print_model(const Gen *g, Text *t)
         g->n_kernels, p->target->threads, p->accumulate, g->o->init_std);
     text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",
                 p->set[train ? SET_TRAIN : SET_PREDICT].flops, g->o->vocabulary);
+    if (g->o->peak > 0)
+        text_printf(t, "    .peak = %.9g,\n", g->o->peak);
     const char *labels = find_labels(g);
     if (labels) {
         text_printf(t, "    .labels = ");

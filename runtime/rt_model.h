@@ -115,6 +115,7 @@ typedef struct RtModel {
     int accumulate;   // micro-batches per step
     double init_std;  // standard deviation of drawn parameters; 0: the program needs a weights file
     double flops;     // of a whole step
+    double peak;  // flop/s of a rank's products in f32 at best, by the cluster's file; 0: unknown
     int64_t vocabulary;  // number of tokens that the model knows; 0: its inputs aren't tokens
     const char *labels;  // name of the input that only the loss reads; NULL: there is none
     RtMesh mesh;

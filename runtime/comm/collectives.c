@@ -2,6 +2,7 @@
 #include "runtime/collectives.h"
 
 #include "runtime/comm/transport.h"
+#include "runtime/core/core.h"
 #include "runtime/device.h"
 
 bool rt_collectives_open(Rt *rt, const RtModel *m, bool overlaps)
@@ -20,19 +21,35 @@ void rt_collectives_close(Rt *rt)
     rt->collectives = NULL;
 }
 
+// Counts the seconds since `start` as communication of the calling thread, which has its own comm.
+static void count(Rt *rt, double start)
+{
+    if (rt->comm)
+        rt->comm->seconds += rt_seconds() - start;
+}
+
 void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
+    double start = rt_seconds();
+
     rt->collectives->all_gather(rt, p, y, x);
+    count(rt, start);
 }
 
 void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
+    double start = rt_seconds();
+
     rt->collectives->all_reduce(rt, p, y, x);
+    count(rt, start);
 }
 
 void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
+    double start = rt_seconds();
+
     rt->collectives->all_to_all(rt, p, y, x);
+    count(rt, start);
 }
 
 void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
@@ -42,12 +59,18 @@ void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
 
 void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
+    double start = rt_seconds();
+
     rt->collectives->permute(rt, p, y, x);
+    count(rt, start);
 }
 
 void rt_reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
+    double start = rt_seconds();
+
     rt->collectives->reduce_scatter(rt, p, y, x);
+    count(rt, start);
 }
 
 void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
@@ -60,4 +83,10 @@ void rt_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, c
     rt->collectives->start(rt, slot, f, p, y, x);
 }
 
-void rt_wait(Rt *rt, int slot) { rt->collectives->wait(rt, slot); }
+void rt_wait(Rt *rt, int slot)
+{
+    double start = rt_seconds();
+
+    rt->collectives->wait(rt, slot);
+    count(rt, start);
+}

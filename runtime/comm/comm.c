@@ -180,9 +180,11 @@ static void begin(RtComm *c, const char *kind)
 // Manber, "Two algorithms for barrier synchronization", 1988).
 int64_t rt_comm_max(RtComm *c, int64_t x)
 {
-    if (c)
-        begin(c, "agreement");
-    for (int step = 1; c && step < c->ranks; step *= 2) {
+    if (!c)
+        return x;
+    double start = rt_seconds();
+    begin(c, "agreement");
+    for (int step = 1; step < c->ranks; step *= 2) {
         int to = (c->rank + step) % c->ranks, from = (c->rank + c->ranks - step) % c->ranks;
         int64_t other;
 
@@ -191,8 +193,11 @@ int64_t rt_comm_max(RtComm *c, int64_t x)
         rt_await(c, sent);
         x = other > x ? other : x;
     }
+    c->seconds += rt_seconds() - start;
     return x;
 }
+
+double rt_comm_seconds(const RtComm *c) { return c ? c->seconds : 0; }
 
 void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes)
 {

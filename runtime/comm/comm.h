@@ -63,7 +63,7 @@ void rt_request_short_slice(void);
 // computation beside it, and messages that are worth a comm thread take longer than that.
 enum { RT_POLL_MICROSECONDS = 200 };
 
-// ---- what was sent ----
+// ---- what was sent, and how long it took ----
 typedef enum RtExchangeKind {
     RT_ALL_GATHER,
     RT_ALL_REDUCE,
@@ -77,5 +77,8 @@ const char *rt_exchange_name(RtExchangeKind kind);  // "all_gather"
 // Bytes that this rank has handed to collectives of that kind along that axis since the start.
 // Counts whole chunks, as plans do.
 int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis);
+// Seconds since the start that this rank's own thread has spent on communication: in collectives,
+// in waits for those that were started, and in agreements. 0 for one rank.
+double rt_comm_seconds(const RtComm *c);
 
 #endif

@@ -97,6 +97,7 @@ struct RtComm {
     RtPending *pending;  // RT_MAX_PENDING
     char **source;       // by rank: operands of rt_combine
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
+    double seconds;  // see rt_comm_seconds
     // Two threads may talk to other ranks: the rank's own, and its comm thread (comm_thread.c),
     // which has an RtComm of its own. `lock` protects the transport and `warning`.
     RtWatchdog *watchdog;

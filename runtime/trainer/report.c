@@ -1,4 +1,7 @@
 // The numbers of a step that logs, event files and the progress show.
+#include <math.h>
+#include <sys/resource.h>
+
 #include "runtime/trainer/run_report.h"
 
 RtStepWork rt_step_work(const RtRun *run, const RtData *d)
@@ -13,6 +16,7 @@ RtStepWork rt_step_work(const RtRun *run, const RtData *d)
     return (RtStepWork){
         .items = tokens ? samples * (double)tokens->dim[1] : samples,
         .flops = m->flops,
+        .peak = m->peak * rt_mesh_ranks(&m->mesh),
         .unit = tokens ? "tokens" : "samples",
         .rate = tokens ? "tokens_per_second" : "samples_per_second",
     };
@@ -29,5 +33,22 @@ int rt_report_scalars(const RtReport *r, RtScalar to[RT_SCALARS])
     to[n++] = (RtScalar){"grad_norm", r->grad_norm};
     to[n++] = (RtScalar){"seconds", r->seconds};
     to[n++] = (RtScalar){w->rate, w->items / seconds};
+    if (w->flops > 0)
+        to[n++] = (RtScalar){"flops_per_second", w->flops / seconds};
+    if (w->flops > 0 && w->peak > 0)
+        to[n++] = (RtScalar){"share_of_peak", w->flops / seconds / w->peak};
+    to[n++] = (RtScalar){"compute_seconds", r->seconds - r->communication - r->data};
+    to[n++] = (RtScalar){"communication_seconds", r->communication};
+    to[n++] = (RtScalar){"data_seconds", r->data};
+    to[n++] = (RtScalar){"saving_seconds", r->saving};
+    to[n++] = (RtScalar){"arena_bytes", r->arena_bytes, true};
+    to[n++] = (RtScalar){"resident_bytes", r->resident_bytes, true};
     return n;
+}
+
+double rt_resident_bytes(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : NAN;
 }

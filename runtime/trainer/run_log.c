@@ -46,10 +46,10 @@ void rt_log_write(RtLog *l, const void *data, size_t bytes)
 }
 
 // JSON has no NaN and no infinity.
-static const char *number(char to[32], double v)
+static const char *number(char to[32], const RtScalar *x)
 {
-    snprintf(to, 32, "%.9g", v);
-    return isfinite(v) ? to : "null";
+    snprintf(to, 32, x->is_count ? "%.0f" : "%.9g", x->value);
+    return isfinite(x->value) ? to : "null";
 }
 
 void rt_log_step(RtLog *l, const RtReport *r)
@@ -61,7 +61,7 @@ void rt_log_step(RtLog *l, const RtReport *r)
 
     for (int i = 0; i < count; i++)
         n += snprintf(line + n, sizeof line - (size_t)n, ", \"%s\": %s", x[i].name,
-                      number(text, x[i].value));
+                      number(text, &x[i]));
     n += snprintf(line + n, sizeof line - (size_t)n, "}\n");
     rt_log_write(l, line, (size_t)n);
 }
@@ -69,11 +69,11 @@ void rt_log_step(RtLog *l, const RtReport *r)
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds)
 {
     char line[256], text[32], time[32];
-
-    int n =
-        snprintf(line, sizeof line,
-                 "{\"step\": %lld, \"eval_loss\": %s, \"samples\": %lld, \"seconds\": %s}\n",
-                 (long long)step, number(text, loss), (long long)samples, number(time, seconds));
+    RtScalar of_loss = {.value = loss}, of_time = {.value = seconds};
+    int n = snprintf(line, sizeof line,
+                     "{\"step\": %lld, \"eval_loss\": %s, \"samples\": %lld, \"seconds\": %s}\n",
+                     (long long)step, number(text, &of_loss), (long long)samples,
+                     number(time, &of_time));
     rt_log_write(l, line, (size_t)n);
 }
 

@@ -9,15 +9,19 @@
 
 // ---- the numbers of a step: report.c ----
 
-// The work of each step, of all ranks together.
+// The work of each step, and the flop/s that could be reached, of all ranks together.
 typedef struct RtStepWork {
-    double items, flops;
-    const char *unit, *rate;  // of items: "tokens", "tokens_per_second"
+    double items, flops, peak;  // peak 0: unknown
+    const char *unit, *rate;    // of items: "tokens", "tokens_per_second"
 } RtStepWork;
 
 typedef struct RtReport {
     int64_t step, steps;                  // from 1
     double loss, lr, grad_norm, seconds;  // grad_norm: NAN if the program doesn't have it
+    // The first two are parts of `seconds`: communication, and waits for the loader. Checkpoints
+    // took `saving` between the step before and this one.
+    double communication, data, saving;
+    double arena_bytes, resident_bytes;  // memory of this rank: the arena; all, at its peak
     const RtStepWork *work;
 } RtReport;
 
@@ -25,6 +29,7 @@ typedef struct RtReport {
 typedef struct RtScalar {
     const char *name;
     double value;
+    bool is_count;  // a whole number
 } RtScalar;
 
 enum { RT_SCALARS = 16 };  // at most
@@ -32,6 +37,7 @@ enum { RT_SCALARS = 16 };  // at most
 RtStepWork rt_step_work(const RtRun *run, const RtData *d);
 // Sets to[] and returns how many they are; the names are the same for all steps of a run.
 int rt_report_scalars(const RtReport *r, RtScalar to[RT_SCALARS]);
+double rt_resident_bytes(void);  // of this process, at its peak
 
 // ---- files of steps: run_log.c, event_file.c ----
 

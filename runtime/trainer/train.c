@@ -18,6 +18,9 @@ typedef struct Train {
     double lr;             // the maximum of the schedule
     const RtTensor *loss_sum, *loss_count, *grad_norm;
     double began;  // start of the step
+    // Waits for the loader in this step; rt_comm_seconds when it began; saving since the step
+    // before.
+    double data_seconds, communication_began, saving_seconds;
     RtLoader *loader;
     RtLog log;
     RtEventFile events;
@@ -102,11 +105,12 @@ static void run_part(Train *t, RtPart part, const char *name)
 static const int64_t *next_micro(Train *t)
 {
     RtRun *run = t->run;
-
     const char *staging;
 
     rt_watch_begin(run->rt.watch, RT_TRAINING);
+    double start = rt_seconds();
     const int64_t *sample = rt_loader_next(t->loader, &staging);
+    t->data_seconds += rt_seconds() - start;
     rt_data_place(t->data, staging, &run->rt);
     bool ok = rt_check_data(run, t->data, sample, staging);
     rt_loader_release(t->loader);
@@ -137,6 +141,23 @@ static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
     return true;
 }
 
+static void begin_times(Train *t)
+{
+    t->began = rt_seconds();
+    t->data_seconds = 0;
+    t->communication_began = rt_comm_seconds(t->run->rt.comm);
+}
+
+static void end_times(const Train *t, RtReport *r)
+{
+    r->seconds = rt_seconds() - t->began;
+    r->communication = rt_comm_seconds(t->run->rt.comm) - t->communication_began;
+    r->data = t->data_seconds;
+    r->saving = t->saving_seconds;
+    r->arena_bytes = (double)t->run->model->arena_bytes;
+    r->resident_bytes = rt_resident_bytes();
+}
+
 static bool run_step(Train *t, const int64_t *sample)
 {
     RtRun *run = t->run;
@@ -153,7 +174,7 @@ static bool run_step(Train *t, const int64_t *sample)
     if (is_finite)
         run_part(t, m->update, "update");
     run->rt.device->synchronise(&run->rt);
-    r.seconds = rt_seconds() - t->began;
+    end_times(t, &r);
     rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);
     rt_events_step(&t->events, &r);
@@ -196,7 +217,7 @@ static bool run_steps(Train *t)
 
     while (run->step < t->steps && !run->interrupted) {
         check_time(run);
-        t->began = rt_seconds();
+        begin_times(t);
         const int64_t *sample = next_micro(t);
         if (sample && run->interrupted)
             break;
@@ -205,7 +226,9 @@ static bool run_steps(Train *t)
         bool evaluates = t->eval && every > 0 && run->step % every == 0 && run->step < t->steps;
         if (evaluates && !run->interrupted && !evaluate(t))
             return false;
+        double start = rt_seconds();
         rt_checkpoints_step(run->checkpoints, &t->log);
+        t->saving_seconds = rt_seconds() - start;
     }
     rt_checkpoints_end(run->checkpoints, &t->log);
     rt_progress_end(&t->progress);

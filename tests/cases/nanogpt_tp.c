@@ -1557,6 +1557,7 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 34504704,
     .vocabulary = 96,
+    .peak = 4.69e+13,
     .labels = "labels",
     .mesh = {1, {2}, {"tp"}},
     .transport = &rt_mpi,

@@ -383,7 +383,8 @@ static inline void read_tensor(const char *path, const char *name, void *to, siz
 // The last value of `key` in a log.
 static inline double last_loss(const char *path, const char *key)
 {
-    char text[65536], *at = NULL;
+    static char text[1 << 19];
+    char *at = NULL;
     double v = NAN;
 
     read_text(path, text, sizeof text);
