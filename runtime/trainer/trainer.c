@@ -37,6 +37,23 @@ static bool open_data(RtData *d, const RtRun *run, RtUse use, const char *path)
     return !path || rt_data_open(d, run->model, run->rt.shard, use, path, run->o.token_bytes);
 }
 
+// --eval-samples: only the first ones.
+static bool limit_eval(RtData *d, const RtRun *run)
+{
+    long long n = run->o.eval_samples;
+
+    if (!n)
+        return true;
+    if (n > d->samples)
+        return rt_error(run->model, "--eval-samples: %s: samples found: %lld, not %lld",
+                        run->o.eval_data, (long long)d->samples, n);
+    if (n < d->batch)
+        return rt_error(run->model, "--eval-samples: %lld; a batch takes %lld", n,
+                        (long long)d->batch);
+    d->samples = n;
+    return true;
+}
+
 static bool open_inputs(RtInputs *x, const RtRun *run)
 {
     const RtModel *m = run->model;
@@ -47,7 +64,7 @@ static bool open_inputs(RtInputs *x, const RtRun *run)
     if (o->eval_data && !rt_find(m->predict, m->n_predict, RT_LOSS_SUM))
         return rt_error(m, "--eval-data: it was compiled without a loss");
     return open_data(&x->train, run, RT_TRAIN, o->data) &&
-           open_data(&x->eval, run, RT_EVAL, o->eval_data) &&
+           open_data(&x->eval, run, RT_EVAL, o->eval_data) && limit_eval(&x->eval, run) &&
            open_data(&x->predict, run, RT_PREDICT, o->predict);
 }
 

@@ -23,6 +23,8 @@ const RtOption rt_options[] = {
      RT_OF_ALL, true},
     {"--eval-every", RT_WHOLE, AT(eval_every), 1, MOST, "N",
      "evaluate every N steps, and at the end in any case"},
+    {"--eval-samples", RT_WHOLE, AT(eval_samples), 1, INT64_MAX, "N",
+     "evaluate on the first N samples of --eval-data (all)"},
     {"--token-bytes", RT_WORD, AT(token_choice), 0, 0, "1|2|4",
      "bytes of a token in a file of tokens (1 where the vocabulary is at most 256, else 2)"},
     {"--steps", RT_WHOLE, AT(steps), 0, MOST, "N", "how many steps to train"},
@@ -342,6 +344,8 @@ static bool check_options(const RtOptions *o, const RtModel *m)
         return rt_error(m, "--prompt needs --generate");
     if (o->eval_every && !o->eval_data)
         return rt_error(m, "--eval-every needs --eval-data");
+    if (o->eval_samples && !o->eval_data)
+        return rt_error(m, "--eval-samples needs --eval-data");
     const char *checkpoints = o->every.steps || o->every.seconds > 0 ? "--checkpoint-every"
                               : o->in_place                          ? "--checkpoint-in-place"
                               : o->keep                              ? "--keep"

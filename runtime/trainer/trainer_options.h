@@ -19,7 +19,8 @@ typedef struct RtOptions {
     const char *libraries, *checkpoint, *tensorboard;
     RtPeriod every;  // of checkpoints
     int64_t keep;    // checkpoints
-    int64_t steps, epochs, eval_every, warmup, schedule, seed, generate, threads, timeout, gpu;
+    int64_t steps, epochs, eval_every, eval_samples, warmup, schedule, seed, generate, threads,
+        timeout, gpu;
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
     double temperature, max_time;
     const char *trace;

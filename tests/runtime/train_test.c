@@ -84,6 +84,15 @@ static void learns_text(void **state)
                        last_loss("log.jsonl", "\"eval_loss\": "), 1e-7);
     assert_string_equal(s.err, "");
 
+    // The first 14 samples are windows of 4 tokens, and a label more.
+    write_file("few.bin", text, 14 * 4 + 1);
+    Said few = run_trainer(&bigram, "--load t.safetensors --eval-data few.bin");
+    Said first = run_trainer(&bigram, "--load t.safetensors --eval-data text.bin"
+                                      " --eval-samples 14");
+    assert_ran(&first);
+    assert_string_equal(few.out, first.out);
+    assert_string_not_equal(s.out, first.out);
+
     // One tensor holds both layers, but their names in the file differ.
     float a[BV * BV], b[BV * BV];
     read_tensor("t.safetensors", "h.3.weight", a, sizeof a);
