@@ -12,6 +12,7 @@ typedef struct Request {
     const char *word[2];  // what to do, and the folder
     const char *output;
     int step;  // 0: any
+    bool best;
 } Request;
 
 #define AT(field) offsetof(Request, field)
@@ -20,12 +21,14 @@ static const OptionDef options[] = {
     {"-o", "FILE.safetensors", &option_text, AT(output), "where `export` writes the weights"},
     {"--step", "N", &option_count, AT(step),
      "only the checkpoint after step N (all; of export the last one)", .most = INT_MAX},
+    {"--best", NULL, &option_flag, AT(best),
+     "export the checkpoint with the least loss of an evaluation (the trainer's --keep-best)"},
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 
 static const Command command = {
     "shardcc checkpoint ls|verify FOLDER [--step N]\n"
-    "shardcc checkpoint export FOLDER -o FILE.safetensors [--step N]\n\n"
+    "shardcc checkpoint export FOLDER -o FILE.safetensors [--step N | --best]\n\n"
     "Looks at the checkpoints that a trainer has written into the folder of --checkpoint.\n"
     "`verify` and `export` compare all bytes with the checksums in the manifest.\n\n",
     options,
@@ -58,8 +61,26 @@ static int64_t bytes_of(const RtManifest *m)
     return bytes;
 }
 
+// The best checkpoint, as the last readable manifest says.
+static RtBest find_best(const char *folder)
+{
+    char path[PATH_MAX];
+    RtManifest m;
+    RtFileError e;
+
+    for (int64_t step = INT64_MAX; (step = rt_checkpoint_before(folder, step)) >= 0;)
+        if (rt_checkpoint_path(path, folder, step, RT_MANIFEST_FILE) &&
+            rt_manifest_read(&m, path, &e)) {
+            RtBest best = m.best;
+            rt_manifest_free(&m);
+            return best;
+        }
+    return (RtBest){0};
+}
+
 // Adds the row of a checkpoint. Returns false if it isn't whole, as far as was looked.
-static bool add_row(Arena *a, Columns *c, const char *folder, int64_t step, bool verifies)
+static bool add_row(Arena *a, Columns *c, const char *folder, int64_t step, const RtBest *best,
+                    bool verifies)
 {
     char path[PATH_MAX], program[4 * RT_MANIFEST_PROGRAM];
     RtManifest m = {0};
@@ -73,6 +94,8 @@ static bool add_row(Arena *a, Columns *c, const char *folder, int64_t step, bool
     columns_add(c, bytes_text(a, (double)bytes_of(&m)));
     rt_printable(program, sizeof program, m.n ? m.program : "-");
     columns_add(c, arena_string(a, "%s", program));
+    bool is_best = best->is_known && best->step == step;
+    columns_add(c, is_best ? arena_string(a, "eval loss %.6g", best->loss) : "");
     columns_add(c, !ok ? arena_string(a, "%s", e.text) : verifies ? "whole" : "");
     rt_manifest_free(&m);
     return ok;
@@ -98,13 +121,14 @@ static int64_t next_step(const Request *r, int64_t before)
 
 static int list(Arena *a, const Request *r, bool verifies, Diag *d)
 {
-    static const char *const head[] = {"step", "written", "bytes", "program", ""};
+    static const char *const head[] = {"step", "written", "bytes", "program", "best", ""};
+    RtBest best = find_best(r->word[1]);
     Columns c = {.arena = a, .n_columns = COUNT(head)};
     int n = 0, n_bad = 0;
 
     columns_add_row(&c, head);
     for (int64_t step = INT64_MAX; (step = next_step(r, step)) >= 0; n++)
-        n_bad += !add_row(a, &c, r->word[1], step, verifies);
+        n_bad += !add_row(a, &c, r->word[1], step, &best, verifies);
     if (!n)
         return none_there(r, d);
     columns_print(&c);
@@ -124,15 +148,32 @@ static bool copy_file(const char *from, const char *to, RtFileError *e)
     return ok;
 }
 
+// The step of the checkpoint to export; -1 after an error.
+static int64_t exported_step(const Request *r, Diag *d)
+{
+    RtBest best = r->best ? find_best(r->word[1]) : (RtBest){0};
+    int64_t step = r->best ? best.step : next_step(r, INT64_MAX);
+
+    if (r->best && !best.is_known)
+        diag_error(d, "no checkpoint is known as the best: trainers mark it with --keep-best");
+    else if (r->best && !rt_checkpoint_is_there(r->word[1], step))
+        diag_error(d, "there is no checkpoint of step %" PRId64 ", which was the best", step);
+    else if (step < 0)
+        none_there(r, d);
+    else
+        return step;
+    return -1;
+}
+
 static int export(Arena *a, const Request *r, Diag *d)
 {
     char path[PATH_MAX];
-    int64_t step = next_step(r, INT64_MAX);
+    int64_t step = exported_step(r, d);
     RtManifest m;
     RtFileError e;
 
     if (step < 0)
-        return none_there(r, d);
+        return EXIT_USER;
     bool ok = rt_checkpoint_verify(r->word[1], step, &m, &e);
     rt_manifest_free(&m);
     if (!ok) {
@@ -167,6 +208,9 @@ int checkpoint_command(Arena *a, int argc, char **argv)
         complain(&status, "no folder of checkpoints given; --help tells more");
     else if (exports != (r.output != NULL))
         complain(&status, exports ? "export needs -o FILE.safetensors" : "-o is for export alone");
+    else if (r.best && (!exports || r.step))
+        complain(&status,
+                 r.step ? "--best and --step: say one of them" : "--best is for export alone");
     if (status)
         return status;
     d.file = r.word[1];

@@ -9,12 +9,15 @@
 //     seed 0
 //     shuffle yes
 //     log 53211
+//     best 400 2.25
 //     file model-00001-of-00001.safetensors 497774208 1c9a77f0
 //     file optimizer-00001-of-00001.safetensors 995548416 e2d30a5b
 //     end 2 5f11d3a9
 //
 // A file has its bytes and its CRC-32C, and the last line the number of files and the CRC-32C of
 // all lines before. `log` is how much of the log had been written then; `log none`: there was none.
+// `best` is the step of the best evaluation so far and its loss, 17 digits at most; without
+// --keep-best there is no such line.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H
@@ -31,6 +34,13 @@ typedef struct RtManifestFile {
     uint32_t sum;
 } RtManifestFile;
 
+// The evaluation with the least loss so far, if one is known.
+typedef struct RtBest {
+    bool is_known;
+    int64_t step;  // no later than the manifest's
+    double loss;
+} RtBest;
+
 typedef struct RtManifest {
     char program[RT_MANIFEST_PROGRAM];
     int64_t step;          // steps done
@@ -39,6 +49,7 @@ typedef struct RtManifest {
     int64_t seed;
     bool shuffles;
     int64_t log;  // bytes; -1: there was no log
+    RtBest best;
     RtManifestFile *file;
     int n, room;
 } RtManifest;

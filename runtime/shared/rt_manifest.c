@@ -1,6 +1,7 @@
 // Reads and writes the manifest of a checkpoint.
 #include "runtime/rt_manifest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,9 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
         "shuffle %s\nlog %s\n",
         FIRST, VERSION, m->program, (long long)m->step, (long long)m->step_samples,
         (long long)m->data_samples, (long long)m->seed, m->shuffles ? "yes" : "no", log);
+    if (m->best.is_known)
+        n += (size_t)snprintf(to + n, room - n, "best %lld %.17g\n", (long long)m->best.step,
+                              m->best.loss);
     for (int i = 0; i < m->n; i++)
         n += (size_t)snprintf(to + n, room - n, "file %s %lld %08x\n", m->file[i].name,
                               (long long)m->file[i].bytes, m->file[i].sum);
@@ -123,6 +127,23 @@ static bool read_head(RtLines *l, RtManifest *m)
            rt_lines_fail(l, WHO);
 }
 
+// Takes a number as it is written above, in no other form.
+static bool take_real(RtLines *l, double *to)
+{
+    char text[32], *end;
+
+    *to = strtod(l->word, &end);
+    snprintf(text, sizeof text, "%.17g", *to);
+    return isfinite(*to) && end > l->word && rt_take(l, text) && l->word == end;
+}
+
+static bool read_best(RtLines *l, RtManifest *m)
+{
+    m->best.is_known = rt_take_number(l, m->step, &m->best.step) && rt_take(l, " ") &&
+                       take_real(l, &m->best.loss) && rt_take_end(l);
+    return m->best.is_known || rt_lines_fail(l, WHO);
+}
+
 static bool take_name(RtLines *l, char to[RT_MANIFEST_NAME])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -175,6 +196,11 @@ static bool read_files(RtLines *l, RtManifest *m, const char *begin)
 
         if (!rt_lines_next(l))
             return false;
+        if (!m->n && !m->best.is_known && rt_take(l, "best ")) {
+            if (!read_best(l, m))
+                return false;
+            continue;
+        }
         if (!rt_take(l, "end ")) {
             if (!read_file(l, m))
                 return false;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,8 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data)
         s->is_optional = true;
         bytes += c->writer.bytes[i] = rt_saver_own_bytes(s);
     }
-    bool copies = !run->o.in_place && (run->o.every.steps || run->o.every.seconds > 0);
+    bool has_next = run->o.every.steps || run->o.every.seconds > 0 || run->o.keep_best;
+    bool copies = !run->o.in_place && has_next;
     if (copies && !(c->writer.copy = rt_alloc_large(run->share.threads, (size_t)bytes)))
         return rt_error(m,
                         "--checkpoint: no memory for a copy of %.1f MiB; --checkpoint-in-place "
@@ -124,7 +126,8 @@ static void describe(RtCheckpoints *c, const RtLog *log)
                       .data_samples = c->data->samples,
                       .seed = run->o.seed,
                       .shuffles = !run->o.no_shuffle,
-                      .log = sync_log(log)};
+                      .log = sync_log(log),
+                      .best = c->improves ? c->latest : c->best};
     rt_printable(m->program, sizeof m->program, run->model->name);
 }
 
@@ -180,11 +183,54 @@ static void end(RtCheckpoints *c, bool ok)
     ok = ok && rt_agree_to_try(run, run->rank > 0 || save_manifest(c));
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
         rt_saver_cancel(&c->file[i]);
+    if (ok)
+        c->best = c->manifest.best;
     if (run->rank == 0 && ok)
-        rt_checkpoints_trim(run->o.checkpoint, c->manifest.step, run->o.keep);
+        rt_checkpoints_trim(run->o.checkpoint, c->manifest.step, run->o.keep, &c->best);
     else if (run->rank == 0 && !run->has_failed)
         rt_checkpoint_remove(run->o.checkpoint, c->manifest.step);
     rt_manifest_free(&c->manifest);
+}
+
+// ---- the best ----
+
+// Marks the checkpoint of this step, which has been written already.
+static void mark_best(RtCheckpoints *c)
+{
+    const RtRun *run = c->run;
+    const char *folder = run->o.checkpoint;
+    RtManifest m;
+    RtFileError e;
+
+    c->improves = false;
+    if (run->rank > 0 || !rt_checkpoint_is_there(folder, run->step) ||
+        !rt_checkpoint_path(c->path, folder, run->step, RT_MANIFEST_FILE))
+        return;
+    bool ok = rt_manifest_read(&m, c->path, &e);
+    m.best = c->latest;
+    ok = ok && rt_manifest_write(&m, c->path, &e);
+    rt_manifest_free(&m);
+    if (!ok) {
+        warn(c, e.text);
+        return;
+    }
+    c->best = c->latest;
+    rt_checkpoints_trim(folder, run->step, run->o.keep, &c->best);
+}
+
+// Rank 0 compares, so that no rounding can make ranks differ.
+void rt_checkpoints_eval(RtCheckpoints *c, double loss)
+{
+    if (!c || !c->run->o.keep_best)
+        return;
+    const RtRun *run = c->run;
+    const RtBest *best = c->is_writing ? &c->manifest.best : &c->best;
+    bool is_best = isfinite(loss) && (!best->is_known || loss < best->loss);
+
+    c->latest = (RtBest){true, run->step, loss};
+    c->improves = rt_comm_max(run->rt.comm, run->rank == 0 && is_best);
+    if (c->improves && c->last == run->step)
+        mark_best(c);
 }
 
 // ---- in place ----
@@ -278,6 +324,8 @@ static bool is_due(const RtCheckpoints *c)
 {
     const RtOptions *o = &c->run->o;
 
+    if (c->improves)
+        return true;
     if (o->every.seconds > 0)
         return rt_comm_max(c->run->rt.comm,
                            c->run->rank == 0 && rt_seconds() - c->last_at >= o->every.seconds);
@@ -289,6 +337,7 @@ static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
 {
     end_beside(c, true);
     describe(c, log);
+    c->improves = false;
     c->last = c->run->step;
     c->last_at = rt_seconds();
     if (c->writer.copy && !is_last)

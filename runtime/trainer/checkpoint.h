@@ -40,6 +40,9 @@ struct RtCheckpoints {
     int64_t last;    // the step of the last checkpoint, be it saved or not
     double last_at;  // when that was, or the run began
     int64_t log;     // of the checkpoint that was loaded: see RtManifest.log
+    RtBest best;     // of the checkpoints that are there
+    RtBest latest;   // the latest evaluation
+    bool improves;   // it was the best, and no checkpoint says so yet
     bool has_loaded;
     RtSaver file[RT_CHECKPOINT_FILES];
     RtManifest manifest;  // of the checkpoint that is being written
@@ -53,6 +56,9 @@ struct RtCheckpoints {
 
 // Makes the folder and locks it; without --resume it must have no checkpoint. All ranks call it.
 bool rt_checkpoints_open(RtRun *run, const RtData *data);
+// After an evaluation, with --keep-best: if it was the best one so far, the checkpoint of this step
+// is marked as the best; rt_checkpoints_step writes one if there is none. All ranks call it.
+void rt_checkpoints_eval(RtCheckpoints *c, double loss);
 // After a step: begins a checkpoint if it is time for one, and ends one that is written. A failure
 // is a warning.
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log);
@@ -64,9 +70,10 @@ void rt_checkpoints_close(RtCheckpoints *c);
 
 // Removes the checkpoint of a step. The manifest goes first.
 void rt_checkpoint_remove(const char *folder, int64_t step);
-// Keeps, of the checkpoint of step `last` and those before it, `keep`, and removes the others. Also
-// removes what killed runs have left. Later ones weren't whole: they are made anew.
-void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep);
+// Keeps, of the checkpoint of step `last` and those before it, `keep`, and the best one, and
+// removes the others. Also removes what killed runs have left. Later ones weren't whole: they are
+// made anew.
+void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep, const RtBest *best);
 
 // ---- going on: resume.c ----
 

@@ -44,7 +44,7 @@ void rt_checkpoint_remove(const char *folder, int64_t step)
     rmdir(path);  // it stays if someone has put other files there
 }
 
-void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep)
+void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep, const RtBest *best)
 {
     const struct dirent *entry;
     int64_t first = last;
@@ -54,7 +54,8 @@ void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep)
     DIR *d = opendir(folder);
     while (d && (entry = readdir(d))) {
         int64_t step = rt_checkpoint_step(entry->d_name);
-        if (step >= 0 && (step < first || !rt_checkpoint_is_there(folder, step)))
+        bool is_old = step < first && !(best->is_known && step == best->step);
+        if (step >= 0 && (is_old || !rt_checkpoint_is_there(folder, step)))
             rt_checkpoint_remove(folder, step);
     }
     if (d)

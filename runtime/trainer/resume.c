@@ -117,9 +117,10 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     }
     run->step = c->last = m->step;
     c->log = m->log;
+    c->best = m->best;
     c->has_loaded = true;
     if (run->rank == 0)
-        rt_checkpoints_trim(run->o.checkpoint, m->step, run->o.keep);
+        rt_checkpoints_trim(run->o.checkpoint, m->step, run->o.keep, &c->best);
     if (!run->o.quiet)
         fprintf(stderr, "goes on after step %lld\n", (long long)m->step);
     return true;

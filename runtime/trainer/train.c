@@ -198,6 +198,7 @@ static bool evaluate(Train *t)
     rt_progress_eval(&t->progress, t->run->step, loss);
     rt_log_eval(&t->log, t->run->step, loss, batches * t->eval->batch, rt_seconds() - start);
     rt_events_eval(&t->events, t->run->step, loss);
+    rt_checkpoints_eval(t->run->checkpoints, loss);
     return true;
 }
 

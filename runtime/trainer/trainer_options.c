@@ -74,6 +74,8 @@ const RtOption rt_options[] = {
     {"--checkpoint-in-place", RT_FLAG, AT(in_place), 0, 0, NULL,
      "let steps wait while a checkpoint is written, instead of writing a copy beside them"},
     {"--keep", RT_WHOLE, AT(keep), 1, MOST, "N", "how many checkpoints are kept (2)"},
+    {"--keep-best", RT_FLAG, AT(keep_best), 0, 0, NULL,
+     "write a checkpoint after the evaluation with the least loss so far, and keep it"},
     {"--resume", RT_FLAG, AT(resume), 0, 0, NULL,
      "go on from the last whole checkpoint in the folder of --checkpoint; from the start if there "
      "is none"},
@@ -346,9 +348,12 @@ static bool check_options(const RtOptions *o, const RtModel *m)
         return rt_error(m, "--eval-every needs --eval-data");
     if (o->eval_samples && !o->eval_data)
         return rt_error(m, "--eval-samples needs --eval-data");
+    if (o->keep_best && !o->eval_data)
+        return rt_error(m, "--keep-best needs --eval-data");
     const char *checkpoints = o->every.steps || o->every.seconds > 0 ? "--checkpoint-every"
                               : o->in_place                          ? "--checkpoint-in-place"
                               : o->keep                              ? "--keep"
+                              : o->keep_best                         ? "--keep-best"
                               : o->resume                            ? "--resume"
                                                                      : NULL;
     if (checkpoints && !o->checkpoint)

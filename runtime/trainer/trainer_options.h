@@ -24,8 +24,8 @@ typedef struct RtOptions {
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
     double temperature, max_time;
     const char *trace;
-    bool resume, in_place, no_shuffle, no_overlap, no_graph, tf32, tune, info, check_arena, pin,
-        profile, quiet, help;
+    bool resume, keep_best, in_place, no_shuffle, no_overlap, no_graph, tf32, tune, info,
+        check_arena, pin, profile, quiet, help;
     double *hyper;  // indexed as RtModel.tensors; NaN: the model's default
 } RtOptions;
 

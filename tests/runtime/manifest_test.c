@@ -19,7 +19,8 @@ static RtManifest manifest(void)
                     .data_samples = 1000,
                     .seed = 7,
                     .shuffles = true,
-                    .log = 53211};
+                    .log = 53211,
+                    .best = {true, 400, 0.1}};
 
     assert_true(rt_manifest_add(&m, "model-00001-of-00001.safetensors", 4977, 0x1c9a77f0));
     assert_true(rt_manifest_add(&m, "optimizer-00001-of-00001.safetensors", INT64_MAX, 0));
@@ -41,6 +42,9 @@ static void is_read_again(void **state)
     assert_int_equal(x.seed, 7);
     assert_true(x.shuffles);
     assert_int_equal(x.log, 53211);
+    assert_true(x.best.is_known);
+    assert_int_equal(x.best.step, 400);
+    assert_true(x.best.loss == 0.1);
     assert_int_equal(x.n, 2);
     assert_string_equal(x.file[0].name, "model-00001-of-00001.safetensors");
     assert_int_equal(x.file[0].sum, 0x1c9a77f0);
@@ -84,6 +88,14 @@ static const struct {
     {"shardcc checkpoint 1\nprogram p\nstep 9223372036854775808\n",
      "line 3 isn't as --checkpoint writes it: 'step 9223372036854775808'"},
     {HEAD("1"), "it is cut short in line 9"},
+    {HEAD("1") "best 2 1\n", "line 9 isn't as --checkpoint writes it: 'best 2 1'"},
+    {HEAD("1") "best 1 1.0\n", "line 9 isn't as --checkpoint writes it: 'best 1 1.0'"},
+    {HEAD("1") "best 1  1\n", "line 9 isn't as --checkpoint writes it: 'best 1  1'"},
+    {HEAD("1") "best 1 inf\n", "line 9 isn't as --checkpoint writes it: 'best 1 inf'"},
+    {HEAD("1") "best 1 1x\n", "line 9 isn't as --checkpoint writes it: 'best 1 1x'"},
+    {HEAD("1") "best 1 1\nbest 1 1\n", "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
+    {HEAD("1") "file a 1 00000000\nbest 1 1\n",
+     "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
     {HEAD("1") "file ../x 1 00000000\n",
      "line 9 isn't as --checkpoint writes it: 'file ../x 1 00000000'"},
     {HEAD("1") "file .x 1 00000000\n",
