@@ -87,11 +87,17 @@ void rt_progress_step(RtProgress *p, const RtReport *r)
     write_over(line);
 }
 
-void rt_progress_eval(RtProgress *p, int64_t step, double loss)
+void rt_progress_clear(const RtProgress *p)
 {
+    if (!p->is_quiet && p->is_terminal)
+        fputs("\r\033[K", stderr);
+}
+
+void rt_progress_eval(const RtProgress *p, int64_t step, double loss)
+{
+    rt_progress_clear(p);
     if (!p->is_quiet)
-        fprintf(stderr, "%sstep %lld  eval loss %.4f\n", p->is_terminal ? "\r\033[K" : "",
-                (long long)step, loss);
+        fprintf(stderr, "step %lld  eval loss %.4f\n", (long long)step, loss);
 }
 
 void rt_progress_end(RtProgress *p)

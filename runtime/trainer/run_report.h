@@ -79,7 +79,9 @@ typedef struct RtProgress {
 
 RtProgress rt_progress_start(const RtRun *run);
 void rt_progress_step(RtProgress *p, const RtReport *r);
-void rt_progress_eval(RtProgress *p, int64_t step, double loss);
+// Makes room for another line on a terminal.
+void rt_progress_clear(const RtProgress *p);
+void rt_progress_eval(const RtProgress *p, int64_t step, double loss);
 void rt_progress_end(RtProgress *p);
 // 2300 as "2.3k".
 enum { RT_SHORT = 16 };

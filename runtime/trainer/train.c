@@ -8,6 +8,7 @@
 #include "runtime/trainer/checkpoint.h"
 #include "runtime/trainer/files.h"
 #include "runtime/trainer/run_report.h"
+#include "runtime/trainer/spike.h"
 #include "runtime/trainer/trainer.h"
 #include "runtime/trainer/watch.h"
 
@@ -25,6 +26,7 @@ typedef struct Train {
     RtLog log;
     RtEventFile events;
     RtStepWork work;
+    RtSpike spike;
     RtProgress progress;
     RtSaver weights;
     RtGradients gradients;
@@ -72,6 +74,7 @@ static bool open_train(Train *t)
         return false;
     t->work = rt_step_work(run, t->data);
     t->progress = rt_progress_start(run);
+    t->spike.factor = run->rank == 0 ? o->spike : 0;
     t->first = run->step;
     t->loader = rt_loader_start(t->data, t->first * m->accumulate, t->steps * m->accumulate,
                                 an_epoch * step, !o->no_shuffle, o->seed);
@@ -158,6 +161,23 @@ static void end_times(const Train *t, RtReport *r)
     r->resident_bytes = rt_resident_bytes();
 }
 
+// Rank 0 watches the loss, and all ranks do as it says. Returns true if the run has to stop.
+static bool stops_at_spike(Train *t, const RtReport *r)
+{
+    const RtRun *run = t->run;
+    bool stops = run->o.on_spike == RT_STOP;
+    char text[RT_SPIKE_TEXT];
+    bool is_spike = rt_spike_step(&t->spike, r, text);
+
+    if (is_spike)
+        rt_progress_clear(&t->progress);
+    if (is_spike && stops)
+        rt_error(run->model, "step %lld: %s; stopped, nothing is saved", (long long)r->step, text);
+    else if (is_spike)
+        rt_warn(run->model, "step %lld: %s", (long long)r->step, text);
+    return stops && rt_comm_max(run->rt.comm, is_spike);
+}
+
 static bool run_step(Train *t, const int64_t *sample)
 {
     RtRun *run = t->run;
@@ -183,6 +203,8 @@ static bool run_step(Train *t, const int64_t *sample)
     if (!is_finite)
         return rt_error(m, "step %lld: the loss is %s; stopped, nothing is saved",
                         (long long)r.step, isnan(r.loss) ? "NaN" : "infinite");
+    if (stops_at_spike(t, &r))
+        return false;
     rt_progress_step(&t->progress, &r);
     run->step++;
     return rt_watch_end(run->rt.watch);

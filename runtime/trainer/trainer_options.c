@@ -81,6 +81,10 @@ const RtOption rt_options[] = {
      "is none"},
     {"--max-time", RT_TIME, AT(max_time), 1, MOST, "TIME",
      "stop after so much time, 90s, 10min or 2h, as after SIGUSR1: save, and exit with status 75"},
+    {"--spike", RT_REAL, AT(spike), 0, 0, "K",
+     "watch for steps whose loss, or norm of the gradients, is more than K times its median over "
+     "the last 64 steps"},
+    {"--on-spike", RT_WORD, AT(on_spike), 0, 0, "warn|stop", "what to do then (warn)"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE", "write one line of JSON for each step", RT_OF_ALL,
      true},
     {"--tensorboard", RT_TEXT, AT(tensorboard), 0, 0, "FOLDER",
@@ -330,6 +334,13 @@ static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int
     return x ? set_option(m, o, x, text) : set_real(m, name, text, &o->hyper[hyper]);
 }
 
+static bool check_spike(const RtOptions *o, const RtModel *m)
+{
+    if (o->on_spike >= 0 && o->spike == 0)
+        return rt_error(m, "--on-spike needs --spike");
+    return o->spike == 0 || o->spike > 1 || rt_error(m, "--spike: %g is not above 1", o->spike);
+}
+
 // Checks for options that need another option.
 static bool check_options(const RtOptions *o, const RtModel *m)
 {
@@ -366,9 +377,12 @@ static bool check_options(const RtOptions *o, const RtModel *m)
                            : o->profile        ? "--profile"
                            : o->trace          ? "--trace"
                            : o->max_time > 0   ? "--max-time"
+                           : o->spike > 0      ? "--spike"
                                                : NULL;
     if (training && !o->data)
         return rt_error(m, "%s needs --data", training);
+    if (!check_spike(o, m))
+        return false;
     if ((o->schedule || o->warmup) && !has_lr)
         return rt_error(m, "%s: the model has no learning rate",
                         o->schedule ? "--schedule" : "--warmup");
@@ -377,7 +391,8 @@ static bool check_options(const RtOptions *o, const RtModel *m)
 
 int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
 {
-    *o = (RtOptions){.steps = -1, .temperature = 1, .token_choice = -1, .timeout = 60};
+    *o = (RtOptions){
+        .steps = -1, .temperature = 1, .token_choice = -1, .on_spike = -1, .timeout = 60};
     o->hyper = rt_alloc((size_t)m->n_tensors, sizeof *o->hyper);
     for (int i = 0; i < m->n_tensors; i++)
         o->hyper[i] = NAN;

@@ -8,6 +8,9 @@
 
 typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 
+// The action after a spike of the loss.
+typedef enum RtOnSpike { RT_WARN, RT_STOP } RtOnSpike;
+
 // So many steps, or so much time; 0: not that one.
 typedef struct RtPeriod {
     int64_t steps;
@@ -22,7 +25,8 @@ typedef struct RtOptions {
     int64_t steps, epochs, eval_every, eval_samples, warmup, schedule, seed, generate, threads,
         timeout, gpu;
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
-    double temperature, max_time;
+    int64_t on_spike;                   // an RtOnSpike; -1: not given
+    double temperature, max_time, spike;
     const char *trace;
     bool resume, keep_best, in_place, no_shuffle, no_overlap, no_graph, tf32, tune, info,
         check_arena, pin, profile, quiet, help;
