@@ -10,6 +10,7 @@
 //     shuffle yes
 //     log 53211
 //     best 400 2.25
+//     rollbacks 2 17
 //     file model-00001-of-00001.safetensors 497774208 1c9a77f0
 //     file optimizer-00001-of-00001.safetensors 995548416 e2d30a5b
 //     end 2 5f11d3a9
@@ -17,7 +18,9 @@
 // A file has its bytes and its CRC-32C, and the last line the number of files and the CRC-32C of
 // all lines before. `log` is how much of the log had been written then; `log none`: there was none.
 // `best` is the step of the best evaluation so far and its loss, 17 digits at most; without
-// --keep-best there is no such line.
+// --keep-best there is no such line. `rollbacks` is how often the run had gone back to a
+// checkpoint, and the number of steps whose data it had skipped by that; without any there is no
+// such line.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H
@@ -50,6 +53,7 @@ typedef struct RtManifest {
     bool shuffles;
     int64_t log;  // bytes; -1: there was no log
     RtBest best;
+    int64_t rollbacks, skipped;  // both 0, or neither; skipped: steps
     RtManifestFile *file;
     int n, room;
 } RtManifest;

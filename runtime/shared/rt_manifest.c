@@ -11,6 +11,7 @@
 
 static const char FIRST[] = "shardcc checkpoint ", WHO[] = "--checkpoint";
 enum { VERSION = 1 };
+static const int64_t MOST_STEPS = (int64_t)1 << 40;  // no run has more (RT_MAX_STEPS)
 
 bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t sum)
 {
@@ -65,6 +66,9 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
     if (m->best.is_known)
         n += (size_t)snprintf(to + n, room - n, "best %lld %.17g\n", (long long)m->best.step,
                               m->best.loss);
+    if (m->rollbacks)
+        n += (size_t)snprintf(to + n, room - n, "rollbacks %lld %lld\n", (long long)m->rollbacks,
+                              (long long)m->skipped);
     for (int i = 0; i < m->n; i++)
         n += (size_t)snprintf(to + n, room - n, "file %s %lld %08x\n", m->file[i].name,
                               (long long)m->file[i].bytes, m->file[i].sum);
@@ -144,6 +148,26 @@ static bool read_best(RtLines *l, RtManifest *m)
     return m->best.is_known || rt_lines_fail(l, WHO);
 }
 
+static bool read_rollbacks(RtLines *l, RtManifest *m)
+{
+    return (rt_take_number(l, MOST_STEPS, &m->rollbacks) && rt_take(l, " ") &&
+            rt_take_number(l, MOST_STEPS, &m->skipped) && rt_take_end(l) && m->rollbacks > 0 &&
+            m->skipped > 0) ||
+           rt_lines_fail(l, WHO);
+}
+
+// Reads a line that not all manifests have, before those of files. Sets *is_read if it is one.
+static bool read_optional(RtLines *l, RtManifest *m, bool *is_read)
+{
+    *is_read = true;
+    if (!m->n && !m->rollbacks && !m->best.is_known && rt_take(l, "best "))
+        return read_best(l, m);
+    if (!m->n && !m->rollbacks && rt_take(l, "rollbacks "))
+        return read_rollbacks(l, m);
+    *is_read = false;
+    return true;
+}
+
 static bool take_name(RtLines *l, char to[RT_MANIFEST_NAME])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -193,14 +217,14 @@ static bool read_files(RtLines *l, RtManifest *m, const char *begin)
         const char *line = l->at;
         int64_t n;
         uint32_t sum;
+        bool is_read;
 
         if (!rt_lines_next(l))
             return false;
-        if (!m->n && !m->best.is_known && rt_take(l, "best ")) {
-            if (!read_best(l, m))
-                return false;
+        if (!read_optional(l, m, &is_read))
+            return false;
+        if (is_read)
             continue;
-        }
         if (!rt_take(l, "end ")) {
             if (!read_file(l, m))
                 return false;

@@ -127,7 +127,9 @@ static void describe(RtCheckpoints *c, const RtLog *log)
                       .seed = run->o.seed,
                       .shuffles = !run->o.no_shuffle,
                       .log = sync_log(log),
-                      .best = c->improves ? c->latest : c->best};
+                      .best = c->improves ? c->latest : c->best,
+                      .rollbacks = c->rollbacks,
+                      .skipped = c->skipped};
     rt_printable(m->program, sizeof m->program, run->model->name);
 }
 
@@ -354,6 +356,8 @@ void rt_checkpoints_step(RtCheckpoints *c, RtLog *log)
     if (is_due(c))
         save(c, log, false);
 }
+
+void rt_checkpoints_wait(RtCheckpoints *c) { end_beside(c, true); }
 
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
 {

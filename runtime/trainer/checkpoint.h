@@ -44,6 +44,7 @@ struct RtCheckpoints {
     RtBest latest;   // the latest evaluation
     bool improves;   // it was the best, and no checkpoint says so yet
     bool has_loaded;
+    int64_t rollbacks, skipped;  // see rt_checkpoints_roll_back, and RtManifest
     RtSaver file[RT_CHECKPOINT_FILES];
     RtManifest manifest;  // of the checkpoint that is being written
     bool is_writing;
@@ -64,6 +65,8 @@ void rt_checkpoints_eval(RtCheckpoints *c, double loss);
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log);
 // After the last step: writes one of it, unless there is one.
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log);
+// Ends the checkpoint that is being written, if there is one.
+void rt_checkpoints_wait(RtCheckpoints *c);
 void rt_checkpoints_close(RtCheckpoints *c);
 
 // ---- the folder: checkpoint_folder.c ----
@@ -79,5 +82,9 @@ void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep, const R
 
 // Loads the last checkpoint that is whole and sets run->step. Sets has_loaded unless there is none.
 bool rt_checkpoints_load(RtCheckpoints *c);
+// Loads it again after the step after run->step was no good. Steps then go on with data that wasn't
+// read yet: the data of step i, from 0, is that of step i + c->skipped of a run without rollbacks.
+// It is an error if there is no checkpoint. All ranks call it.
+bool rt_checkpoints_roll_back(RtCheckpoints *c);
 
 #endif

@@ -170,11 +170,20 @@ static bool make_file(RtEventFile *f, const RtModel *m, const char *folder)
     return true;
 }
 
-bool rt_events_open(RtEventFile *f, const RtModel *m, const char *folder, int64_t step)
+// A session that starts says that events of its first step and of later ones are void.
+void rt_events_restart(RtEventFile *f, int64_t step)
 {
     enum { START = 1 };
-    Record session = {0};
+    Record session = {0}, r = begin_event(step + 1);
 
+    add_key(&session, 1, VARINT);
+    add_varint(&session, START);
+    add_message(&r, 7, &session);
+    end_event(f, &r);
+}
+
+bool rt_events_open(RtEventFile *f, const RtModel *m, const char *folder, int64_t step)
+{
     f->file = (RtLog){.fd = -1};
     if (!folder)
         return true;
@@ -185,12 +194,7 @@ bool rt_events_open(RtEventFile *f, const RtModel *m, const char *folder, int64_
     Record r = begin_event(0);
     add_text(&r, 3, "brain.Event:2");
     end_event(f, &r);
-    // A session that starts says that events of this step and of later ones are void.
-    r = begin_event(step + 1);
-    add_key(&session, 1, VARINT);
-    add_varint(&session, START);
-    add_message(&r, 7, &session);
-    end_event(f, &r);
+    rt_events_restart(f, step);
     return true;
 }
 

@@ -118,6 +118,8 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     run->step = c->last = m->step;
     c->log = m->log;
     c->best = m->best;
+    c->rollbacks = m->rollbacks;
+    c->skipped = m->skipped;
     c->has_loaded = true;
     if (run->rank == 0)
         rt_checkpoints_trim(run->o.checkpoint, m->step, run->o.keep, &c->best);
@@ -135,11 +137,13 @@ static int64_t step_before(const RtCheckpoints *c, int64_t before)
     return rt_comm_max(run->rt.comm, step + 1) - 1;
 }
 
-bool rt_checkpoints_load(RtCheckpoints *c)
+// Leaves has_loaded false if there is no checkpoint.
+static bool load_last(RtCheckpoints *c, const char *option)
 {
     RtRun *run = c->run;
     bool is_damaged = false;
 
+    c->has_loaded = false;
     for (int64_t step = INT64_MAX; (step = step_before(c, step)) >= 0; is_damaged = true) {
         RtManifest m;
         bool ok = is_whole(c, step, &m), is_loaded = ok && load(c, step, &m);
@@ -147,9 +151,32 @@ bool rt_checkpoints_load(RtCheckpoints *c)
         if (ok || run->has_failed)
             return is_loaded;
     }
-    if (is_damaged)
-        return rt_error(run->model, "--resume: no checkpoint in '%s' is whole", run->o.checkpoint);
-    if (!run->o.quiet)
+    return !is_damaged ||
+           rt_error(run->model, "%s: no checkpoint in '%s' is whole", option, run->o.checkpoint);
+}
+
+bool rt_checkpoints_load(RtCheckpoints *c)
+{
+    const RtRun *run = c->run;
+    bool ok = load_last(c, "--resume");
+
+    if (ok && !c->has_loaded && !run->o.quiet)
         fprintf(stderr, "no checkpoint in %s yet: begins with step 1\n", run->o.checkpoint);
+    return ok;
+}
+
+bool rt_checkpoints_roll_back(RtCheckpoints *c)
+{
+    const RtRun *run = c->run;
+    int64_t rollbacks = c->rollbacks + 1, next = run->step + 1 + c->skipped;
+
+    rt_checkpoints_wait(c);
+    if (!load_last(c, "--on-spike"))
+        return false;
+    if (!c->has_loaded)
+        return rt_error(run->model, "--on-spike: there is no checkpoint in '%s' to go back to",
+                        run->o.checkpoint);
+    c->rollbacks = rollbacks;
+    c->skipped = next - run->step;
     return true;
 }

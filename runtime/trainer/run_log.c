@@ -29,6 +29,12 @@ bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int
            rt_error(m, "%s: %s", path, strerror(errno));
 }
 
+void rt_log_cut(RtLog *l, int64_t before)
+{
+    if (l->fd >= 0 && !l->error && !cut(l, before))
+        l->error = errno;
+}
+
 void rt_log_write(RtLog *l, const void *data, size_t bytes)
 {
     const char *at = data;

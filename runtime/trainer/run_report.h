@@ -49,6 +49,8 @@ typedef struct RtLog {
 
 // A run that goes on appends to the log, after its first `before` bytes; -1: after all of them.
 bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int64_t before);
+// Cuts it to its first `before` bytes, as opening does: steps after them are done once more.
+void rt_log_cut(RtLog *l, int64_t before);
 void rt_log_step(RtLog *l, const RtReport *r);
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds);
 // Writes at once, so that the file is complete up to here however the program ends.
@@ -64,6 +66,7 @@ typedef struct RtEventFile {
 // Makes the file in that folder, which is made, too, if it isn't there. The steps after `step` of
 // files before are void. folder NULL: there is none, and the other calls do nothing.
 bool rt_events_open(RtEventFile *f, const RtModel *m, const char *folder, int64_t step);
+void rt_events_restart(RtEventFile *f, int64_t step);  // events after that step are void
 void rt_events_step(RtEventFile *f, const RtReport *r);
 void rt_events_eval(RtEventFile *f, int64_t step, double loss);
 bool rt_events_close(RtEventFile *f, const RtModel *m);

@@ -27,6 +27,7 @@ typedef struct Train {
     RtEventFile events;
     RtStepWork work;
     RtSpike spike;
+    bool goes_back;  // the step was a spike, and is undone
     RtProgress progress;
     RtSaver weights;
     RtGradients gradients;
@@ -53,6 +54,18 @@ static bool open_files(Train *t)
            rt_events_open(&t->events, m, run->o.tensorboard, run->step);
 }
 
+// Data begins where the steps before have ended, those that were undone included.
+static void start_loader(Train *t)
+{
+    const RtRun *run = t->run;
+    int64_t micros = run->model->accumulate, step = t->data->batch * micros;
+    int64_t skipped = run->checkpoints ? run->checkpoints->skipped : 0;
+
+    t->loader =
+        rt_loader_start(t->data, (run->step + skipped) * micros, (t->steps + skipped) * micros,
+                        t->data->samples / step * step, !run->o.no_shuffle, run->o.seed);
+}
+
 static bool open_train(Train *t)
 {
     const RtRun *run = t->run;
@@ -76,8 +89,7 @@ static bool open_train(Train *t)
     t->progress = rt_progress_start(run);
     t->spike.factor = run->rank == 0 ? o->spike : 0;
     t->first = run->step;
-    t->loader = rt_loader_start(t->data, t->first * m->accumulate, t->steps * m->accumulate,
-                                an_epoch * step, !o->no_shuffle, o->seed);
+    start_loader(t);
     return true;
 }
 
@@ -161,21 +173,57 @@ static void end_times(const Train *t, RtReport *r)
     r->resident_bytes = rt_resident_bytes();
 }
 
-// Rank 0 watches the loss, and all ranks do as it says. Returns true if the run has to stop.
-static bool stops_at_spike(Train *t, const RtReport *r)
+// Says what is wrong with the step, if something is. Rank 0 alone looks for spikes.
+static bool is_spike(Train *t, const RtReport *r, char text[RT_SPIKE_TEXT])
+{
+    if (isfinite(r->loss))
+        return rt_spike_step(&t->spike, r, text);
+    snprintf(text, RT_SPIKE_TEXT, "the loss is %s", isnan(r->loss) ? "NaN" : "infinite");
+    return true;
+}
+
+// Decides what happens after the step, on all ranks alike. Returns false after a message if the run
+// has to stop.
+static bool judge(Train *t, const RtReport *r)
 {
     const RtRun *run = t->run;
-    bool stops = run->o.on_spike == RT_STOP;
-    char text[RT_SPIKE_TEXT];
-    bool is_spike = rt_spike_step(&t->spike, r, text);
+    const RtModel *m = run->model;
+    RtOnSpike action = (RtOnSpike)(run->o.on_spike > 0 ? run->o.on_spike : RT_WARN);
+    long long step = r->step, most = run->o.max_rollbacks;
+    char text[RT_SPIKE_TEXT] = "";
+    bool is_bad = is_spike(t, r, text);
 
-    if (is_spike)
-        rt_progress_clear(&t->progress);
-    if (is_spike && stops)
-        rt_error(run->model, "step %lld: %s; stopped, nothing is saved", (long long)r->step, text);
-    else if (is_spike)
-        rt_warn(run->model, "step %lld: %s", (long long)r->step, text);
-    return stops && rt_comm_max(run->rt.comm, is_spike);
+    if (action != RT_WARN)
+        is_bad = rt_comm_max(run->rt.comm, is_bad);
+    if (!is_bad)
+        return true;
+    rt_progress_clear(&t->progress);
+    if (action == RT_STOP || (action == RT_WARN && !isfinite(r->loss)))
+        return rt_error(m, "step %lld: %s; stopped, nothing is saved", step, text);
+    if (action == RT_ROLLBACK && run->checkpoints->rollbacks >= most)
+        return rt_error(m, "step %lld: %s; stopped after %lld rollback%s, nothing is saved", step,
+                        text, most, most == 1 ? "" : "s");
+    if (run->rank == 0)
+        rt_warn(m, "step %lld: %s%s", step, text,
+                action == RT_ROLLBACK ? "; goes back to the last checkpoint" : "");
+    t->goes_back = action == RT_ROLLBACK;
+    return true;
+}
+
+// Goes on from the last checkpoint with the data after that of the step.
+static bool roll_back(Train *t)
+{
+    RtRun *run = t->run;
+
+    t->goes_back = false;
+    t->first = -1;  // its gradients are saved
+    if (!rt_checkpoints_roll_back(run->checkpoints))
+        return false;
+    rt_loader_stop(t->loader);
+    start_loader(t);
+    rt_log_cut(&t->log, run->checkpoints->log);
+    rt_events_restart(&t->events, run->step);
+    return true;
 }
 
 static bool run_step(Train *t, const int64_t *sample)
@@ -200,11 +248,10 @@ static bool run_step(Train *t, const int64_t *sample)
     rt_events_step(&t->events, &r);
     if (!is_finite && !rt_watch_check(run->rt.watch))
         return false;
-    if (!is_finite)
-        return rt_error(m, "step %lld: the loss is %s; stopped, nothing is saved",
-                        (long long)r.step, isnan(r.loss) ? "NaN" : "infinite");
-    if (stops_at_spike(t, &r))
+    if (!judge(t, &r))
         return false;
+    if (t->goes_back)
+        return true;
     rt_progress_step(&t->progress, &r);
     run->step++;
     return rt_watch_end(run->rt.watch);
@@ -246,6 +293,11 @@ static bool run_steps(Train *t)
             break;
         if (!sample || !run_step(t, sample))
             return false;
+        if (t->goes_back) {
+            if (!roll_back(t))
+                return false;
+            continue;
+        }
         bool evaluates = t->eval && every > 0 && run->step % every == 0 && run->step < t->steps;
         if (evaluates && !run->interrupted && !evaluate(t))
             return false;

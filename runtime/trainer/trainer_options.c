@@ -84,7 +84,10 @@ const RtOption rt_options[] = {
     {"--spike", RT_REAL, AT(spike), 0, 0, "K",
      "watch for steps whose loss, or norm of the gradients, is more than K times its median over "
      "the last 64 steps"},
-    {"--on-spike", RT_WORD, AT(on_spike), 0, 0, "warn|stop", "what to do then (warn)"},
+    {"--on-spike", RT_WORD, AT(on_spike), 0, 0, "warn|stop|rollback",
+     "what to do then (warn); rollback: go back to the last checkpoint, and on with other data"},
+    {"--max-rollbacks", RT_WHOLE, AT(max_rollbacks), 1, MOST, "N",
+     "stop at the spike after so many rollbacks (3)"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE", "write one line of JSON for each step", RT_OF_ALL,
      true},
     {"--tensorboard", RT_TEXT, AT(tensorboard), 0, 0, "FOLDER",
@@ -338,6 +341,10 @@ static bool check_spike(const RtOptions *o, const RtModel *m)
 {
     if (o->on_spike >= 0 && o->spike == 0)
         return rt_error(m, "--on-spike needs --spike");
+    if (o->on_spike == RT_ROLLBACK && !o->checkpoint)
+        return rt_error(m, "--on-spike rollback needs --checkpoint");
+    if (o->max_rollbacks && o->on_spike != RT_ROLLBACK)
+        return rt_error(m, "--max-rollbacks needs --on-spike rollback");
     return o->spike == 0 || o->spike > 1 || rt_error(m, "--spike: %g is not above 1", o->spike);
 }
 
@@ -403,6 +410,7 @@ int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
         return 2;
     o->token_bytes = o->token_choice < 0 ? rt_token_bytes(m) : (int64_t)1 << o->token_choice;
     o->keep = o->keep ? o->keep : 2;
+    o->max_rollbacks = o->max_rollbacks ? o->max_rollbacks : 3;
     if (o->save_gradients && o->steps < 0 && !o->epochs)
         o->steps = 1;
     return 0;

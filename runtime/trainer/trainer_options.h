@@ -9,7 +9,7 @@
 typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 
 // The action after a spike of the loss.
-typedef enum RtOnSpike { RT_WARN, RT_STOP } RtOnSpike;
+typedef enum RtOnSpike { RT_WARN, RT_STOP, RT_ROLLBACK } RtOnSpike;
 
 // So many steps, or so much time; 0: not that one.
 typedef struct RtPeriod {
@@ -26,6 +26,7 @@ typedef struct RtOptions {
         timeout, gpu;
     int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
     int64_t on_spike;                   // an RtOnSpike; -1: not given
+    int64_t max_rollbacks;
     double temperature, max_time, spike;
     const char *trace;
     bool resume, keep_best, in_place, no_shuffle, no_overlap, no_graph, tf32, tune, info,

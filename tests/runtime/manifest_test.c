@@ -20,7 +20,9 @@ static RtManifest manifest(void)
                     .seed = 7,
                     .shuffles = true,
                     .log = 53211,
-                    .best = {true, 400, 0.1}};
+                    .best = {true, 400, 0.1},
+                    .rollbacks = 2,
+                    .skipped = 17};
 
     assert_true(rt_manifest_add(&m, "model-00001-of-00001.safetensors", 4977, 0x1c9a77f0));
     assert_true(rt_manifest_add(&m, "optimizer-00001-of-00001.safetensors", INT64_MAX, 0));
@@ -45,6 +47,8 @@ static void is_read_again(void **state)
     assert_true(x.best.is_known);
     assert_int_equal(x.best.step, 400);
     assert_true(x.best.loss == 0.1);
+    assert_int_equal(x.rollbacks, 2);
+    assert_int_equal(x.skipped, 17);
     assert_int_equal(x.n, 2);
     assert_string_equal(x.file[0].name, "model-00001-of-00001.safetensors");
     assert_int_equal(x.file[0].sum, 0x1c9a77f0);
@@ -96,6 +100,10 @@ static const struct {
     {HEAD("1") "best 1 1\nbest 1 1\n", "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
     {HEAD("1") "file a 1 00000000\nbest 1 1\n",
      "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
+    {HEAD("1") "rollbacks 0 0\n", "line 9 isn't as --checkpoint writes it: 'rollbacks 0 0'"},
+    {HEAD("1") "rollbacks 1 1099511627777\n",
+     "line 9 isn't as --checkpoint writes it: 'rollbacks 1 1099511627777'"},
+    {HEAD("1") "rollbacks 1 1\nbest 1 1\n", "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
     {HEAD("1") "file ../x 1 00000000\n",
      "line 9 isn't as --checkpoint writes it: 'file ../x 1 00000000'"},
     {HEAD("1") "file .x 1 00000000\n",
