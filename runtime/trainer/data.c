@@ -136,7 +136,7 @@ static void list_columns(RtData *d, const RtModel *m, RtUse use)
     }
 }
 
-static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes)
+static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, int token_bytes)
 {
     struct stat st;
     size_t n = strlen(path);
@@ -153,7 +153,7 @@ static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, i
 }
 
 bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
-                  int64_t token_bytes)
+                  int token_bytes)
 {
     *d = (RtData){.model = m, .shard = shard};
     list_columns(d, m, use);

@@ -27,25 +27,25 @@ typedef struct RtData {
     int n;
     int64_t samples, batch;  // samples in all; samples in a micro-batch
     int64_t staged_bytes;
-    int64_t window;   // tokens in a sample; 0: the data isn't a token file
+    int64_t window;   // tokens in a sample; 0: the data aren't files of tokens
     char *staging;    // room for one batch, for callers without a loader
     int64_t *sample;  // numbers of the samples in that batch
 } RtData;
 
 typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs no labels
 
+// `token_bytes`: what --token-bytes says; 0: nothing.
 bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
-                  int64_t token_bytes);
+                  int token_bytes);
 void rt_data_close(RtData *d);
 // rt_data_stage gathers this rank's shard of d->batch samples in `staging`; rt_data_place copies it
 // to the arena.
 void rt_data_stage(const RtData *d, const int64_t *sample, char *staging);
 void rt_data_place(const RtData *d, const char *staging, Rt *rt);
 // Cuts a file of tokens into windows and fills in the columns of `d`, whose inputs are already set.
-bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int64_t token_bytes);
+bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int token_bytes);
 // Is `t` the input of tokens, [batch, time]?
 bool rt_is_tokens(const RtTensor *t);
-int64_t rt_token_bytes(const RtModel *m);  // default of --token-bytes
 
 // All data that a run reads; opened before anything slow.
 typedef struct RtInputs {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "runtime/core/core.h"
-#include "runtime/trainer/data.h"
 #include "runtime/trainer/trainer_options.h"
 
 #define AT(field) offsetof(RtOptions, field)
@@ -15,7 +14,7 @@
 const RtOption rt_options[] = {
     {"--data", RT_TEXT, AT(data), 0, 0, "PATH",
      "train on this: a folder with INPUT.npy for each input of the model (first axis: samples), or "
-     "a flat file of tokens, which is cut into windows",
+     "a file of tokens, which is cut into windows",
      RT_OF_ALL, true},
     {"--eval-data", RT_TEXT, AT(eval_data), 0, 0, "PATH",
      "evaluate on this; without --data: evaluate and exit. Samples that don't fill a batch are "
@@ -26,7 +25,7 @@ const RtOption rt_options[] = {
     {"--eval-samples", RT_WHOLE, AT(eval_samples), 1, INT64_MAX, "N",
      "evaluate on the first N samples of --eval-data (all)"},
     {"--token-bytes", RT_WORD, AT(token_choice), 0, 0, "1|2|4",
-     "bytes of a token in a file of tokens (1 where the vocabulary is at most 256, else 2)"},
+     "bytes of a token in a file without a header (1 where the vocabulary is at most 256, else 2)"},
     {"--steps", RT_WHOLE, AT(steps), 0, MOST, "N", "how many steps to train"},
     {"--epochs", RT_WHOLE, AT(epochs), 1, MOST, "N",
      "how often to go through the data (1); with --steps, whichever ends first"},
@@ -408,7 +407,7 @@ int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
             return 2;
     if (!o->help && !o->info && !check_options(o, m))
         return 2;
-    o->token_bytes = o->token_choice < 0 ? rt_token_bytes(m) : (int64_t)1 << o->token_choice;
+    o->token_bytes = o->token_choice < 0 ? 0 : 1 << o->token_choice;
     o->keep = o->keep ? o->keep : 2;
     o->max_rollbacks = o->max_rollbacks ? o->max_rollbacks : 3;
     if (o->save_gradients && o->steps < 0 && !o->epochs)

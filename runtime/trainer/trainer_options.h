@@ -24,8 +24,9 @@ typedef struct RtOptions {
     int64_t keep;    // checkpoints
     int64_t steps, epochs, eval_every, eval_samples, warmup, schedule, seed, generate, threads,
         timeout, gpu;
-    int64_t token_choice, token_bytes;  // index of the word, or -1; 1, 2 or 4
-    int64_t on_spike;                   // an RtOnSpike; -1: not given
+    int64_t token_choice;  // index of the word of --token-bytes, or -1
+    int token_bytes;       // 1, 2 or 4; 0: not given
+    int64_t on_spike;      // an RtOnSpike; -1: not given
     int64_t max_rollbacks;
     double temperature, max_time, spike;
     const char *trace;

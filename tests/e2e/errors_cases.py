@@ -260,6 +260,8 @@ DATA = [
 TOKENS = [
     (["few.bin"], "few.bin: samples found: 1; a step takes 2"),
     (["odd.bin", "--token-bytes", "2"], "odd.bin: 1001 bytes are not a whole number of tokens of 2 bytes (--token-bytes)"),
+    (["headed.bin", "--token-bytes", "4"], "headed.bin: its header says tokens of 2 bytes, --token-bytes says 4"),
+    (["short_headed.bin"], "short_headed.bin: its header says 40 tokens, a file of 1104 bytes; it has 1100"),
     (["high.bin", "--no-shuffle"], "input 'ids': sample 80, place 1: 200 is out of range, -16 to 15"),
     (["high_label", "--no-shuffle"], "step 2: sample 3, place 2: label 16 is out of range"),
     (["high", "--no-shuffle"], "input 'ids': sample 3, place 2: 16 is out of range, -16 to 15"),
@@ -273,6 +275,7 @@ FORWARD = b'graph "x" {\n  input %x f32[2]\n  parameter %w f32[2]\n  %y f32[2] =
 def write_models(work):
     """Writes the files that the tables name."""
     x = value("x", "f32", [2, 4])
+    headed = np.array([20240520, 1, 40, *[0] * 253], np.int32).tobytes() + bytes(80)
     files = {
         "linear.onnx": linear(),
         "dynamic.onnx": linear(batch="batch"),
@@ -299,6 +302,8 @@ def write_models(work):
         "device.json": b'{"version": 2, "device": {"threads": "many"}}',
         "few.bin": bytes(5),
         "odd.bin": bytes(1001),
+        "headed.bin": headed,
+        "short_headed.bin": headed[:-4],
         "high.bin": bytes(321) + bytes([200]) + bytes(700),
     }
     for name, b in ("shapes", value("b", "f32", [4])), ("dtypes", value("b", "i64", [2, 3])):

@@ -1,5 +1,6 @@
 // Tests where samples come from: files of several types, windows of tokens, their order, reading
 // ahead.
+#include "runtime/rt_tokens.h"
 #include "runtime/trainer/run_report.h"
 #include "runtime/trainer/trainer.h"
 #include "tests/runtime/small.h"
@@ -82,6 +83,59 @@ static void reads_folders(void **state)
 }
 
 // ---- tokens ----
+
+// Files with headers: the first four words of 256, and the bytes behind them.
+static const struct {
+    uint32_t head[4];
+    size_t bytes;      // of the file
+    int said;          // by --token-bytes
+    const char *says;  // tokens and their bytes, or the error
+} headers[] = {
+    {{20240520, 1, 6, 0}, 1024 + 12, 0, "6 of 2 bytes"},
+    {{20240520, 1, 6, 0}, 1024 + 12, 2, "6 of 2 bytes"},
+    {{20240801, 7, 3, 0}, 1024 + 12, 0, "3 of 4 bytes"},
+    {{20240520, 1, 0, 0}, 1024, 0, "0 of 2 bytes"},
+    {{20240521, 1, 6, 0}, 1036, 0, "1036 of 1 bytes"},  // no header
+    {{20240521, 1, 6, 0}, 1036, 4, "259 of 4 bytes"},
+    {{20240521, 1, 6, 0},
+     1035,
+     2,
+     "1035 bytes are not a whole number of tokens of 2 bytes (--token-bytes)"},
+    {{20240520, 1, 6, 0}, 1023, 0, "its header is cut short: 1023 of 1024 bytes"},
+    {{20240520, 1, 6, 0}, 4, 0, "its header is cut short: 4 of 1024 bytes"},
+    {{20240520, 2, 6, 0}, 1036, 0, "its header is of version 2; version 1 of 20240520 can be read"},
+    {{20240801, 1, 3, 0}, 1036, 0, "its header is of version 1; version 7 of 20240801 can be read"},
+    {{20240520, 1, 6, 0}, 1036, 4, "its header says tokens of 2 bytes, --token-bytes says 4"},
+    {{20240801, 7, 3, 0}, 1036, 2, "its header says tokens of 4 bytes, --token-bytes says 2"},
+    {{20240520, 1, 6, 0}, 1035, 0, "its header says 6 tokens, a file of 1036 bytes; it has 1035"},
+    {{20240520, 1, 5, 0}, 1036, 0, "its header says 5 tokens, a file of 1034 bytes; it has 1036"},
+    {{20240801, 7, UINT32_MAX, 0},
+     1036,
+     0,
+     "its header says 4294967295 tokens, a file of 17179870204 bytes; it has 1036"},
+    {{0}, 0, 0, "0 of 1 bytes"},
+};
+
+static void reads_headers(void **state)
+{
+    for (int i = 0; i < N(headers); i++) {
+        uint8_t *file = calloc(2048, 1);
+        uint8_t *part = malloc(headers[i].bytes + 1);
+        RtTokens t;
+        RtFileError e;
+        char says[400];
+
+        memcpy(file, headers[i].head, sizeof headers[i].head);
+        memcpy(part, file, headers[i].bytes);
+        if (rt_tokens_parse(&t, part, headers[i].bytes, headers[i].said, 1, &e))
+            snprintf(says, sizeof says, "%lld of %d bytes", (long long)t.n, t.bytes);
+        else
+            snprintf(says, sizeof says, "%s", e.text);
+        assert_string_equal(says, headers[i].says);
+        free(file);
+        free(part);
+    }
+}
 
 static void reads_tokens(void **state)
 {
@@ -237,10 +291,10 @@ static void shortens_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(converts),         cmocka_unit_test(reads_folders),
-        cmocka_unit_test(reads_tokens),     cmocka_unit_test(shuffles),
-        cmocka_unit_test(reads_ahead),      cmocka_unit_test(schedules),
-        cmocka_unit_test(shortens_numbers),
+        cmocka_unit_test(converts),      cmocka_unit_test(reads_folders),
+        cmocka_unit_test(reads_headers), cmocka_unit_test(reads_tokens),
+        cmocka_unit_test(shuffles),      cmocka_unit_test(reads_ahead),
+        cmocka_unit_test(schedules),     cmocka_unit_test(shortens_numbers),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
