@@ -35,19 +35,26 @@ static int64_t find_bad(const RtRun *run, const RtTensor *t, const char *p, int6
     return -1;
 }
 
-static bool check_files(const RtRun *run, const RtData *d)
+// Checks the files that these samples are in.
+static bool check_files(const RtRun *run, const RtData *d, const int64_t *sample)
 {
+    const RtDataFile *last = NULL;
     RtFileError e;
 
     for (int i = 0; i < d->n; i++)
-        if (!rt_map_check(&d->column[i].file, &e))
-            return rt_error(run->model, "%s: %s", d->column[i].path, e.text);
+        for (int64_t r = 0; r < (d->column[i].n_files > 1 ? d->batch : 1); r++) {
+            const RtDataFile *f = rt_data_file(&d->column[i], sample[r]);
+
+            if (f != last && !rt_map_check(&f->map, &e))
+                return rt_error(run->model, "%s: %s", f->path, e.text);
+            last = f;
+        }
     return true;
 }
 
 bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample, const char *staging)
 {
-    if (!check_files(run, d))
+    if (!check_files(run, d, sample))
         return false;
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
@@ -81,7 +88,7 @@ bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d, co
         return rt_error(m, "step %lld: a label is out of range", step);
     // Reads the label from the file, because its place in the arena may be overwritten by now.
     int64_t row = sample[at / c->count], place = at % c->count;
-    const uint8_t *label = c->rows + row * c->row_bytes + place * (c->row_bytes / c->count);
+    const uint8_t *label = rt_data_row(c, row) + place * (c->row_bytes / c->count);
     char where[WHERE];
     print_where(where, c, row, place);
     return rt_error(m, "step %lld: %slabel %lld is out of range", step, where,

@@ -1,4 +1,5 @@
-// Reads data as samples: a folder with one npy file per input, whose first axis is the sample.
+// Reads data as samples: of npy files, one per input, whose first axis is the sample, or of files
+// of tokens.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void print_expected(const RtColumn *c, char *to, size_t room)
 }
 
 // Checks that the file fits the input; fills in the column.
-static bool use_file(RtColumn *c, const RtModel *m, const char *path, const RtStored *found,
+static bool use_file(RtColumn *c, RtDataFile *file, const RtModel *m, const RtStored *found,
                      int64_t *samples)
 {
     const RtTensor *t = c->input;
@@ -41,23 +42,26 @@ static bool use_file(RtColumn *c, const RtModel *m, const char *path, const RtSt
         char is[200], should[200];
         rt_stored_print(is, sizeof is, found);
         print_expected(c, should, sizeof should);
-        return rt_error(m, "%s: found %s, expected %s", path, is, should);
+        return rt_error(m, "%s: found %s, expected %s", file->path, is, should);
     }
-    c->rows = found->data;
+    file->rows = found->data;
+    c->file = file;
+    c->n_files = 1;
     c->row_bytes = c->count * rt_dtype_bytes(found->dtype);
     *samples = c->is_whole ? -1 : found->dim[0];
     return true;
 }
 
-static bool open_file(RtColumn *c, const RtModel *m, const char *path, int64_t *samples)
+static bool open_file(RtData *d, int i, const RtModel *m, const char *path, int64_t *samples)
 {
+    RtDataFile *f = &d->file[d->n_files++];
     RtFileError e;
     RtStored found;
 
-    c->path = strcpy(rt_alloc(strlen(path) + 1, 1), path);
-    if (!rt_map(&c->file, path, &e) || !rt_npy_parse(&found, c->file.data, c->file.size, &e))
+    f->path = strcpy(rt_alloc(strlen(path) + 1, 1), path);
+    if (!rt_map(&f->map, path, &e) || !rt_npy_parse(&found, f->map.data, f->map.size, &e))
         return rt_error(m, "%s: %s", path, e.text);
-    return use_file(c, m, path, &found, samples);
+    return use_file(&d->column[i], f, m, &found, samples);
 }
 
 // Two inputs may have the same file name, since some characters can't be in file names.
@@ -82,12 +86,13 @@ static bool open_folder(RtData *d, const RtModel *m, const char *folder)
     bool ok = check_names(d, m);
 
     d->samples = -1;
+    d->file = rt_alloc((size_t)d->n, sizeof *d->file);
     for (int i = 0; i < d->n && ok; i++) {
         int64_t samples = -1;
 
         rt_file_name(d->column[i].input, file, sizeof file);
         snprintf(path, sizeof path, "%s/%s.npy", folder, file);
-        ok = open_file(&d->column[i], m, path, &samples);
+        ok = open_file(d, i, m, path, &samples);
         if (!ok || samples < 0)
             continue;
         if (d->samples >= 0 && samples != d->samples)
@@ -105,7 +110,8 @@ static bool open_single(RtData *d, const RtModel *m, const char *path)
     if (d->n != 1)
         return rt_error(m, "%s: the model has %d inputs: give a folder with a file for each", path,
                         d->n);
-    return open_file(&d->column[0], m, path, &d->samples);
+    d->file = rt_alloc(1, sizeof *d->file);
+    return open_file(d, 0, m, path, &d->samples);
 }
 
 // Lists the inputs to read and sets the batch size: the first dim of the labels, or else of the
@@ -145,11 +151,12 @@ static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, i
         return rt_error(m, "%s: the model has no inputs", path);
     if (stat(path, &st) != 0)
         return rt_error(m, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(st.st_mode))
+    bool is_folder = S_ISDIR(st.st_mode);
+    if (is_folder && !rt_has_tokens(path))
         return open_folder(d, m, path);
     if (n > 4 && strcmp(path + n - 4, ".npy") == 0)
         return open_single(d, m, path);
-    return rt_tokens_open(d, m, use, path, token_bytes);
+    return rt_tokens_open(d, m, use, path, is_folder, token_bytes);
 }
 
 bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
@@ -177,14 +184,37 @@ bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, 
 
 void rt_data_close(RtData *d)
 {
-    for (int i = 0; i < d->n; i++) {
-        rt_unmap(&d->column[i].file);
-        free(d->column[i].path);
+    while (d->n_files > 0) {  // the last one first: rt_unmap finds it soonest
+        rt_unmap(&d->file[--d->n_files].map);
+        free(d->file[d->n_files].path);
     }
+    free(d->file);
     free(d->column);
     free(d->staging);
     free(d->sample);
     *d = (RtData){0};
+}
+
+const RtDataFile *rt_data_file(const RtColumn *c, int64_t sample)
+{
+    int low = 0, high = c->n_files;
+
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+
+        if (c->file[middle].first <= sample)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &c->file[low];
+}
+
+const uint8_t *rt_data_row(const RtColumn *c, int64_t sample)
+{
+    const RtDataFile *f = rt_data_file(c, sample);
+
+    return f->rows + c->skip + (sample - f->first) * c->row_bytes;
 }
 
 // Converts a run of elements of the micro-batch; the run may span several samples.
@@ -194,7 +224,7 @@ static void stage_run(const RtColumn *c, const int64_t *sample, const RtRuns *ru
 
     for (int64_t i = 0; i < run->count; i += n) {
         int64_t row = (run->whole + i) / c->count, place = (run->whole + i) % c->count;
-        const uint8_t *from = c->rows + (c->is_whole ? 0 : sample[row]) * c->row_bytes;
+        const uint8_t *from = rt_data_row(c, c->is_whole ? 0 : sample[row]);
         n = c->count - place < run->count - i ? c->count - place : run->count - i;
         rt_convert(c->input->type, to + (run->own + i) * bytes, c->type, from + place * stored, n);
     }

@@ -7,14 +7,22 @@
 
 // ---- samples: data.c, tokens.c ----
 
+// A file with rows of an input, or of several.
+typedef struct RtDataFile {
+    RtMap map;
+    char *path;
+    const uint8_t *rows;
+    int64_t first;  // the sample that its first row is
+} RtDataFile;
+
 // The source of an input's rows.
 typedef struct RtColumn {
     const RtTensor *input;
-    RtMap file;
-    char *path;   // of `file`, if the column has its own file
-    RtType type;  // in the file
-    const uint8_t *rows;
-    int64_t row_bytes;  // bytes of a sample in the file
+    const RtDataFile *file;  // those with its rows, in their order
+    int n_files;
+    RtType type;        // in the files
+    int64_t skip;       // bytes of a file before its first row
+    int64_t row_bytes;  // bytes of a sample in a file
     int64_t count;      // elements of a sample
     bool is_whole;      // true: the input has no sample axis and is the same in every batch
     int64_t staged_at;
@@ -25,6 +33,8 @@ typedef struct RtData {
     const RtShard *shard;  // the part of each batch that this rank reads
     RtColumn *column;
     int n;
+    RtDataFile *file;  // all that are read
+    int n_files;
     int64_t samples, batch;  // samples in all; samples in a micro-batch
     int64_t staged_bytes;
     int64_t window;   // tokens in a sample; 0: the data aren't files of tokens
@@ -38,12 +48,19 @@ typedef enum RtUse { RT_TRAIN, RT_EVAL, RT_PREDICT } RtUse;  // RT_PREDICT needs
 bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
                   int token_bytes);
 void rt_data_close(RtData *d);
+// The file with that sample of a column, and where in it the sample's elements begin.
+const RtDataFile *rt_data_file(const RtColumn *c, int64_t sample);
+const uint8_t *rt_data_row(const RtColumn *c, int64_t sample);
 // rt_data_stage gathers this rank's shard of d->batch samples in `staging`; rt_data_place copies it
 // to the arena.
 void rt_data_stage(const RtData *d, const int64_t *sample, char *staging);
 void rt_data_place(const RtData *d, const char *staging, Rt *rt);
-// Cuts a file of tokens into windows and fills in the columns of `d`, whose inputs are already set.
-bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int token_bytes);
+// Is it a folder with files of tokens?
+bool rt_has_tokens(const char *folder);
+// Cuts a file of tokens, or all those of a folder, into windows and fills in the columns of `d`,
+// whose inputs are already set.
+bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, bool is_folder,
+                    int token_bytes);
 // Is `t` the input of tokens, [batch, time]?
 bool rt_is_tokens(const RtTensor *t);
 

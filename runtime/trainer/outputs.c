@@ -87,8 +87,8 @@ static bool check_input(const RtModel *m, const Output *o, const char *path, con
 
 static bool check_data(const RtModel *m, const Output *o, const RtData *d, const char *what)
 {
-    for (int i = 0; i < d->n; i++)
-        if (d->column[i].path && !check_input(m, o, d->column[i].path, what))
+    for (int i = 0; i < d->n_files; i++)
+        if (!check_input(m, o, d->file[i].path, what))
             return false;
     return true;
 }

@@ -34,6 +34,8 @@ double rt_full_rate(const RtRun *run);
 // At the start: checks that the stack is large enough. Also makes writes beyond the file size limit
 // fail with an error instead of a signal.
 bool rt_limits_check(const RtModel *m);
+// Lets the process have so many more files open, as far as its hard limit goes.
+void rt_limits_open(int n);
 
 // ---- with the other ranks: agree.c ----
 

@@ -1,10 +1,17 @@
-// Reads a file of tokens. Sample i is the window [i·T, i·T + T); its labels are the same window one
-// token later.
+// Reads files of tokens. Sample i of a file is the window [i·T, i·T + T); its labels are the same
+// window one token later. The samples of a folder are those of its files, one file after the other.
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/rt_tokens.h"
 #include "runtime/trainer/data.h"
+#include "runtime/trainer/run.h"
+
+// Half of the maps that Linux lets a process have (vm.max_map_count, 65530).
+enum { MOST_FILES = 32768 };
 
 bool rt_is_tokens(const RtTensor *t)
 {
@@ -45,31 +52,134 @@ static bool check_inputs(const RtData *d, const RtModel *m, RtUse use, const cha
     return false;
 }
 
-bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, int token_bytes)
+// ---- the files ----
+
+static bool is_tokens_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    return name[0] != '.' && n > 4 && strcmp(name + n - 4, ".bin") == 0;
+}
+
+static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+bool rt_has_tokens(const char *folder)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *entry;
+    bool has = false;
+
+    while (d && !has && (entry = readdir(d)))
+        has = is_tokens_name(entry->d_name);
+    if (d)
+        closedir(d);
+    return has;
+}
+
+static void add_file(RtData *d, const char *folder, const char *name)
+{
+    size_t room = strlen(folder) + strlen(name) + 2;
+    char *path = rt_alloc(room, 1);
+
+    snprintf(path, room, "%s%s%s", folder, *folder ? "/" : "", name);
+    d->file[d->n_files++].path = path;
+}
+
+// Adds the `n` entries of a folder if all of them are names of files of tokens.
+static bool add_files(RtData *d, const RtModel *m, const char *folder, struct dirent **entry, int n)
+{
+    const char *tokens = "", *other = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (is_tokens_name(entry[i]->d_name))
+            tokens = entry[i]->d_name;
+        else
+            other = entry[i]->d_name;
+    if (other)
+        return rt_error(m,
+                        "%s: it has files of tokens, '%s', and also '%s'; a folder of files of "
+                        "tokens (*.bin) has no others",
+                        folder, tokens, other);
+    if (n > MOST_FILES)
+        return rt_error(m, "%s: %d files; at most %d are possible", folder, n, MOST_FILES);
+    d->file = rt_alloc((size_t)n, sizeof *d->file);
+    for (int i = 0; i < n; i++)
+        add_file(d, folder, entry[i]->d_name);
+    return true;
+}
+
+static bool list_folder(RtData *d, const RtModel *m, const char *folder)
+{
+    struct dirent **entry;
+    int n = scandir(folder, &entry, is_visible, alphasort);
+
+    if (n < 0)
+        return rt_error(m, "%s: %s", folder, strerror(errno));
+    bool ok = add_files(d, m, folder, entry, n);
+    while (n > 0)
+        free(entry[--n]);
+    free(entry);
+    rt_limits_open(d->n_files);
+    return ok;
+}
+
+static bool list_files(RtData *d, const RtModel *m, const char *path, bool is_folder)
+{
+    if (is_folder)
+        return list_folder(d, m, path);
+    d->file = rt_alloc(1, sizeof *d->file);
+    add_file(d, "", path);
+    return true;
+}
+
+// ---- windows ----
+
+// Counts the windows of a file. *bytes: of a token in the files before it; 0: there are none.
+static bool open_file(RtData *d, const RtModel *m, RtUse use, RtDataFile *f, int said, int *bytes)
 {
     RtFileError e;
     RtTokens found;
-    RtMap *file = &d->column[0].file;  // all columns use this map
 
-    if (!check_inputs(d, m, use, path))
-        return false;
-    d->column[0].path = strcpy(rt_alloc(strlen(path) + 1, 1), path);
-    if (!rt_map(file, path, &e) ||
-        !rt_tokens_parse(&found, file->data, file->size, token_bytes, usual_bytes(m), &e))
-        return rt_error(m, "%s: %s", path, e.text);
-    d->window = d->column[0].input->dim[1];
-    int64_t needed = found.n - (use == RT_PREDICT ? 0 : 1);
-    d->samples = needed > 0 ? needed / d->window : 0;
+    if (!rt_map(&f->map, f->path, &e) ||
+        !rt_tokens_parse(&found, f->map.data, f->map.size, said, usual_bytes(m), &e))
+        return rt_error(m, "%s: %s", f->path, e.text);
+    if (*bytes && found.bytes != *bytes)
+        return rt_error(m, "%s: tokens of %d bytes, but %s has tokens of %d", f->path, found.bytes,
+                        d->file[0].path, *bytes);
+    *bytes = found.bytes;
+    f->rows = found.first;
+    f->first = d->samples;
+    int64_t used = found.n - (use == RT_PREDICT ? 0 : 1);
+    d->samples += used > 0 ? used / d->window : 0;
+    return true;
+}
+
+static bool set_columns(RtData *d, const RtModel *m, const char *path, int bytes)
+{
     for (int i = 0; i < d->n; i++) {
         RtColumn *c = &d->column[i];
         bool is_labels = m->labels && strcmp(m->labels, c->input->name) == 0;
 
-        c->type = found.bytes == 1 ? RT_U8 : found.bytes == 2 ? RT_U16 : RT_U32;
+        c->file = d->file;
+        c->n_files = d->n_files;
+        c->type = bytes == 1 ? RT_U8 : bytes == 2 ? RT_U16 : RT_U32;
         if (!rt_type_converts(c->type, c->input->type))
             return rt_error(m, "%s: tokens of %d bytes don't fit input '%s' of type %s", path,
-                            found.bytes, c->input->name, rt_type_name(c->input->type));
-        c->rows = found.first + (is_labels ? found.bytes : 0);
-        c->row_bytes = d->window * found.bytes;
+                            bytes, c->input->name, rt_type_name(c->input->type));
+        c->skip = is_labels ? bytes : 0;
+        c->row_bytes = d->window * bytes;
     }
     return true;
+}
+
+bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, bool is_folder,
+                    int token_bytes)
+{
+    int bytes = 0;
+    bool ok = check_inputs(d, m, use, path) && list_files(d, m, path, is_folder);
+
+    d->window = d->column[0].input->dim[1];
+    for (int i = 0; i < d->n_files && ok; i++)
+        ok = open_file(d, m, use, &d->file[i], token_bytes, &bytes);
+    return ok && set_columns(d, m, path, bytes);
 }

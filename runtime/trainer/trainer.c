@@ -189,9 +189,9 @@ int rt_main(const RtModel *model, int argc, char **argv)
         rt_error(model, "cannot write to stdout");
         status = 1;
     }
-    rt_data_close(&inputs.train);
-    rt_data_close(&inputs.eval);
     rt_data_close(&inputs.predict);
+    rt_data_close(&inputs.eval);
+    rt_data_close(&inputs.train);
     rt_checkpoints_close(run.checkpoints);
     rt_watch_close(run.rt.watch);
     rt_collectives_close(&run.rt);

@@ -14,7 +14,7 @@
 const RtOption rt_options[] = {
     {"--data", RT_TEXT, AT(data), 0, 0, "PATH",
      "train on this: a folder with INPUT.npy for each input of the model (first axis: samples), or "
-     "a file of tokens, which is cut into windows",
+     "a file of tokens or a folder of such files, *.bin, which are cut into windows",
      RT_OF_ALL, true},
     {"--eval-data", RT_TEXT, AT(eval_data), 0, 0, "PATH",
      "evaluate on this; without --data: evaluate and exit. Samples that don't fill a batch are "
@@ -36,7 +36,7 @@ const RtOption rt_options[] = {
     {"--seed", RT_WHOLE, AT(seed), 0, INT64_MAX, "N",
      "the seed of the order of samples, dropout, initial weights and sampling (0)"},
     {"--no-shuffle", RT_FLAG, AT(no_shuffle), 0, 0, NULL,
-     "read the samples in the order of the file"},
+     "read the samples in the order of the files"},
     {"--threads", RT_WHOLE, AT(threads), 1, INT32_MAX, "N",
      "how many threads compute (one for each core, or as many as it was compiled for)", RT_OF_CPU,
      true},

@@ -1,6 +1,7 @@
 // Tests where samples come from: files of several types, windows of tokens, their order, reading
 // ahead.
 #include "runtime/rt_tokens.h"
+#include "runtime/trainer/files.h"
 #include "runtime/trainer/run_report.h"
 #include "runtime/trainer/trainer.h"
 #include "tests/runtime/small.h"
@@ -173,6 +174,45 @@ static void reads_tokens(void **state)
     }
 }
 
+// The second of three files has no window, and the last one is cut short after it was opened.
+static void reads_folders_of_tokens(void **state)
+{
+    static const RtTensor set[] = {BIGRAM_INPUTS};
+    static const struct {
+        const char *path;
+        int tokens, first;
+    } files[] = {{"f/a.bin", 12, 10}, {"f/b.bin", 4, 0}, {"f/c.bin", 5001, 50}};
+    RtModel m = bigram;
+    char arena[B_BYTES];
+    RtData d;
+
+    m.train = set;
+    m.n_train = N(set);
+    mkdir("f", 0777);
+    for (int i = 0; i < N(files); i++) {
+        uint8_t text[5001];
+        for (int k = 0; k < files[i].tokens; k++)
+            text[k] = (uint8_t)((files[i].first + k) % BV);
+        write_file(files[i].path, text, (size_t)files[i].tokens);
+    }
+    assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "f", 0));
+    assert_int_equal(d.samples, 2 + 0 + 1250);
+    for (int64_t k = 0; k < 2; k++) {
+        rt_data_stage(&d, (int64_t[]){1 + k, k * (d.samples - 1)}, d.staging);
+        rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
+        for (int i = 0; i < BT; i++) {
+            assert_int_equal(I(arena, B_IDS)[i], (k ? 50 : 14) + i);
+            assert_int_equal(I(arena, B_LABELS)[i], (k ? 50 : 14) + i + 1);
+            assert_int_equal(I(arena, B_IDS)[BT + i], k ? (50 + 1249 * BT + i) % BV : 10 + i);
+        }
+    }
+    RtRun run = {.model = &m};
+    assert_int_equal(truncate("f/c.bin", 100), 0);
+    assert_true(rt_check_data(&run, &d, (int64_t[]){0, 1}, d.staging));
+    assert_false(rt_check_data(&run, &d, (int64_t[]){0, 2}, d.staging));
+    rt_data_close(&d);
+}
+
 // ---- order ----
 
 static void shuffles(void **state)
@@ -291,10 +331,15 @@ static void shortens_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(converts),      cmocka_unit_test(reads_folders),
-        cmocka_unit_test(reads_headers), cmocka_unit_test(reads_tokens),
-        cmocka_unit_test(shuffles),      cmocka_unit_test(reads_ahead),
-        cmocka_unit_test(schedules),     cmocka_unit_test(shortens_numbers),
+        cmocka_unit_test(converts),
+        cmocka_unit_test(reads_folders),
+        cmocka_unit_test(reads_headers),
+        cmocka_unit_test(reads_tokens),
+        cmocka_unit_test(reads_folders_of_tokens),
+        cmocka_unit_test(shuffles),
+        cmocka_unit_test(reads_ahead),
+        cmocka_unit_test(schedules),
+        cmocka_unit_test(shortens_numbers),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
