@@ -357,7 +357,11 @@ void rt_checkpoints_step(RtCheckpoints *c, RtLog *log)
         save(c, log, false);
 }
 
-void rt_checkpoints_wait(RtCheckpoints *c) { end_beside(c, true); }
+void rt_checkpoints_wait(RtCheckpoints *c)
+{
+    if (c)
+        end_beside(c, true);
+}
 
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
 {

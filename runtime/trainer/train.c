@@ -198,9 +198,13 @@ static bool judge(Train *t, const RtReport *r)
     if (!is_bad)
         return true;
     rt_progress_clear(&t->progress);
-    if (action == RT_STOP || (action == RT_WARN && !isfinite(r->loss)))
+    bool stops = action == RT_STOP || (action == RT_WARN && !isfinite(r->loss)) ||
+                 (action == RT_ROLLBACK && run->checkpoints->rollbacks >= most);
+    if (stops)
+        rt_checkpoints_wait(run->checkpoints);
+    if (stops && action != RT_ROLLBACK)
         return rt_error(m, "step %lld: %s; stopped, nothing is saved", step, text);
-    if (action == RT_ROLLBACK && run->checkpoints->rollbacks >= most)
+    if (stops)
         return rt_error(m, "step %lld: %s; stopped after %lld rollback%s, nothing is saved", step,
                         text, most, most == 1 ? "" : "s");
     if (run->rank == 0)
