@@ -1,14 +1,11 @@
 // shardcc detect: measures this machine, and the links between ranks that mpirun started. A program
 // of the runtime does the measuring, because shardcc is linked neither with kernels nor with MPI.
 // shardcc checks the text that the program prints like any cluster file.
-#include <errno.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "analyzer/analyzer.h"
 #include "driver/internal.h"
+#include "driver/launch.h"
 
 typedef struct DetectOptions {
     const char *output;
@@ -32,39 +29,21 @@ static const Command command = {
     "ranks.\n\n",
     options, COUNT(options)};
 
-// Gives the output of the probe, up to 1 MiB. Returns false if its exit status says that it failed.
+// Gives the output of the probe. Returns false if its exit status says that it failed.
 static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d)
 {
-    enum { MAX_PROBE_BYTES = 1 << 20 };
-    char threads[16], buffer[4096];
-    char *argv[] = {(char *)path, o->threads ? threads : NULL, NULL};
-    posix_spawn_file_actions_t actions;
-    int fd[2], status = 0;
-    ssize_t n;
-    pid_t pid;
+    char threads[16];
+    char *const argv[] = {(char *)path, o->threads ? threads : NULL, NULL};
+    int status;
 
     snprintf(threads, sizeof threads, "%d", o->threads);
-    if (pipe(fd)) {
-        diag_error(d, "cannot measure: %s", strerror(errno));
+    if (!launch_read(argv, t, &status, d)) {
+        diag_note(d, "it is a part of shardcc");
         return false;
     }
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fd[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addclose(&actions, fd[0]);
-    int error = posix_spawn(&pid, path, &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(fd[1]);
-    while (!error && ((n = read(fd[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR)))
-        if (n > 0 && t->n < MAX_PROBE_BYTES)
-            text_put(t, buffer, (size_t)n);
-    close(fd[0]);
-    while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (error)
-        diag_error(d, "cannot run '%s', a part of shardcc: %s", path, strerror(error));
-    else if (status)
+    if (status)
         diag_error(d, "'%s' failed, so nothing was measured", path);
-    return !error && !status;
+    return !status;
 }
 
 // Only the first rank's probe prints a cluster. The others print null, and `to` stays empty.

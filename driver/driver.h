@@ -103,6 +103,7 @@ int checkpoint_command(Arena *a, int argc, char **argv);
 int pack_command(Arena *a, int argc, char **argv);
 int plan_command(Arena *a, int argc, char **argv);
 int profile_command(Arena *a, int argc, char **argv);
+int run_command(Arena *a, int argc, char **argv);
 int solve_command(Arena *a, int argc, char **argv);
 
 // Returns an option that does nothing without --loss; NULL if none is given.

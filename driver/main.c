@@ -22,7 +22,7 @@ static const struct {
     {"detect", detect},       {"diff", diff},
     {"inspect", inspect},     {"pack", pack_command},
     {"plan", plan_command},   {"profile", profile_command},
-    {"solve", solve_command},
+    {"run", run_command},     {"solve", solve_command},
 };
 
 static int run(Arena *a, int argc, char **argv)

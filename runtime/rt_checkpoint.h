@@ -11,6 +11,14 @@
 #define RT_WEIGHTS_FILE "model.safetensors"  // parameters and buffers
 #define RT_STATES_FILE "optimizer.safetensors"
 
+// The file that a run locks while it uses the folder: its process, and after its first step a line
+// that begins with RT_LOCK_STEP.
+#define RT_LOCK_FILE "LOCK"
+#define RT_LOCK_STEP "\nstep "
+enum { RT_LOCK_TEXT = 64 };
+// Reads it. Returns false if there is none.
+bool rt_checkpoint_lock(const char *folder, char to[RT_LOCK_TEXT]);
+
 // The step of a checkpoint's folder of that name; -1: it isn't one.
 int64_t rt_checkpoint_step(const char *name);
 // The path of a file of the checkpoint of a step; NULL: of its folder. Returns false if it is too

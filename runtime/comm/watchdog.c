@@ -80,8 +80,12 @@ static void end_without(RtWatchdog *w, int gone)
     remove_file(w);
     while (!c->window[first] || is_gone(c->window[first]->process.id))
         first++;
-    if (first != c->rank || atomic_load(&c->window[gone]->ends))
+    if (atomic_load(&c->window[gone]->ends))
         return;
+    if (first != c->rank) {
+        usleep((useconds_t)(1e6 * STAGGER_SECONDS));  // until it is said
+        _exit(1);
+    }
     rt_error(w->model, "rank %d is gone: it was killed, or has crashed", gone);
     rt_last_calls_say(c);
     fflush(stderr);

@@ -2,6 +2,7 @@
 #include "runtime/rt_checkpoint.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,21 @@
 
 static const char PREFIX[] = "step-";
 enum { DIGITS = 12 };  // of a step in a name; no step of a trainer has more
+
+bool rt_checkpoint_lock(const char *folder, char to[RT_LOCK_TEXT])
+{
+    char path[PATH_MAX];
+
+    *to = 0;
+    int n = snprintf(path, sizeof path, "%s/%s", folder, RT_LOCK_FILE);
+    int fd = n < PATH_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    ssize_t bytes = read(fd, to, RT_LOCK_TEXT - 1);
+    to[bytes > 0 ? bytes : 0] = 0;
+    close(fd);
+    return bytes >= 0;
+}
 
 int64_t rt_checkpoint_step(const char *name)
 {

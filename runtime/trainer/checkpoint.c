@@ -21,7 +21,7 @@ static bool lock(RtCheckpoints *c, const char *folder)
     const RtModel *m = c->run->model;
     char text[64] = {0};
 
-    if (snprintf(c->path, sizeof c->path, "%s/LOCK", folder) >= (int)sizeof c->path)
+    if (snprintf(c->path, sizeof c->path, "%s/%s", folder, RT_LOCK_FILE) >= (int)sizeof c->path)
         return rt_error(m, "--checkpoint: %s", strerror(ENAMETOOLONG));
     c->lock = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (c->lock < 0)
@@ -348,10 +348,23 @@ static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
         save_in_place(c);
 }
 
+// Tells those who watch the folder that the run does steps.
+static void note_step(RtCheckpoints *c)
+{
+    char text[RT_LOCK_TEXT];
+    int n = snprintf(text, sizeof text, "%lld" RT_LOCK_STEP "%lld\n", (long long)getpid(),
+                     (long long)c->run->step);
+
+    c->has_noted = true;
+    (void)!pwrite(c->lock, text, (size_t)n, 0);
+}
+
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log)
 {
     if (!c)
         return;
+    if (c->lock >= 0 && !c->has_noted)
+        note_step(c);
     end_beside(c, false);
     if (is_due(c))
         save(c, log, false);

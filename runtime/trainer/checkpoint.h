@@ -37,6 +37,7 @@ struct RtCheckpoints {
     RtRun *run;
     const RtData *data;
     int lock;        // of rank 0: the file LOCK; -1: it isn't locked
+    bool has_noted;  // LOCK says that the run does steps
     int64_t last;    // the step of the last checkpoint, be it saved or not
     double last_at;  // when that was, or the run began
     int64_t log;     // of the checkpoint that was loaded: see RtManifest.log

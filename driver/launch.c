@@ -1,0 +1,240 @@
+// Starts other programs.
+#include "driver/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// ---- to read what they print ----
+
+// Takes at most 1 MiB; the rest is read and dropped, so that the program doesn't wait.
+static void read_all(int fd, Text *t)
+{
+    enum { MOST = 1 << 20 };
+    char buffer[4096];
+    ssize_t n;
+
+    while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0 && t->n < MOST)
+            text_put(t, buffer, (size_t)n);
+}
+
+bool launch_read(char *const *argv, Text *t, int *status, Diag *d)
+{
+    posix_spawn_file_actions_t actions;
+    int fd[2], ended = 0;
+    pid_t pid;
+
+    int error = pipe2(fd, O_CLOEXEC) ? errno : 0;
+    if (!error) {
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, fd[1], STDOUT_FILENO);
+        error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        close(fd[1]);
+        if (!error)
+            read_all(fd[0], t);
+        close(fd[0]);
+    }
+    while (!error && waitpid(pid, &ended, 0) < 0 && errno == EINTR)
+        ;
+    *status = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
+    if (error)
+        diag_error(d, "cannot run '%s': %s", argv[0], strerror(error));
+    return !error;
+}
+
+// ---- to run beside shardcc ----
+
+// In the new process. A failure goes through the pipe, which closes if all is well.
+static void become(char *const *argv, int report)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(argv[0], argv);
+    int error = errno;
+    (void)!write(report, &error, sizeof error);
+    _exit(127);
+}
+
+pid_t launch_start(char *const *argv, Diag *d)
+{
+    int fd[2], error = 0;
+    pid_t pid = -1;
+
+    if (pipe2(fd, O_CLOEXEC) == 0) {
+        fflush(NULL);
+        pid = fork();
+        if (pid == 0)
+            become(argv, fd[1]);
+        error = pid < 0 ? errno : 0;
+        close(fd[1]);
+        if (pid > 0 && read(fd[0], &error, sizeof error) > 0) {
+            waitpid(pid, NULL, 0);
+            pid = -1;
+        }
+        close(fd[0]);
+    } else {
+        error = errno;
+    }
+    if (pid < 0)
+        diag_error(d, "cannot run '%s': %s", argv[0], strerror(error));
+    return pid;
+}
+
+// ---- hosts ----
+
+enum { MOST_HOSTS = 4096, MOST_SLOTS = 4096 };
+
+// "node7 slots=8", without its comment. An empty line is no host.
+static bool read_host(Arena *a, char *line, int number, Hosts *to, int *cap, Diag *d)
+{
+    static const char blank[] = " \t\r", letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                                     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    char *rest = NULL, *end = NULL, *name = strtok_r(line, blank, &rest);
+    char *slots = name ? strtok_r(NULL, blank, &rest) : NULL;
+    Host h = {.name = name};
+
+    if (!name)
+        return true;
+    size_t n = strlen(name);
+    if (strspn(name, letters) != n || *name == '-') {
+        diag_error(d, "line %d: '%s' is not the name of a host", number, name);
+        return false;
+    }
+    if (slots) {
+        long v = strncmp(slots, "slots=", 6) ? 0 : strtol(slots + 6, &end, 10);
+        if (v < 1 || v > MOST_SLOTS || *end || strtok_r(NULL, blank, &rest)) {
+            diag_error(d, "line %d: expected a host and slots=N, N from 1 to %d", number,
+                       MOST_SLOTS);
+            return false;
+        }
+        h.slots = (int)v;
+    }
+    if (to->n == MOST_HOSTS) {
+        diag_error(d, "more than %d hosts", MOST_HOSTS);
+        return false;
+    }
+    *arena_push(a, to->host, to->n, *cap) = h;
+    return true;
+}
+
+bool hosts_read(Arena *a, const char *path, Hosts *to, Diag *d)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    Diag in_file = {.file = path, .to = d->to};
+    int cap = 0, number = 0;
+    File f;
+
+    *to = (Hosts){0};
+    if (!file_map(path, &f, d))
+        return false;
+    char *at = arena_copy(a, (const char *)f.data, f.size < MOST_BYTES ? f.size : MOST_BYTES);
+    file_unmap(&f);
+    bool ok = true;
+    while (ok && *at) {
+        char *line = at, *end = strchrnul(at, '\n');
+        at = *end ? end + 1 : end;
+        *end = 0;
+        *strchrnul(line, '#') = 0;
+        ok = read_host(a, line, ++number, to, &cap, &in_file);
+    }
+    if (ok && !to->n) {
+        diag_error(&in_file, "no host is in it");
+        ok = false;
+    }
+    return ok;
+}
+
+// ---- launchers ----
+
+static void add(Arena *a, Strings *to, const char *word)
+{
+    *arena_push(a, to->s, to->n, to->cap) = word;
+}
+
+static bool is_in_path(const char *name)
+{
+    char path[4096];
+
+    for (const char *at = getenv("PATH"); at && *at; at += *at == ':') {
+        int n = (int)strcspn(at, ":");
+        if (snprintf(path, sizeof path, "%.*s/%s", n, at, name) < (int)sizeof path &&
+            access(path, X_OK) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+// "a:2,b:2" for mpirun, "a,b" for srun.
+static const char *host_list(Arena *a, const Hosts *h, bool has_slots)
+{
+    Text t = {0};
+
+    for (int i = 0; i < h->n; i++) {
+        text_printf(&t, "%s%s", i ? "," : "", h->host[i].name);
+        if (has_slots && h->host[i].slots)
+            text_printf(&t, ":%d", h->host[i].slots);
+    }
+    const char *list = arena_copy(a, t.s, t.n);
+    text_free(&t);
+    return list;
+}
+
+static bool add_mpirun(Arena *a, int ranks, const Hosts *hosts, Strings *to, Diag *d)
+{
+    char *const version[] = {"mpirun", "--version", NULL};
+    Text said = {0};
+    int status;
+
+    if (!launch_read(version, &said, &status, d))
+        return false;
+    bool is_open_mpi = said.s && strstr(said.s, "Open MPI");
+    text_free(&said);
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none",
+           0);  // else Open MPI's ranks get a core each
+    add(a, to, "mpirun");
+    add(a, to, "-n");
+    add(a, to, arena_string(a, "%d", ranks));
+    if (hosts->n) {
+        add(a, to, is_open_mpi ? "--host" : "-hosts");
+        add(a, to, host_list(a, hosts, true));
+    }
+    return true;
+}
+
+static void add_srun(Arena *a, int ranks, const Hosts *hosts, Strings *to)
+{
+    add(a, to, "srun");
+    add(a, to, "--kill-on-bad-exit=1");
+    add(a, to, arena_string(a, "--ntasks=%d", ranks));
+    if (hosts->n)
+        add(a, to, arena_string(a, "--nodelist=%s", host_list(a, hosts, false)));
+}
+
+bool launch_words(Arena *a, const char *launcher, int ranks, const Hosts *hosts,
+                  char *const *program, Strings *to, Diag *d)
+{
+    if (!strcmp(launcher, "auto"))
+        launcher = getenv("SLURM_JOB_ID") && is_in_path("srun") ? "srun"
+                   : ranks > 1 || hosts->n                      ? "mpirun"
+                                                                : "none";
+    if (!strcmp(launcher, "srun"))
+        add_srun(a, ranks, hosts, to);
+    else if (!strcmp(launcher, "mpirun") && !add_mpirun(a, ranks, hosts, to, d))
+        return false;
+    for (; *program; program++)
+        add(a, to, *program);
+    add(a, to, NULL);
+    return true;
+}

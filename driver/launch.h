@@ -1,0 +1,35 @@
+// Starts other programs: to read what they print, or as the ranks of a job.
+#ifndef SHARDCC_LAUNCH_H
+#define SHARDCC_LAUNCH_H
+
+#include "driver/driver.h"
+
+// Runs argv[0], which is looked up in PATH unless it has a slash, and appends up to 1 MiB of its
+// stdout to `t`. Sets *status to its exit status; 128 and more: a signal ended it. Returns false
+// after an error if it can't be run.
+bool launch_read(char *const *argv, Text *t, int *status, Diag *d);
+
+// A process in a group of its own, so that a terminal's Ctrl-C doesn't reach it. It gets SIGTERM if
+// shardcc is gone. Returns its id; -1 after an error.
+pid_t launch_start(char *const *argv, Diag *d);
+
+// A host of a job, and how many ranks it takes; 0: not said.
+typedef struct Host {
+    const char *name;
+    int slots;
+} Host;
+
+typedef struct Hosts {
+    Host *host;
+    int n;
+} Hosts;
+
+// Reads a file with a host a line: "node7", "node7 slots=8"; a # begins a comment.
+bool hosts_read(Arena *a, const char *path, Hosts *to, Diag *d);
+
+// The words that start `ranks` ranks of a program: those of mpirun or srun, then its own.
+// `launcher` is "auto", "mpirun", "srun" or "none". `hosts` may be empty. The list ends with NULL.
+bool launch_words(Arena *a, const char *launcher, int ranks, const Hosts *hosts,
+                  char *const *program, Strings *to, Diag *d);
+
+#endif
