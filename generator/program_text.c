@@ -141,7 +141,8 @@ static void print_calls(const Program *p, Text *t)
     }
 }
 
-static void print_model(const Gen *g, Text *t)
+// `identity`: a hash of the text that computes.
+static void print_model(const Gen *g, uint64_t identity, Text *t)
 {
     const Program *p = g->p;
     const Graph *train = p->set[SET_TRAIN].g;
@@ -187,8 +188,7 @@ static void print_model(const Gen *g, Text *t)
                        "    .n_predict = sizeof predict_tensors / sizeof *predict_tensors,\n");
     text_printf(t, "    .init = init,\n");
     print_calls(p, t);
-    text_printf(t, "    .identity = 0x%016" PRIx64 ",\n",
-                hash_bytes(t->s, t->n, hash_bytes(g->groups->s, g->groups->n, 0)));
+    text_printf(t, "    .identity = 0x%016" PRIx64 ",\n", identity);
     text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n");
     if (g->o->target->main_begin)
         text_printf(t, "    %s\n", g->o->target->main_begin);
@@ -208,6 +208,7 @@ static bool select_set(Gen *g, int set)
 static void print_program(Gen *g, Text *t)
 {
     print_head(g, t);
+    size_t head = t->n;
     print_declarations(g, t);
     put(t, g->bodies);
     if (!g->o->target->kernels_head)
@@ -218,7 +219,8 @@ static void print_program(Gen *g, Text *t)
     generate_cuts(g, t);
     put(t, g->tables);
     put(t, g->live_ranges);
-    print_model(g, t);
+    uint64_t identity = hash_bytes(g->groups->s, g->groups->n, 0);
+    print_model(g, hash_bytes(t->s + head, t->n - head, identity), t);
 }
 
 static void print_kernels(Gen *g, Text *t)

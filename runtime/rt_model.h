@@ -107,7 +107,7 @@ enum { RT_MAX_THREADS = 64 };  // most of RtModel.threads
 
 typedef struct RtModel {
     const char *name, *options, *plan;  // base name; canonical options; the plan in one line
-    uint64_t identity;                  // a hash of the program's text
+    uint64_t identity;                  // a hash of the text, without these three
     int64_t arena_bytes;
     int slots;  // number of slots of rt_start
     int n_kernels;

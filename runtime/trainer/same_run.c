@@ -37,27 +37,30 @@ static bool differs(const RtRun *run, const char *what, int rank, const char *ow
 
 // ---- the program ----
 
-// Its options and its plan are tried first, since these say more.
+static uint32_t sum_of(const char *text)
+{
+    RtChecksum sum = {0};
+
+    rt_checksum_add(&sum, 0, text, strlen(text));
+    return sum.sum;
+}
+
 static bool is_same_program(const RtRun *run)
 {
     const RtModel *m = run->model;
+    char identity[32];
+
+    snprintf(identity, sizeof identity, "text %016llx", (unsigned long long)m->identity);
     const struct {
         const char *what, *text;
-    } parts[] = {{"options of the program", m->options}, {"plan", m->plan}, {"program", m->name}};
-    char identity[32];
-    int rank = first_other(run, (int64_t)(m->identity >> 1));
-
-    if (!rank)
-        return true;
+    } parts[] = {{"options of the program", m->options}, {"plan", m->plan}, {"program", identity}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        RtChecksum sum = {0};
-        rt_checksum_add(&sum, 0, parts[i].text, strlen(parts[i].text));
-        int other = first_other(run, sum.sum);
-        if (other)
-            return differs(run, parts[i].what, other, parts[i].text);
+        const char *text = parts[i].text ? parts[i].text : "none";
+        int rank = first_other(run, sum_of(text));
+        if (rank)
+            return differs(run, parts[i].what, rank, text);
     }
-    snprintf(identity, sizeof identity, "text %016llx", (unsigned long long)m->identity);
-    return differs(run, "program", rank, identity);
+    return true;
 }
 
 // ---- its options ----
@@ -142,9 +145,7 @@ static bool are_same_options(const RtRun *run)
     for (int i = 0; i < n; i++) {
         if (!print_option(run, i, name, sizeof name, value, sizeof value))
             continue;
-        sum = (RtChecksum){0};
-        rt_checksum_add(&sum, 0, value, strlen(value));
-        int rank = first_other(run, sum.sum);
+        int rank = first_other(run, sum_of(value));
         if (rank)
             return differs(run, name, rank, value);
     }

@@ -192,7 +192,7 @@ def test_messages(checks, trainer):
     while not (trainer.work / "used/LOCK").exists():
         time.sleep(0.01)
     time.sleep(0.2)
-    pid = (trainer.work / "used/LOCK").read_text().strip()
+    pid = (trainer.work / "used/LOCK").read_text().split()[0]
     found = trainer.run("--checkpoint", trainer.work / "used", "--resume")
     text = f"error: --checkpoint: another run uses '{trainer.work}/used': process {pid}"
     checks.check("another run uses the folder", found == (1, text), str(found))
