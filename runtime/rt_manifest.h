@@ -9,6 +9,7 @@
 //     seed 0
 //     shuffle yes
 //     log 53211
+//     data 5f0e12aa
 //     best 400 2.25
 //     rollbacks 2 17
 //     file model-00001-of-00001.safetensors 497774208 1c9a77f0
@@ -17,7 +18,8 @@
 //
 // A file has its bytes and its CRC-32C, and the last line the number of files and the CRC-32C of
 // all lines before. `log` is how much of the log had been written then; `log none`: there was none.
-// `best` is the step of the best evaluation so far and its loss, 17 digits at most; without
+// `data` is a checksum of the data (rt_data_sum); older manifests have no such line. `best` is the
+// step of the best evaluation so far and its loss, 17 digits at most; without
 // --keep-best there is no such line. `rollbacks` is how often the run had gone back to a
 // checkpoint, and the number of steps whose data it had skipped by that; without any there is no
 // such line.
@@ -52,6 +54,8 @@ typedef struct RtManifest {
     int64_t seed;
     bool shuffles;
     int64_t log;  // bytes; -1: there was no log
+    bool has_sum;
+    uint32_t data_sum;  // of the data, if it is known
     RtBest best;
     int64_t rollbacks, skipped;  // both 0, or neither; skipped: steps
     RtManifestFile *file;

@@ -63,6 +63,8 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
         "shuffle %s\nlog %s\n",
         FIRST, VERSION, m->program, (long long)m->step, (long long)m->step_samples,
         (long long)m->data_samples, (long long)m->seed, m->shuffles ? "yes" : "no", log);
+    if (m->has_sum)
+        n += (size_t)snprintf(to + n, room - n, "data %08x\n", m->data_sum);
     if (m->best.is_known)
         n += (size_t)snprintf(to + n, room - n, "best %lld %.17g\n", (long long)m->best.step,
                               m->best.loss);
@@ -131,6 +133,21 @@ static bool read_head(RtLines *l, RtManifest *m)
            rt_lines_fail(l, WHO);
 }
 
+static bool take_sum(RtLines *l, uint32_t *to)
+{
+    static const char digits[] = "0123456789abcdef";
+    enum { DIGITS = 8 };
+
+    *to = 0;
+    for (int i = 0; i < DIGITS; i++, l->word++) {
+        const char *digit = *l->word ? strchr(digits, *l->word) : NULL;
+        if (!digit)
+            return false;
+        *to = *to << 4 | (uint32_t)(digit - digits);
+    }
+    return true;
+}
+
 // Takes a number as it is written above, in no other form.
 static bool take_real(RtLines *l, double *to)
 {
@@ -160,6 +177,10 @@ static bool read_rollbacks(RtLines *l, RtManifest *m)
 static bool read_optional(RtLines *l, RtManifest *m, bool *is_read)
 {
     *is_read = true;
+    if (!m->n && !m->rollbacks && !m->best.is_known && !m->has_sum && rt_take(l, "data ")) {
+        m->has_sum = take_sum(l, &m->data_sum) && rt_take_end(l);
+        return m->has_sum || rt_lines_fail(l, WHO);
+    }
     if (!m->n && !m->rollbacks && !m->best.is_known && rt_take(l, "best "))
         return read_best(l, m);
     if (!m->n && !m->rollbacks && rt_take(l, "rollbacks "))
@@ -180,21 +201,6 @@ static bool take_name(RtLines *l, char to[RT_MANIFEST_NAME])
     memcpy(to, l->word, n);
     to[n] = 0;
     l->word += n;
-    return true;
-}
-
-static bool take_sum(RtLines *l, uint32_t *to)
-{
-    static const char digits[] = "0123456789abcdef";
-    enum { DIGITS = 8 };
-
-    *to = 0;
-    for (int i = 0; i < DIGITS; i++, l->word++) {
-        const char *digit = *l->word ? strchr(digits, *l->word) : NULL;
-        if (!digit)
-            return false;
-        *to = *to << 4 | (uint32_t)(digit - digits);
-    }
     return true;
 }
 

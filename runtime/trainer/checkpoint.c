@@ -124,6 +124,8 @@ static void describe(RtCheckpoints *c, const RtLog *log)
     *m = (RtManifest){.step = run->step,
                       .step_samples = c->data->batch * run->model->accumulate,
                       .data_samples = c->data->samples,
+                      .has_sum = true,
+                      .data_sum = c->data->sum,
                       .seed = run->o.seed,
                       .shuffles = !run->o.no_shuffle,
                       .log = sync_log(log),

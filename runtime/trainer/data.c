@@ -169,6 +169,7 @@ bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, 
         return false;
     }
     d->samples = d->samples < 0 ? d->batch : d->samples;
+    d->sum = rt_data_sum(d);
     // Predictions also use a last batch that isn't full.
     int64_t least = use == RT_PREDICT ? 1 : use == RT_EVAL ? d->batch : d->batch * m->accumulate;
     if (d->samples < least) {

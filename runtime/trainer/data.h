@@ -5,7 +5,7 @@
 #include "runtime/core/core.h"
 #include "runtime/device.h"
 
-// ---- samples: data.c, tokens.c ----
+// ---- samples: data.c, tokens.c, data_sum.c ----
 
 // A file with rows of an input, or of several.
 typedef struct RtDataFile {
@@ -38,6 +38,7 @@ typedef struct RtData {
     int64_t samples, batch;  // samples in all; samples in a micro-batch
     int64_t staged_bytes;
     int64_t window;   // tokens in a sample; 0: the data aren't files of tokens
+    uint32_t sum;     // see rt_data_sum
     char *staging;    // room for one batch, for callers without a loader
     int64_t *sample;  // numbers of the samples in that batch
 } RtData;
@@ -61,6 +62,9 @@ bool rt_has_tokens(const char *folder);
 // whose inputs are already set.
 bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, bool is_folder,
                     int token_bytes);
+// A checksum of the sizes of the files' rows and of bytes at places spread over them, 1 MiB at
+// most. The files' names and headers don't count.
+uint32_t rt_data_sum(const RtData *d);
 // Is `t` the input of tokens, [batch, time]?
 bool rt_is_tokens(const RtTensor *t);
 

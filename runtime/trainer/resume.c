@@ -84,7 +84,7 @@ static bool differs(const RtCheckpoints *c, const char *what, int64_t then, int6
                     what, (long long)then, (long long)now);
 }
 
-// The samples of the steps before are counted, so their order must be the same.
+// The samples of the steps before are counted, so they and their order must be the same.
 static bool check_order(const RtCheckpoints *c, const RtManifest *m)
 {
     const RtRun *run = c->run;
@@ -94,6 +94,11 @@ static bool check_order(const RtCheckpoints *c, const RtManifest *m)
         return differs(c, "samples of a step", m->step_samples, step_samples);
     if (m->data_samples != c->data->samples)
         return differs(c, "samples of the data", m->data_samples, c->data->samples);
+    if (m->has_sum && m->data_sum != c->data->sum)
+        return rt_error(run->model,
+                        "--resume: %s: other data: then of checksum %08x, now %08x; --load begins "
+                        "with a checkpoint's weights and other data",
+                        run->o.checkpoint, m->data_sum, c->data->sum);
     if (m->shuffles == run->o.no_shuffle)
         return rt_error(run->model, "--resume: %s: then %s --no-shuffle", run->o.checkpoint,
                         m->shuffles ? "without" : "with");

@@ -4,6 +4,7 @@
 
 #include "runtime/comm/comm.h"
 #include "runtime/device.h"
+#include "runtime/trainer/data.h"
 #include "runtime/trainer/trainer_options.h"
 
 typedef struct RtCheckpoints RtCheckpoints;
@@ -57,6 +58,8 @@ bool rt_agree_to_try(RtRun *run, bool ok);
 // Do all ranks run the same program with the same options? If not, rank 0 prints what differs. All
 // ranks call it, and get the same answer: same_run.c.
 bool rt_is_same_run(const RtRun *run);
+// Do they read the same data, wherever each finds them? As above.
+bool rt_is_same_data(const RtRun *run, const RtInputs *x);
 // The exclusive or of all ranks' x. All ranks call it.
 uint32_t rt_join_bits(RtRun *run, uint32_t x);
 

@@ -1,5 +1,5 @@
-// All ranks must run the same program with the same options: else some would wait for others in
-// vain, or replicas would differ without a word.
+// All ranks must run the same program with the same options and data: else some would wait for
+// others in vain, or replicas would differ without a word.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,4 +155,26 @@ static bool are_same_options(const RtRun *run)
 bool rt_is_same_run(const RtRun *run)
 {
     return rt_comm_ranks(run->rt.comm) == 1 || (is_same_program(run) && are_same_options(run));
+}
+
+// ---- its data ----
+
+static bool is_same_data(const RtRun *run, const char *option, const RtData *d)
+{
+    char text[64];
+    int rank = first_other(run, d->samples);
+
+    snprintf(text, sizeof text, "%lld samples", (long long)d->samples);
+    if (rank)
+        return differs(run, option, rank, text);
+    rank = first_other(run, d->sum);
+    snprintf(text, sizeof text, "samples of checksum %08x", d->sum);
+    return !rank || differs(run, option, rank, text);
+}
+
+bool rt_is_same_data(const RtRun *run, const RtInputs *x)
+{
+    return rt_comm_ranks(run->rt.comm) == 1 ||
+           (is_same_data(run, "--data", &x->train) && is_same_data(run, "--eval-data", &x->eval) &&
+            is_same_data(run, "--predict", &x->predict));
 }

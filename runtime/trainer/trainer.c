@@ -159,7 +159,9 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
     if (run->rank > 0)
         follow(&run->o);
     bool is_fine = open_inputs(x, run) && (run->rank > 0 || rt_outputs_check(run, x));
-    if (!rt_agree(run, is_fine && start(run, x)))
+    if (!rt_agree(run, is_fine) || !rt_agree(run, rt_is_same_data(run, x)))
+        return 1;
+    if (!rt_agree(run, start(run, x)))
         return 1;
     rt_catch_signals();
     bool ok = rt_agree(run, run_all(run, x));

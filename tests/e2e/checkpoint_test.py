@@ -8,6 +8,7 @@ another; damaged ones; runs that are killed.
 """
 import json
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -153,6 +154,16 @@ def test_damage(checks, trainer):
     checks.check("none is whole", status == 1 and last == f"error: --resume: no checkpoint in '{good}' is whole", said)
 
 
+def data_sum(folder, n):
+    return re.search("^data (.*)$", (step(folder, n) / "MANIFEST").read_text(), re.M)[1]
+
+
+def change_last_number(path):
+    x = bytearray(path.read_bytes())
+    x[-8] ^= 1
+    path.write_bytes(x)
+
+
 def test_messages(checks, trainer):
     there = trainer.folder("there")
     trainer.run("--steps", 2, "--checkpoint", there)
@@ -160,6 +171,9 @@ def test_messages(checks, trainer):
     file.write_text("")
     (other := trainer.folder("other")).mkdir()
     shutil.copytree(trainer.data, other, dirs_exist_ok=True)
+    change_last_number(next(other.glob("*.npy")))
+    made = trainer.folder("made")
+    trainer.run("--steps", 2, "--checkpoint", made, "--data", other)
     small = trainer.folder("small")
     shutil.copytree(there, small)
     manifest = (step(small, 2) / "MANIFEST").read_text()
@@ -169,6 +183,9 @@ def test_messages(checks, trainer):
         (["--checkpoint", there], 1,
          f"error: --checkpoint: '{there}' has checkpoints of another run; --resume goes on from the last one"),
         ([*resume, "--seed", 1], 1, f"error: --resume: {there}: --seed: then 0, now 1"),
+        ([*resume, "--data", other], 1,
+         f"error: --resume: {there}: other data: then of checksum {data_sum(there, 2)}, now {data_sum(made, 2)}; --load "
+         "begins with a checkpoint's weights and other data"),
         ([*resume, "--no-shuffle"], 1, f"error: --resume: {there}: then without --no-shuffle"),
         (["--checkpoint", file], 1, f"error: --checkpoint: {file}/LOCK: Not a directory"),
         (["--checkpoint", "no/such"], 1, "error: --checkpoint: no/such: No such file or directory"),

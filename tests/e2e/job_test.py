@@ -220,12 +220,19 @@ def test_differences(checks, runs):
     options = ["--data", "data", "--steps", "2", "--quiet"]
     other = runs.model.compile("other", None, "--init", "normal(0.06)", "--no-weights", "--ranks", RANKS, "--mesh", MESH)
     name = runs.all.name
+    inputs = {n: np.load(runs.folder / f"{n}.npy") for n in ("input_ids", "labels")}
+    samples = len(inputs["labels"])
+    write_data(runs.work / "short", {n: x[:-1] for n, x in inputs.items()})
+    inputs["labels"].flat[-1] ^= 1
+    write_data(runs.work / "changed", inputs)
     for what, program, more, said in (
         ("another --lr", runs.all, ["--lr", "0.25"], "--lr: rank 0 has none, rank 3 0.25"),
         ("another number of steps", runs.all, ["--steps", "3"], "--steps: rank 0 has 2, rank 3 3"),
         ("another schedule", runs.all, ["--schedule", "cosine"], "--schedule: rank 0 has constant, rank 3 cosine"),
         ("a flag", runs.all, ["--no-shuffle"], "--no-shuffle: rank 0 has none, rank 3 it"),
         ("evaluation", runs.all, ["--eval-data", "data"], "--eval-data: rank 0 has none, rank 3 one"),
+        ("other data", runs.all, ["--data", "changed"], "--data: rank 0 has samples of checksum "),
+        ("less data", runs.all, ["--data", "short"], f"--data: rank 0 has {samples} samples, rank 3 {samples - 1} samples"),
         ("another program", other, [], "options of the program: rank 0 has "),
     ):
         apps = [["-n", str(RANKS - 1), str(runs.all), *options], ["-n", "1", str(program), *options, *more]]

@@ -83,6 +83,52 @@ static void reads_folders(void **state)
     rt_data_close(&d);
 }
 
+// ---- checksums ----
+
+static uint32_t sum_of_one(const uint8_t *bytes, int64_t n)
+{
+    RtDataFile f = {.map = {.data = bytes, .size = (size_t)n}, .rows = bytes + 2};
+
+    return rt_data_sum(&(RtData){.file = &f, .n_files = 1});
+}
+
+// The first two bytes are a header.
+static void sums_data(void **state)
+{
+    enum { SMALL = 5000, LARGE = 3 << 20 };
+    uint8_t *bytes = calloc(LARGE, 1);
+
+    uint32_t sum = sum_of_one(bytes, SMALL);
+    for (int i = 0; i < SMALL; i++) {
+        bytes[i] = 1;
+        assert_int_equal(sum_of_one(bytes, SMALL) != sum, i >= 2);
+        bytes[i] = 0;
+    }
+    assert_int_not_equal(sum_of_one(bytes, SMALL + 1), sum);
+    // One byte in three of larger data is read.
+    sum = sum_of_one(bytes, LARGE);
+    int noticed = 0;
+    for (int i = 2; i < LARGE; i += 4099) {
+        bytes[i] = 1;
+        noticed += sum_of_one(bytes, LARGE) != sum;
+        bytes[i] = 0;
+    }
+    assert_in_range(noticed, LARGE / 4099 / 4, LARGE / 4099 / 2);
+    // Each byte of small files counts, and so does their order.
+    RtDataFile f[3], reversed[3];
+    for (int i = 0; i < 3; i++)
+        reversed[2 - i] = f[i] =
+            (RtDataFile){.map = {.data = bytes, .size = (size_t)(100 + 3000 * i)}, .rows = bytes};
+    sum = rt_data_sum(&(RtData){.file = f, .n_files = 3});
+    assert_int_not_equal(rt_data_sum(&(RtData){.file = reversed, .n_files = 3}), sum);
+    for (int i = 0; i < 6100; i++) {
+        bytes[i] = 1;
+        assert_int_not_equal(rt_data_sum(&(RtData){.file = f, .n_files = 3}), sum);
+        bytes[i] = 0;
+    }
+    free(bytes);
+}
+
 // ---- tokens ----
 
 // Files with headers: the first four words of 256, and the bytes behind them.
@@ -331,15 +377,11 @@ static void shortens_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(converts),
-        cmocka_unit_test(reads_folders),
-        cmocka_unit_test(reads_headers),
-        cmocka_unit_test(reads_tokens),
-        cmocka_unit_test(reads_folders_of_tokens),
-        cmocka_unit_test(shuffles),
-        cmocka_unit_test(reads_ahead),
-        cmocka_unit_test(schedules),
-        cmocka_unit_test(shortens_numbers),
+        cmocka_unit_test(converts),      cmocka_unit_test(reads_folders),
+        cmocka_unit_test(reads_headers), cmocka_unit_test(sums_data),
+        cmocka_unit_test(reads_tokens),  cmocka_unit_test(reads_folders_of_tokens),
+        cmocka_unit_test(shuffles),      cmocka_unit_test(reads_ahead),
+        cmocka_unit_test(schedules),     cmocka_unit_test(shortens_numbers),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

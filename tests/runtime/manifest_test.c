@@ -20,6 +20,8 @@ static RtManifest manifest(void)
                     .seed = 7,
                     .shuffles = true,
                     .log = 53211,
+                    .has_sum = true,
+                    .data_sum = 0x5f0e12aa,
                     .best = {true, 400, 0.1},
                     .rollbacks = 2,
                     .skipped = 17};
@@ -44,6 +46,8 @@ static void is_read_again(void **state)
     assert_int_equal(x.seed, 7);
     assert_true(x.shuffles);
     assert_int_equal(x.log, 53211);
+    assert_true(x.has_sum);
+    assert_int_equal(x.data_sum, 0x5f0e12aa);
     assert_true(x.best.is_known);
     assert_int_equal(x.best.step, 400);
     assert_true(x.best.loss == 0.1);
@@ -92,6 +96,11 @@ static const struct {
     {"shardcc checkpoint 1\nprogram p\nstep 9223372036854775808\n",
      "line 3 isn't as --checkpoint writes it: 'step 9223372036854775808'"},
     {HEAD("1"), "it is cut short in line 9"},
+    {HEAD("1") "data 5f0e12a\n", "line 9 isn't as --checkpoint writes it: 'data 5f0e12a'"},
+    {HEAD("1") "data 0000000a\ndata 0000000a\n",
+     "line 10 isn't as --checkpoint writes it: 'data 0000000a'"},
+    {HEAD("1") "best 1 1\ndata 0000000a\n",
+     "line 10 isn't as --checkpoint writes it: 'data 0000000a'"},
     {HEAD("1") "best 2 1\n", "line 9 isn't as --checkpoint writes it: 'best 2 1'"},
     {HEAD("1") "best 1 1.0\n", "line 9 isn't as --checkpoint writes it: 'best 1 1.0'"},
     {HEAD("1") "best 1  1\n", "line 9 isn't as --checkpoint writes it: 'best 1  1'"},
