@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, side_by_side
+from harness import MPI_ENV, Checks, mpirun, read_log, read_safetensors, side_by_side, write_safetensors
 from model import QUICK_CC, Model, parser
 
 ENV = {**MPI_ENV, "OMP_NUM_THREADS": "1"}
@@ -235,15 +235,6 @@ def test_room(checks, trainer):
     ran = trainer.run("--steps", 600, "--checkpoint", parts, "--resume")
     same = all((step(whole, 600) / f).read_bytes() == (step(parts, 600) / f).read_bytes() for f in FILES)
     checks.check("the same bits", ran == (0, "") and same, str(ran))
-
-
-def write_safetensors(path, arrays):
-    header, at = {}, 0
-    for name, (kind, shape, data) in arrays.items():
-        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [at, at + len(data)]}
-        at += len(data)
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(data for _, _, data in arrays.values()))
 
 
 def as_type(kind, x):

@@ -108,6 +108,16 @@ def read_safetensors(path):
     }
 
 
+def write_safetensors(path, arrays):
+    """Arrays by name, each as (type, shape, bytes)."""
+    header, at = {}, 0
+    for name, (kind, shape, data) in arrays.items():
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(data for _, _, data in arrays.values()))
+
+
 def read_log(path):
     """The steps of a run's log, as a list of objects."""
     return [x for x in map(json.loads, Path(path).read_text().splitlines()) if "loss" in x]
