@@ -42,12 +42,25 @@ static const TargetText *text_of(const Options *o)
 
 static const char *gpus_of(const Options *o) { return o->gpus ? o->gpus : "sm_80,sm_90"; }
 
-static bool write_all(Arena *a, const Options *o, const Program *p, const ProgramTexts *t,
-                      const Weights *w, Staging *s, Diag *d)
+// A program that was made, and what goes with it.
+typedef struct Result {
+    Options o;      // with the ranks of this program
+    bool is_first;  // of --ranks 8,6,4: the weights are its
+    Made made;      // no program: all is done already
+    const Graph *train, *predict;
+    Weights weights;
+    Cluster cluster;
+    ProgramTexts texts;
+} Result;
+
+static bool has_weights(const Result *r) { return r->is_first && !r->o.no_weights && r->weights.n; }
+
+static bool write_all(Arena *a, const Result *r, Staging *s, Diag *d)
 {
-    const char *name = base_name(output_path(a, o));
+    const Options *o = &r->o;
+    const Program *p = r->made.program;
     BuildOptions b = {.target = text_of(o),
-                      .name = name,
+                      .name = base_name(program_path(a, o)),
                       .runtime = runtime_folder(a),
                       .cc = o->cc,
                       .march = o->march,
@@ -56,33 +69,23 @@ static bool write_all(Arena *a, const Options *o, const Program *p, const Progra
                       .has_ranks = o->ranks > 1};
     const Set *set = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
     const Graph *g = set->sharded ? set->sharded->whole : set->g;
-    char *weights = arena_string(a, "%s.safetensors", name);
+    char *weights = arena_string(a, "%s.safetensors", base_name(output_path(a, o)));
 
-    if (!o->no_weights && w->n && !weights_write(w, g, staging_file(s, weights), d))
+    if (has_weights(r) && !weights_write(&r->weights, g, staging_file(s, weights), d))
         return false;
-    return o->emit == EMIT_SOURCE ? build_folder(s, p, t, &b, d) : build_program(s, p, t, &b, d);
+    return o->emit == EMIT_SOURCE ? build_folder(s, p, &r->texts, &b, d)
+                                  : build_program(s, p, &r->texts, &b, d);
 }
 
-static bool write_program(Arena *a, const Options *o, const Program *p, const ProgramTexts *t,
-                          const Weights *w, Diag *d)
+static void say_written(Arena *a, const Result *r)
 {
-    char *path = output_path(a, o);
+    const Options *o = &r->o;
+    const ProgramTexts *t = &r->texts;
+    char *path = program_path(a, o);
     const char *name = base_name(path);
-    bool is_folder = o->emit == EMIT_SOURCE, is_new = false;
     int ranks = o->ranks ? o->ranks : 1;
-    char *place = is_folder ? path : output_folder(a, path);
-    Staging s;
 
-    if (is_folder && !(is_new = !mkdir(place, 0777)) && errno != EEXIST) {
-        diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
-        return false;
-    }
-    if (!staging_open(&s, a, place, d) || !staging_close(&s, write_all(a, o, p, t, w, &s, d), d)) {
-        if (is_new)
-            rmdir(place);
-        return false;
-    }
-    if (is_folder)
+    if (o->emit == EMIT_SOURCE)
         printf("%-13s %s/ (make builds it), %s.c (%d lines)", "wrote", path, name,
                count_lines(&t->c));
     else
@@ -90,10 +93,35 @@ static bool write_program(Arena *a, const Options *o, const Program *p, const Pr
                name, count_lines(&t->c));
     if (t->kernels.n)
         printf(", %s.cu (%d lines)", name, count_lines(&t->kernels));
-    if (!o->no_weights && w->n)
+    if (has_weights(r))
         printf(", %s.safetensors", name);
     printf("\n");
-    return true;
+}
+
+// Writes all programs, or none.
+static bool write_programs(Arena *a, const Result *r, int n, Diag *d)
+{
+    const Options *o = &r->o;
+    char *path = output_path(a, o);
+    bool is_folder = o->emit == EMIT_SOURCE, is_new = false, ok = true;
+    char *place = is_folder ? path : output_folder(a, path);
+    Staging s;
+
+    if (is_folder && !(is_new = !mkdir(place, 0777)) && errno != EEXIST) {
+        diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
+        return false;
+    }
+    ok = staging_open(&s, a, place, d);
+    if (ok) {
+        for (int i = 0; i < n && ok; i++)
+            ok = write_all(a, &r[i], &s, d);
+        ok = staging_close(&s, ok, d);
+    }
+    if (!ok && is_new)
+        rmdir(place);
+    for (int i = 0; i < n && ok; i++)
+        say_written(a, &r[i]);
+    return ok;
 }
 
 // Is the result a text, not a trainer?
@@ -102,30 +130,24 @@ static bool is_text_form(const Options *o)
     return o->emit == EMIT_PROGRAM || o->emit == EMIT_C || o->emit == EMIT_CU;
 }
 
-static bool finish(Arena *a, const Options *o, Program *p, const Graph *predict, const Weights *w,
-                   const Cluster *c, Diag *d)
+static void make_texts(Arena *a, Result *r)
 {
-    ProgramTexts t = {{0}, {0}};
-    const Text *text = o->emit == EMIT_CU ? &t.kernels : &t.c;
+    const Options *o = &r->o;
+    const Program *p = r->made.program;
+    GenerateOptions go = {.target = text_of(o),
+                          .name = base_name(output_path(a, o)),
+                          .options = options_text(a, o),
+                          .plan = plan_line(a, p),
+                          .cluster = needs_cluster(o) ? &r->cluster : NULL,
+                          .peak = o->cluster ? cluster_peak(&r->cluster) : 0,
+                          .init_std = o->init_std,
+                          .gpus = gpus_of(o),
+                          .vocabulary = find_vocabulary(r->predict)};
 
-    if (o->emit == EMIT_PROGRAM) {
-        program_print(p, &t.c);
-    } else {
-        char *path = output_path(a, o);
-        GenerateOptions go = {.target = text_of(o),
-                              .name = base_name(path),
-                              .options = options_text(a, o),
-                              .plan = plan_line(a, p),
-                              .cluster = needs_cluster(o) ? c : NULL,
-                              .peak = o->cluster ? cluster_peak(c) : 0,
-                              .init_std = o->init_std,
-                              .gpus = gpus_of(o),
-                              .vocabulary = find_vocabulary(predict)};
-        generate_texts(p, &go, &t);
-    }
-    bool ok = is_text_form(o) ? output_text(o, text, d) : write_program(a, o, p, &t, w, d);
-    texts_free(&t);
-    return ok;
+    if (o->emit == EMIT_PROGRAM)
+        program_print(p, &r->texts.c);
+    else
+        generate_texts(p, &go, &r->texts);
 }
 
 static bool is_readable(const char *path, Diag *d)
@@ -176,12 +198,13 @@ static const Graph *graph_of(const Program *p, int set)
     return p->set[set].sharded ? p->set[set].sharded->whole : p->set[set].g;
 }
 
-// Checks the program and writes it, in the form that the options ask for.
-static int write_result(Arena *a, Options *o, const Made *m, const Graph *train,
-                        const Graph *predict, const Weights *w, const Cluster *c, Diag *d)
+// Checks the program, and says what it takes.
+static int check_result(Arena *a, const Result *r, Diag *d)
 {
-    Program *p = m->program;
+    const Options *o = &r->o;
+    const Program *p = r->made.program;
     bool is_text = input_is(o, ".program");
+    const Graph *g = r->train ? r->train : r->predict;
 
     if (!program_check(p, d)) {
         diag_note(d, is_text
@@ -190,49 +213,76 @@ static int write_result(Arena *a, Options *o, const Made *m, const Graph *train,
                            "written; this is a bug in shardcc, not in the model");
         return is_text ? EXIT_USER : EXIT_INTERNAL;
     }
-    if (dumps_split(o))
-        return print_split(o, p, d);
-    if (o->output || !is_text_form(o)) {
-        report_model(d->file, train ? train : predict);
-        report_program(a, p);
-        report_again(a, train, &m->recompute);
-        report_stages(p);
-        if (o->is_accumulate_chosen)
-            report_accumulate(o->accumulate);
-    }
-    return finish(a, o, p, predict, w, c, d) ? 0 : EXIT_USER;
+    if (dumps_split(o) || (!o->output && is_text_form(o)))
+        return 0;
+    if (r->is_first)
+        report_model(d->file, g);
+    if (o->n_fewer)
+        printf("%-13s %d\n", "ranks", o->ranks);
+    report_program(a, p);
+    report_again(a, r->train, &r->made.recompute);
+    report_stages(p);
+    if (o->is_accumulate_chosen)
+        report_accumulate(o->accumulate);
+    return 0;
 }
 
-static int compile_program(Arena *a, Options *o, Diag *d)
+static int read_result(Arena *a, Result *r, Diag *d)
 {
-    Program *p = read_program(a, o, d);
-    Cluster c = {0};
+    Program *p = read_program(a, &r->o, d);
 
-    if (!p || (needs_cluster(o) && !open_cluster(a, o, &c)))
+    if (!p || (needs_cluster(&r->o) && !open_cluster(a, &r->o, &r->cluster)))
         return EXIT_USER;
-    return write_result(a, o, &(Made){.program = p}, graph_of(p, SET_TRAIN),
-                        graph_of(p, SET_PREDICT), &(Weights){0}, &c, d);
+    r->made.program = p;
+    r->train = graph_of(p, SET_TRAIN);
+    r->predict = graph_of(p, SET_PREDICT);
+    return check_result(a, r, d);
 }
 
-static int compile_model(Arena *a, Options *o, Diag *d)
+static int make_result(Arena *a, Result *r, Diag *d)
 {
-    Cluster c = {0};
+    Options *o = &r->o;
     Graphs g;
-    Made made;
 
-    if (needs_cluster(o) && !open_cluster(a, o, &c))
+    if (needs_cluster(o) && !open_cluster(a, o, &r->cluster))
         return EXIT_USER;
     if (!o->accumulate)
-        accumulate_choose(o, &c, d->file);
+        accumulate_choose(o, &r->cluster, d->file);
     if (o->emit == EMIT_IR || (o->dump_after && !dumps_split(o)))
         return print_graphs(a, o, d);
     if (!passes_run(a, o, &g, d))
         return g.is_option_wrong ? EXIT_OPTION : EXIT_USER;
-    PlanStatus status = make_program(a, o, &c, &g, &made, d);
+    PlanStatus status = make_program(a, o, &r->cluster, &g, &r->made, d);
     if (status == PLAN_INFEASIBLE)
-        suggest_options(o, &g, &made, d);
-    return status == PLAN_DONE ? write_result(a, o, &made, g.train, g.predict, &g.weights, &c, d)
-                               : plan_exit_status(status);
+        suggest_options(o, &g, &r->made, d);
+    if (status != PLAN_DONE)
+        return plan_exit_status(status);
+    r->train = g.train;
+    r->predict = g.predict;
+    r->weights = g.weights;
+    return check_result(a, r, d);
+}
+
+// Makes the programs for all numbers of ranks, and then writes them.
+static int compile_all(Arena *a, Result *r, int n, Diag *d)
+{
+    for (int i = 0; i < n; i++) {
+        bool is_text = input_is(&r[i].o, ".program");
+        int status = is_text ? read_result(a, &r[i], d) : make_result(a, &r[i], d);
+        if (status && n > 1)
+            diag_note(d, "this is the program for %d ranks; none was written", r[i].o.ranks);
+        if (status || !r[i].made.program)
+            return status;
+    }
+    if (dumps_split(&r->o))
+        return print_split(&r->o, r->made.program, d);
+    for (int i = 0; i < n; i++)
+        make_texts(a, &r[i]);
+    const Text *text = r->o.emit == EMIT_CU ? &r->texts.kernels : &r->texts.c;
+    bool ok = is_text_form(&r->o) ? output_text(&r->o, text, d) : write_programs(a, r, n, d);
+    for (int i = 0; i < n; i++)
+        texts_free(&r[i].texts);
+    return ok ? 0 : EXIT_USER;
 }
 
 int compile(Arena *a, int argc, char **argv)
@@ -245,5 +295,10 @@ int compile(Arena *a, int argc, char **argv)
     Diag d = {.file = base_name(o.input)};
     if (!is_readable(o.input, &d) || !output_check(a, &o, &d))
         return EXIT_USER;
-    return input_is(&o, ".program") ? compile_program(a, &o, &d) : compile_model(a, &o, &d);
+    Result *r = arena_array(a, Result, 1 + o.n_fewer);
+    for (int i = 0; i <= o.n_fewer; i++) {
+        r[i] = (Result){.o = o, .is_first = !i};
+        r[i].o.ranks = i ? o.fewer[i - 1] : o.ranks;
+    }
+    return compile_all(a, r, 1 + o.n_fewer, &d);
 }

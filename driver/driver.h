@@ -17,6 +17,8 @@ enum {
     EXIT_NOTHING = 5,     // stopped before anything was found
 };
 
+enum { MOST_RANK_COUNTS = 16 };  // of --ranks 8,6,4
+
 typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_CU, EMIT_SOURCE } Emit;
 
 typedef struct Strings {
@@ -41,13 +43,15 @@ typedef struct Options {
     const char *gpus;  // --gpu; NULL: the default
     const char *cuda;  // the toolkit's folder; NULL: where it is found
     const char *march, *cc;
-    const char *cluster;  // a file or a known cluster; NULL: no prediction
-    const char *plan;     // a plan's file to follow; NULL: search for a plan
-    const char *preset;   // the preset to keep to; NULL: none
-    const char *mesh;     // "2x4", "dp=2,tp=4"; NULL: search for the best one
-    int ranks;            // 0: not given
-    int threads;          // of a rank at most; 0: as many as the target's kernels can use
-    int64_t memory;       // bytes per rank; 0: all that the cluster's devices have
+    const char *cluster;          // a file or a known cluster; NULL: no prediction
+    const char *plan;             // a plan's file to follow; NULL: search for a plan
+    const char *preset;           // the preset to keep to; NULL: none
+    const char *mesh;             // "2x4", "dp=2,tp=4"; NULL: search for the best one
+    int ranks;                    // 0: not given
+    int fewer[MOST_RANK_COUNTS];  // --ranks 8,6,4: those after the first, for programs beside it
+    int n_fewer;
+    int threads;     // of a rank at most; 0: as many as the target's kernels can use
+    int64_t memory;  // bytes per rank; 0: all that the cluster's devices have
     double clip_norm;
     double init_std;  // --init normal(STD); 0: none
     int accumulate;   // micro-batches of a step; 0: as many as are best
@@ -115,6 +119,10 @@ bool input_is(const Options *o, const char *ending);  // does the input's name e
 
 // The trainer's path: -o, or the model's base name without its ending, in the current folder.
 char *output_path(Arena *a, const Options *o);
+
+// The path of the trainer for o->ranks: that path, and of a program for fewer ranks than the first
+// one its number behind it, as in "gpt2.6".
+char *program_path(Arena *a, const Options *o);
 
 char *output_folder(Arena *a, const char *path);  // the folder that a path lies in
 

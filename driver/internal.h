@@ -76,6 +76,9 @@ bool command_read(const Command *c, Arena *a, int argc, char **argv, void *to, i
 // Reports a mistake, sets `*status` to EXIT_OPTION and returns false.
 bool complain(int *status, const char *fmt, ...) PRINTF(2, 3);
 
+// Reads a decimal number up to `most`. `*end` is the text after it.
+bool read_whole(const char *s, const char **end, int64_t most, int64_t *n);
+
 // Does the value have the form that the option takes?
 bool check_loss(const char *s, int *status);
 bool check_optimizer(const char *s, int *status);
@@ -108,6 +111,7 @@ bool range_take(Arena *a, Options *o, int *status);
 
 // Are the options consistent? check_graph checks only those that determine the graph.
 bool check_graph(const Options *o, int *status);
+bool check_fewer(const Options *o, int *status);  // do they go with several numbers of --ranks?
 bool check_together(Arena *a, const Options *o, int *status);
 
 #endif

@@ -59,6 +59,33 @@ static void put_target(Arena *a, const OptionDef *o, const void *field, Strings 
         option_put(a, o, t->name, to);
 }
 
+// Reads 8, or 8,6,4: falling numbers, of which the first is the field.
+static bool read_ranks(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    Options *to = (void *)((char *)field - o->at);
+    int64_t x, before = (int64_t)o->most + 1;
+    const char *at = s;
+    int n = 0;
+
+    while (n < MOST_RANK_COUNTS && read_whole(at, &at, o->most, &x) && x > 0 && x < before &&
+           (!*at || *at == ',')) {
+        *(n ? &to->fewer[n - 1] : &to->ranks) = (int)x;
+        to->n_fewer = n++;
+        if (!*at++)
+            return true;
+        before = x;
+    }
+    return complain(status,
+                    "--ranks: '%s' is not a whole number from 1 to %d, or up to %d of them that "
+                    "fall, as 8,6,4",
+                    s, o->most, MOST_RANK_COUNTS);
+}
+
+static void put_ranks(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    option_count.words(a, o, field, to);
+}
+
 static bool read_version(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
 {
     printf("shardcc %s\n", SHARDCC_VERSION);
@@ -82,6 +109,7 @@ static bool read_by(Arena *a, const OptionDef *o, const char *s, void *field, in
 static const OptionType option_init = {read_init, put_init, sizeof(double)},
                         option_emit = {.read = read_emit, .size = sizeof(Emit)},
                         option_by = {.read = read_by, .size = sizeof(ProfileBy)},
+                        option_ranks = {read_ranks, put_ranks, sizeof(int)},
                         option_target = {read_target, put_target, sizeof(const Target *)},
                         option_version = {.read = read_version};
 
@@ -180,8 +208,12 @@ static const OptionDef table[] = {
      "without a file of weights the trainer draws random ones", .use = USE_PROGRAM, .of = COMPILE,
      .is_of_text = true},
     {"Ranks"},
-    {"--ranks", "N", &option_count, AT(ranks), "compile for N ranks, which mpirun -n N starts",
-     .most = MAX_MESH_RANKS, .use = USE_PROGRAM, .of = COMPILE | PROFILE},
+    {"--ranks", "N[,N...]", &option_ranks, AT(ranks),
+     "compile for N ranks, which mpirun -n N starts; 8,6,4 also makes NAME.6 and\n"
+     "NAME.4 for fewer ranks, with the same weights",
+     .most = MAX_MESH_RANKS, .use = USE_PROGRAM, .of = COMPILE},
+    {"--ranks", "N", &option_count, AT(ranks), "compile for N ranks", .most = MAX_MESH_RANKS,
+     .of = PROFILE},
     {"--ranks", "N", &option_count, AT(ranks), "how many ranks (one for each device)",
      .most = MAX_MESH_RANKS, .of = PLAN},
     {"--plan", "FILE.json", &option_text, AT(plan),
@@ -302,7 +334,8 @@ bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
     if (!command_read(&compile_command, a, argc, argv, o, status))
         return false;
     choose_recompute(o);
-    return (!o->plan || plan_options_take(a, o, status)) && check_together(a, o, status);
+    return check_fewer(o, status) && (!o->plan || plan_options_take(a, o, status)) &&
+           check_together(a, o, status);
 }
 
 bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status)

@@ -18,6 +18,16 @@ char *output_path(Arena *a, const Options *o)
     return arena_copy(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
+char *program_path(Arena *a, const Options *o)
+{
+    char *path = output_path(a, o);
+
+    for (int i = 0; i < o->n_fewer; i++)
+        if (o->ranks == o->fewer[i])
+            return arena_string(a, "%s.%d", path, o->ranks);
+    return path;
+}
+
 char *output_folder(Arena *a, const char *path)
 {
     size_t n = (size_t)(base_name(path) - path);
@@ -119,8 +129,11 @@ bool output_check(Arena *a, Options *o, Diag *d)
         return !o->output || output_check_file(a, o, o->output, d);
     if (o->emit == EMIT_SOURCE)
         return check_folder(a, o, path, d);
-    add_written(a, o, path);
-    add_written(a, o, arena_string(a, "%s.c", path));
+    for (int i = -1; i < o->n_fewer; i++) {
+        const char *program = i < 0 ? path : arena_string(a, "%s.%d", path, o->fewer[i]);
+        add_written(a, o, program);
+        add_written(a, o, arena_string(a, "%s.c", program));
+    }
     if (o->target == &target_cuda)
         add_written(a, o, arena_string(a, "%s.cu", path));
     if (!o->no_weights)

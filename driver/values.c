@@ -22,8 +22,7 @@ bool complain(int *status, const char *fmt, ...)
     return false;
 }
 
-// Reads a decimal number up to `most`; `*end` is the text after it.
-static bool read_whole(const char *s, const char **end, int64_t most, int64_t *n)
+bool read_whole(const char *s, const char **end, int64_t most, int64_t *n)
 {
     char *stop;
 
@@ -355,6 +354,26 @@ static bool check_target(const Options *o, int *status)
     if (is_gpu && o->threads)
         return complain(status, "--threads doesn't apply to --target cuda");
     return true;
+}
+
+// Returns an option that is for one number of ranks; NULL if none is given.
+static const char *needs_one_count(const Options *o)
+{
+    return o->plan                                      ? "--plan"
+           : o->mesh                                    ? "--mesh"
+           : o->preset && strchr(o->preset, '=')        ? "--plan-preset with ranks"
+           : o->preset && o->fewer[o->n_fewer - 1] == 1 ? "--plan-preset"
+           : runs_chain(o)                              ? "--recompute chain"
+           : o->emit != EMIT_PROGRAM_FILE               ? "--emit"
+           : o->dump_after                              ? "--dump-after"
+                                                        : NULL;
+}
+
+bool check_fewer(const Options *o, int *status)
+{
+    const char *other = o->n_fewer ? needs_one_count(o) : NULL;
+
+    return !other || complain(status, "%s doesn't go with several numbers of --ranks", other);
 }
 
 bool check_together(Arena *a, const Options *o, int *status)
