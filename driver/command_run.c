@@ -1,13 +1,16 @@
 // shardcc run: starts the ranks of a trainer, and again from the last checkpoint if they fail.
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "driver/failed_host.h"
 #include "driver/internal.h"
-#include "driver/launch.h"
+#include "driver/trainer_file.h"
 #include "runtime/rt_checkpoint.h"
 
 enum { NOT_GIVEN = -1, TRY_AGAIN = 75 };  // the latter is the status of a run that made room
@@ -19,19 +22,10 @@ typedef struct RunOptions {
 
 #define AT(field) offsetof(RunOptions, field)
 
-static bool check_launcher(const char *s, int *status)
-{
-    static const char *const names[] = {"auto", "mpirun", "srun", "none"};
-
-    for (int i = 0; i < COUNT(names); i++)
-        if (!strcmp(s, names[i]))
-            return true;
-    return complain(status, "--launcher: '%s' is not one of auto, mpirun, srun, none", s);
-}
-
 static const OptionDef options[] = {
     {"--hosts", "FILE", &option_text, AT(hosts),
-     "a host a line, as `node7` or `node7 slots=8` (those of the launcher)"},
+     "a host a line, as `node7` or `node7 slots=8` (those of the launcher); one that fails\n"
+     "twice is left out"},
     {"--ranks", "N", &option_count, AT(ranks), "how many ranks (those that PROGRAM --info says)",
      .most = INT_MAX},
     {"--launcher", "NAME", &option_text, AT(launcher),
@@ -45,61 +39,33 @@ static const OptionDef options[] = {
 static const Command command = {
     "shardcc run [OPTIONS] -- PROGRAM [ITS OPTIONS]\n\n"
     "Starts the ranks of a trainer and waits for their end. If they fail, it starts them again,\n"
-    "from the last checkpoint: PROGRAM gets --resume if it has --checkpoint. Signals go to the\n"
-    "ranks.\n\n",
+    "from the last checkpoint: PROGRAM gets --resume if it has --checkpoint. Without a host that\n"
+    "failed twice it goes on with the program for fewer ranks that is beside it (PROGRAM.6).\n"
+    "Signals go to the ranks.\n\n",
     options, COUNT(options), .statuses = "the program's; 2 wrong options, 1 it can't be started"};
-
-// ---- the program's options ----
-
-// The value of a trainer's option, "--name V" or "--name=V"; "" if it has none, NULL if it isn't
-// there.
-static const char *option_of(char *const *argv, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (int i = 1; argv[i]; i++) {
-        if (!strcmp(argv[i], name))
-            return argv[i + 1] ? argv[i + 1] : "";
-        if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
-            return argv[i] + n + 1;
-    }
-    return NULL;
-}
-
-// The ranks that the program was compiled for, by its --info; 0 after an error.
-static int ranks_of(const char *program, Diag *d)
-{
-    char *const info[] = {(char *)program, "--info", NULL};
-    Text t = {0};
-    int status, ranks = 1;
-
-    if (!launch_read(info, &t, &status, d))
-        return 0;
-    const char *line = t.s ? strstr(t.s, "\nranks ") : NULL;
-    if (status || !t.s || !strstr(t.s, "\narena ")) {
-        diag_error(d, "'%s' is no trainer: it doesn't know --info", program);
-        ranks = 0;
-    } else if (line) {
-        ranks = atoi(line + strlen("\nranks "));
-    }
-    text_free(&t);
-    return ranks;
-}
 
 // ---- one run ----
 
 typedef struct Job {
-    const char *name;    // of the program
-    char *const *words;  // that start it
-    bool has_launcher;
+    TrainerFile given, program;  // the command line's; the one that runs
+    char **own;                  // the program's words; the first is replaced
+    const char *launcher;
+    Hosts hosts;
+    Strings words;  // that start it
+    bool has_launcher, is_by_slot;
     const char *folder;      // of checkpoints; NULL: none
     char was[RT_LOCK_TEXT];  // the lock file before it began
     pid_t process;
+    int said;        // its stderr, if there is a file of hosts; -1: it isn't read
+    Text line;       // of that, so far
+    int failed_on;   // the number of a host; -1: none is known
     int signal;      // that shardcc has got; 0: none
     bool has_begun;  // it has done a step
     double failed;   // when the run before has ended; 0: there was none
-    sigset_t signals;
+    int signals;     // a descriptor of signals
 } Job;
+
+static const char *name_of(const Job *j) { return base_name(j->program.path); }
 
 static double now(void)
 {
@@ -119,22 +85,59 @@ static void look_for_step(Job *j)
         return;
     j->has_begun = true;
     if (j->failed > 0)
-        fprintf(stderr, "shardcc: %s is at its next step, %.1f s after it failed\n", j->name,
+        fprintf(stderr, "shardcc: %s is at its next step, %.1f s after it failed\n", name_of(j),
                 now() - j->failed);
 }
 
-// Waits for a signal, up to so many seconds, and gives it to the process, if there is one. mpirun
-// kills ranks a second after it got SIGINT or SIGTERM, but hands SIGUSR1 on to them: it makes room
-// as these do. The second signal goes on as it is.
+// Looks in the lines that have come for the host that failed.
+static void read_lines(Job *j)
+{
+    for (char *end; j->line.n && (end = memchr(j->line.s, '\n', j->line.n));) {
+        size_t n = (size_t)(end + 1 - j->line.s);
+        *end = 0;
+        if (j->failed_on < 0)
+            j->failed_on = failed_host(j->line.s, &j->hosts, j->is_by_slot);
+        j->line.n -= n;
+        memmove(j->line.s, end + 1, j->line.n);
+    }
+}
+
+// Hands on what is there of its stderr. False: there is no more now.
+static bool read_said(Job *j)
+{
+    enum { MOST_LINE = 1 << 16 };
+    char buffer[4096];
+    ssize_t n = j->said < 0 ? 0 : read(j->said, buffer, sizeof buffer);
+
+    if (n == 0 && j->said >= 0) {
+        close(j->said);
+        j->said = -1;
+    }
+    if (n <= 0)
+        return false;
+    fwrite(buffer, 1, (size_t)n, stderr);
+    if (j->line.n > MOST_LINE)
+        j->line.n = 0;
+    text_put(&j->line, buffer, (size_t)n);
+    read_lines(j);
+    return true;
+}
+
+// Waits for a signal or stderr, up to so many seconds, and gives the signal to the process, if
+// there is one. mpirun kills ranks a second after it got SIGINT or SIGTERM, but hands SIGUSR1 on to
+// them: it makes room as these do. The second signal goes on as it is.
 static void wait_for_signal(Job *j, double seconds)
 {
-    struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    int signal = sigtimedwait(&j->signals, NULL, &t);
+    struct pollfd from[] = {{.fd = j->signals, .events = POLLIN},
+                            {.fd = j->said, .events = POLLIN}};
+    struct signalfd_siginfo got;
 
-    if (signal <= 0 || signal == SIGCHLD)
+    poll(from, COUNT(from), (int)(1000 * seconds) + 1);
+    read_said(j);
+    if (read(j->signals, &got, sizeof got) != sizeof got || got.ssi_signo == SIGCHLD)
         return;
     bool is_first = !j->signal;
-    j->signal = signal == SIGHUP ? SIGTERM : signal;
+    j->signal = got.ssi_signo == SIGHUP ? SIGTERM : (int)got.ssi_signo;
     if (j->process > 0)
         kill(j->process, j->has_launcher && is_first ? SIGUSR1 : j->signal);
 }
@@ -142,12 +145,15 @@ static void wait_for_signal(Job *j, double seconds)
 // Runs it once. Returns its exit status; -1 after an error.
 static int run_once(Job *j, Diag *d)
 {
+    bool reads = j->hosts.n && j->has_launcher;
     int ended = 0;
 
     j->has_begun = false;
+    j->failed_on = -1;
+    j->line.n = 0;
     if (!j->folder || !rt_checkpoint_lock(j->folder, j->was))
         *j->was = 0;
-    j->process = launch_start(j->words, d);
+    j->process = launch_start((char *const *)j->words.s, reads ? &j->said : NULL, d);
     if (j->process < 0)
         return -1;
     while (waitpid(j->process, &ended, WNOHANG) == 0) {
@@ -155,8 +161,25 @@ static int run_once(Job *j, Diag *d)
         look_for_step(j);
     }
     look_for_step(j);
+    while (read_said(j))
+        ;
+    if (j->said >= 0)
+        close(j->said);
+    j->said = -1;
     j->process = 0;
     return WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
+}
+
+// Sets the words that start the program on the hosts.
+static bool find_words(Arena *a, Job *j, Diag *d)
+{
+    j->own[0] = (char *)j->program.path;
+    j->words = (Strings){0};
+    if (!launch_words(a, j->launcher, j->program.ranks, &j->hosts, j->own, &j->words, d))
+        return false;
+    j->has_launcher = j->words.s[0] != j->own[0];
+    j->is_by_slot = j->has_launcher && !strcmp(j->words.s[0], "mpirun");
+    return true;
 }
 
 // ---- again ----
@@ -171,9 +194,32 @@ static bool is_final(const Job *j, int status)
 static void say_failure(const Job *j, int status, const char *rest)
 {
     if (status > 128)
-        fprintf(stderr, "shardcc: %s: ended by signal %d; %s\n", j->name, status - 128, rest);
+        fprintf(stderr, "shardcc: %s: ended by signal %d; %s\n", name_of(j), status - 128, rest);
     else
-        fprintf(stderr, "shardcc: %s: ended with status %d; %s\n", j->name, status, rest);
+        fprintf(stderr, "shardcc: %s: ended with status %d; %s\n", name_of(j), status, rest);
+}
+
+// Leaves out the host on which the run failed if it isn't the first time, and takes the program for
+// the most ranks that the others have slots for. Returns false after an error.
+static bool leave_out(Arena *a, Job *j, Diag *d)
+{
+    enum { FAILURES = 2 };
+    Host *h = j->failed_on < 0 ? NULL : &j->hosts.host[j->failed_on];
+    int slots = 0;
+
+    if (!h || ++h->failures < FAILURES)
+        return true;
+    const char *name = h->name;
+    for (Host *end = &j->hosts.host[--j->hosts.n]; h < end; h++)
+        h[0] = h[1];
+    for (int i = 0; i < j->hosts.n; i++)
+        slots += host_slots(&j->hosts.host[i]);
+    fprintf(stderr, "shardcc: %s has failed twice and is left out\n", name);
+    if (!trainer_file_fit(a, &j->given, slots, &j->program, d) || !find_words(a, j, d))
+        return false;
+    fprintf(stderr, "shardcc: %s goes on, with %d rank%s\n", name_of(j), j->program.ranks,
+            j->program.ranks == 1 ? "" : "s");
+    return true;
 }
 
 // Waits before the next start. False: a signal came.
@@ -198,8 +244,9 @@ static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
             return EXIT_USER;
         if (is_final(j, status))
             return status && j->signal && j->signal != SIGUSR1 ? 128 + j->signal : status;
-        // Another start has no more success if the first one didn't come to a step.
-        if (!was_running || i == restarts) {
+        // Another start has no more success if the first one didn't come to a step, unless a host
+        // is gone.
+        if ((!was_running && j->failed_on < 0) || i == restarts) {
             if (restarts)
                 say_failure(j, status,
                             was_running
@@ -212,6 +259,8 @@ static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
         pause = j->failed - began > LONG_RUN_S ? FIRST_PAUSE_S : pause;
         say_failure(j, status,
                     arena_string(a, "restart %d of %d in %.0f s", i + 1, restarts, pause));
+        if (!leave_out(a, j, d))
+            return EXIT_USER;
         if (!pause_for(j, pause))
             return 128 + j->signal;
         pause = 2 * pause < MOST_PAUSE_S ? 2 * pause : MOST_PAUSE_S;
@@ -221,17 +270,19 @@ static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
 static void block_signals(Job *j)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD};
+    sigset_t set;
 
-    sigemptyset(&j->signals);
+    sigemptyset(&set);
     for (int i = 0; i < COUNT(signals); i++)
-        sigaddset(&j->signals, signals[i]);
-    sigprocmask(SIG_BLOCK, &j->signals, NULL);
+        sigaddset(&set, signals[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    j->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 // ---- the command ----
 
 // The program's words, with --resume if it has --checkpoint.
-static char *const *program_words(Arena *a, int n, char **argv, bool resumes)
+static char **program_words(Arena *a, int n, char **argv, bool resumes)
 {
     char **words = arena_array(a, char *, n + 2);
 
@@ -241,16 +292,16 @@ static char *const *program_words(Arena *a, int n, char **argv, bool resumes)
     return words;
 }
 
-static bool find_ranks(const char *program, RunOptions *o, Diag *d)
+static bool find_program(Arena *a, const char *path, const RunOptions *o, Job *j, Diag *d)
 {
-    int ranks = ranks_of(program, d);
-
-    if (ranks && o->ranks && o->ranks != ranks) {
-        diag_error(d, "--ranks %d: '%s' is for %d", o->ranks, program, ranks);
+    if (!trainer_file_read(a, path, &j->given, d))
+        return false;
+    if (o->ranks && o->ranks != j->given.ranks) {
+        diag_error(d, "--ranks %d: '%s' is for %d", o->ranks, path, j->given.ranks);
         return false;
     }
-    o->ranks = ranks;
-    return ranks > 0;
+    j->program = j->given;
+    return true;
 }
 
 int run_command(Arena *a, int argc, char **argv)
@@ -258,8 +309,6 @@ int run_command(Arena *a, int argc, char **argv)
     RunOptions o = {.launcher = "auto", .restarts = NOT_GIVEN};
     Diag d = {.file = "shardcc"};
     int status = 0, n = 1;
-    Hosts hosts = {0};
-    Strings words = {0};
 
     while (n < argc && strcmp(argv[n], "--"))
         n++;
@@ -270,20 +319,20 @@ int run_command(Arena *a, int argc, char **argv)
         return status;
     }
     char **program = argv + n + 1;
-    Job j = {.name = base_name(*program), .folder = option_of(program, "--checkpoint")};
+    Job j = {.folder = trainer_option(program, "--checkpoint"), .launcher = o.launcher, .said = -1};
     if (!j.folder && o.restarts > 0) {
         complain(&status, "--max-restarts: '%s' needs --checkpoint FOLDER for that", *program);
         return status;
     }
     if (o.restarts == NOT_GIVEN)
         o.restarts = j.folder ? 3 : 0;
-    bool resumes = j.folder && !option_of(program, "--resume");
-    char *const *own = program_words(a, argc - n - 1, program, resumes);
-    if (!find_ranks(*program, &o, &d) || (o.hosts && !hosts_read(a, o.hosts, &hosts, &d)) ||
-        !launch_words(a, o.launcher, o.ranks, &hosts, own, &words, &d))
+    bool resumes = j.folder && !trainer_option(program, "--resume");
+    j.own = program_words(a, argc - n - 1, program, resumes);
+    if (!find_program(a, *program, &o, &j, &d) ||
+        (o.hosts && !hosts_read(a, o.hosts, &j.hosts, &d)) || !find_words(a, &j, &d))
         return EXIT_USER;
-    j.words = (char *const *)words.s;
-    j.has_launcher = words.s[0] != own[0];
     block_signals(&j);
-    return run_again_and_again(a, &j, o.restarts, &d);
+    status = run_again_and_again(a, &j, o.restarts, &d);
+    text_free(&j.line);
+    return status;
 }

@@ -93,6 +93,7 @@ bool check_pass(const char *s, int *status);
 bool check_recompute(const char *s, int *status);  // none, full, chain, BLOCK=N, with commas
 bool check_march(const char *s, int *status);
 bool check_gpus(const char *s, int *status);  // sm_80,sm_90
+bool check_launcher(const char *s, int *status);
 
 // Reads options from the words of another command line, as a plan's file holds them.
 bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status);

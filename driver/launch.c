@@ -52,11 +52,13 @@ bool launch_read(char *const *argv, Text *t, int *status, Diag *d)
 // ---- to run beside shardcc ----
 
 // In the new process. A failure goes through the pipe, which closes if all is well.
-static void become(char *const *argv, int report)
+static void become(char *const *argv, int report, int said)
 {
     sigset_t none;
 
     sigemptyset(&none);
+    if (said >= 0)
+        dup2(said, STDERR_FILENO);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -66,29 +68,39 @@ static void become(char *const *argv, int report)
     _exit(127);
 }
 
-pid_t launch_start(char *const *argv, Diag *d)
+// Starts it with that stderr. Returns its id; -errno after an error.
+static pid_t start(char *const *argv, int said)
 {
     int fd[2], error = 0;
-    pid_t pid = -1;
 
-    if (pipe2(fd, O_CLOEXEC) == 0) {
-        fflush(NULL);
-        pid = fork();
-        if (pid == 0)
-            become(argv, fd[1]);
-        error = pid < 0 ? errno : 0;
+    if (pipe2(fd, O_CLOEXEC))
+        return -errno;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        become(argv, fd[1], said);
+    error = pid < 0 ? errno : 0;
+    close(fd[1]);
+    if (pid > 0 && read(fd[0], &error, sizeof error) > 0)
+        waitpid(pid, NULL, 0);
+    close(fd[0]);
+    return error ? -error : pid;
+}
+
+pid_t launch_start(char *const *argv, int *said, Diag *d)
+{
+    int fd[2] = {-1, -1};
+    pid_t pid = said && pipe2(fd, O_CLOEXEC) ? -errno : start(argv, fd[1]);
+
+    if (said) {
         close(fd[1]);
-        if (pid > 0 && read(fd[0], &error, sizeof error) > 0) {
-            waitpid(pid, NULL, 0);
-            pid = -1;
-        }
-        close(fd[0]);
-    } else {
-        error = errno;
+        fcntl(fd[0], F_SETFL, O_NONBLOCK);
+        *said = fd[0];
     }
-    if (pid < 0)
-        diag_error(d, "cannot run '%s': %s", argv[0], strerror(error));
-    return pid;
+    if (pid > 0)
+        return pid;
+    diag_error(d, "cannot run '%s': %s", argv[0], strerror(-pid));
+    return -1;
 }
 
 // ---- hosts ----
@@ -98,8 +110,7 @@ enum { MOST_HOSTS = 4096, MOST_SLOTS = 4096 };
 // "node7 slots=8", without its comment. An empty line is no host.
 static bool read_host(Arena *a, char *line, int number, Hosts *to, int *cap, Diag *d)
 {
-    static const char blank[] = " \t\r", letters[] = "abcdefghijklmnopqrstuvwxyz"
-                                                     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    static const char blank[] = " \t\r";
     char *rest = NULL, *end = NULL, *name = strtok_r(line, blank, &rest);
     char *slots = name ? strtok_r(NULL, blank, &rest) : NULL;
     Host h = {.name = name};
@@ -107,10 +118,16 @@ static bool read_host(Arena *a, char *line, int number, Hosts *to, int *cap, Dia
     if (!name)
         return true;
     size_t n = strlen(name);
-    if (strspn(name, letters) != n || *name == '-') {
+    if (strspn(name, HOST_LETTERS) != n || *name == '-') {
         diag_error(d, "line %d: '%s' is not the name of a host", number, name);
         return false;
     }
+    for (int i = 0; i < to->n; i++)
+        if (!strcmp(to->host[i].name, name)) {
+            diag_error(d, "line %d: '%s' is there twice; slots=N says how many ranks it takes",
+                       number, name);
+            return false;
+        }
     if (slots) {
         long v = strncmp(slots, "slots=", 6) ? 0 : strtol(slots + 6, &end, 10);
         if (v < 1 || v > MOST_SLOTS || *end || strtok_r(NULL, blank, &rest)) {
@@ -201,8 +218,9 @@ static bool add_mpirun(Arena *a, int ranks, const Hosts *hosts, Strings *to, Dia
         return false;
     bool is_open_mpi = said.s && strstr(said.s, "Open MPI");
     text_free(&said);
-    setenv("OMPI_MCA_hwloc_base_binding_policy", "none",
-           0);  // else Open MPI's ranks get a core each
+    // Else Open MPI's ranks get a core each, and are spread over sockets.
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
+    setenv("OMPI_MCA_rmaps_base_mapping_policy", "slot", 0);
     add(a, to, "mpirun");
     add(a, to, "-n");
     add(a, to, arena_string(a, "%d", ranks));
@@ -213,11 +231,24 @@ static bool add_mpirun(Arena *a, int ranks, const Hosts *hosts, Strings *to, Dia
     return true;
 }
 
+// The slots of each host; 0: they differ, or aren't said.
+static int common_slots(const Hosts *h)
+{
+    for (int i = 1; i < h->n; i++)
+        if (h->host[i].slots != h->host->slots)
+            return 0;
+    return h->n ? h->host->slots : 0;
+}
+
 static void add_srun(Arena *a, int ranks, const Hosts *hosts, Strings *to)
 {
+    int slots = common_slots(hosts);
+
     add(a, to, "srun");
     add(a, to, "--kill-on-bad-exit=1");
     add(a, to, arena_string(a, "--ntasks=%d", ranks));
+    if (slots)
+        add(a, to, arena_string(a, "--ntasks-per-node=%d", slots));
     if (hosts->n)
         add(a, to, arena_string(a, "--nodelist=%s", host_list(a, hosts, false)));
 }

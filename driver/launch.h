@@ -10,24 +10,33 @@
 bool launch_read(char *const *argv, Text *t, int *status, Diag *d);
 
 // A process in a group of its own, so that a terminal's Ctrl-C doesn't reach it. It gets SIGTERM if
-// shardcc is gone. Returns its id; -1 after an error.
-pid_t launch_start(char *const *argv, Diag *d);
+// shardcc is gone. Returns its id; -1 after an error. `said` (may be NULL) gets the end of a pipe
+// from which its stderr is read without waiting; the caller closes it.
+pid_t launch_start(char *const *argv, int *said, Diag *d);
 
-// A host of a job, and how many ranks it takes; 0: not said.
+// A host of a job.
 typedef struct Host {
     const char *name;
-    int slots;
+    int slots;     // how many ranks it takes; 0: not said
+    int failures;  // runs that failed on it
 } Host;
+
+#define HOST_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+
+// A host without slots has one.
+static inline int host_slots(const Host *h) { return h->slots ? h->slots : 1; }
 
 typedef struct Hosts {
     Host *host;
     int n;
 } Hosts;
 
-// Reads a file with a host a line: "node7", "node7 slots=8"; a # begins a comment.
+// Reads a file with a host a line: "node7", "node7 slots=8"; a # begins a comment. No host may be
+// there twice.
 bool hosts_read(Arena *a, const char *path, Hosts *to, Diag *d);
 
-// The words that start `ranks` ranks of a program: those of mpirun or srun, then its own.
+// The words that start `ranks` ranks of a program: those of mpirun or srun, then its own. mpirun
+// fills the slots of the hosts in their order.
 // `launcher` is "auto", "mpirun", "srun" or "none". `hosts` may be empty. The list ends with NULL.
 bool launch_words(Arena *a, const char *launcher, int ranks, const Hosts *hosts,
                   char *const *program, Strings *to, Diag *d);

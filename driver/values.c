@@ -69,6 +69,16 @@ bool check_loss(const char *s, int *status) { return has_form(loss_check, s, sta
 
 bool check_optimizer(const char *s, int *status) { return has_form(optimizer_check, s, status); }
 
+bool check_launcher(const char *s, int *status)
+{
+    static const char *const names[] = {"auto", "mpirun", "srun", "none"};
+
+    for (int i = 0; i < COUNT(names); i++)
+        if (!strcmp(s, names[i]))
+            return true;
+    return complain(status, "--launcher: '%s' is not one of auto, mpirun, srun, none", s);
+}
+
 enum { MAX_BOUND = 1 << 30 };  // elements of a dim
 
 // Is it NAME=N or, with up to `most` numbers, NAME=N,N,…? The name may contain an equals sign.

@@ -1,0 +1,27 @@
+// Trainers as files: what they say of themselves, and those for fewer ranks beside one.
+#ifndef SHARDCC_TRAINER_FILE_H
+#define SHARDCC_TRAINER_FILE_H
+
+#include "driver/driver.h"
+
+// A trainer, by what it says of itself.
+typedef struct TrainerFile {
+    const char *path;
+    int ranks;
+    double arena;  // bytes of a rank
+    double state;  // bytes of a checkpoint
+} TrainerFile;
+
+// Asks the trainer by its --info. Returns false after an error.
+bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d);
+
+// The value of an option on a trainer's command line, "--name V" or "--name=V"; "" if it has none,
+// NULL if it isn't there. The list ends with NULL.
+const char *trainer_option(char *const *argv, const char *name);
+
+// Finds the trainer for the most ranks that `slots` are enough for: the one that is given, or one
+// that `shardcc --ranks 8,6,4` has put beside it (NAME.6, NAME.4). A name that is looked up in PATH
+// has none beside it. Returns false after an error: no one fits, say.
+bool trainer_file_fit(Arena *a, const TrainerFile *given, int slots, TrainerFile *to, Diag *d);
+
+#endif

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Hosts of shardcc run: one that failed twice is left out.
+
+  hosts_test.py --shardcc build/shardcc
+
+All hosts are this machine, or are made up by a script in place of mpirun.
+"""
+import os
+import re
+import signal
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from checkpoint_test import Trainer
+from harness import Checks, side_by_side
+from model import QUICK_CC, Model, parser
+from run_test import ENV, Job, is_program
+
+TIME = "[0-9.]+ s after it failed"
+# Lines of stderr that blame host b, which has rank 1 of two.
+BLAMED = (
+    "net: error: rank 1 is gone: it was killed, or has crashed",
+    "net: error: h.0.mlp: all_reduce f32[4,64]: rank 1 didn't arrive within 60 s: it is dead, stuck or cut off",
+    "net: error: all_reduce along dp: the link to rank 1 broke",
+    "mpirun noticed that process rank 1 with PID 0 on node b exited on signal 9 (Killed).",
+    "  Remote daemon: [[59031,0],1] on node b",
+    "ssh: connect to host b port 22: Connection refused",
+    "ssh: Could not resolve hostname b: Name or service not known",
+    "root@b.cluster: Permission denied (publickey).",
+)
+BY_SLURM = ("srun: error: b: task 1: Killed", "slurmstepd: error: *** STEP 1.0 ON a CANCELLED DUE TO NODE FAILURE *** Node failure on b")
+# Those that blame no host.
+BLAMELESS = ("net: error: step 3: the loss is nan", "  on rank 1 of 2: the job ends", "ssh: connect to host c port 22: Connection refused")
+
+
+class Pair(Trainer):
+    """A trainer for two ranks, and one for one rank beside it."""
+
+    def __init__(self, model):
+        self.ranks, self.model, self.work = 2, model, model.work
+        self.program = model.compile("pair", None, "--ranks", "2,1")
+        self.data = model.data()
+
+
+def write_script(folder, text, launcher="mpirun"):
+    """A script in place of a launcher; gives the environment in which it is found."""
+    folder.mkdir()
+    script = folder / launcher
+    script.write_text(f'#!/bin/sh\ncase $1 in --version) echo "mpirun (Open MPI) 4"; exit;; esac\n{text}\n')
+    script.chmod(0o755)
+    return {**ENV, "PATH": f"{folder}:{ENV['PATH']}"}
+
+
+def rank_of(pid):
+    words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return [x for x in words if x.startswith(b"OMPI_COMM_WORLD_RANK=")][0].partition(b"=")[2]
+
+
+def kill_second(job):
+    """Kills rank 1; gives the lock before."""
+    before = job.lock()
+    for pid in job.ranks():
+        if rank_of(pid) == b"1" and is_program(pid, job.trainer.program.name):
+            os.kill(pid, signal.SIGKILL)
+    return before
+
+
+def write_hosts(folder, *names):
+    path = folder / ("hosts" + "".join(names))
+    path.write_text("".join(f"{name}\n" for name in names))
+    return path
+
+
+def test_left_out(checks, pair, work):
+    """Both hosts are this machine; the rank of the second one is killed twice."""
+    name = pair.program.name
+    job = Job(pair, "left_out", own=["--hosts", write_hosts(work, "localhost", "127.0.0.1")])
+    job.wait_for_step()
+    job.wait_for_step(kill_second(job))
+    kill_second(job)
+    status, said = job.end()
+    said = [x for x in said if x.startswith("shardcc")]
+    texts = [f"shardcc: {name}: ended .*; restart 1 of 3 in 1 s", f"shardcc: {name} is at its next step, {TIME}",
+             f"shardcc: {name}: ended .*; restart 2 of 3 in 2 s", "shardcc: 127.0.0.1 has failed twice and is left out",
+             f"shardcc: {name}.1 goes on, with 1 rank", f"shardcc: {name}.1 is at its next step, {TIME}"]  # fmt: skip
+    fine = len(said) == len(texts) and all(re.fullmatch(a, b) for a, b in zip(texts, said))
+    checks.check("a host is left out", status == 0 and fine and (job.folder / "w.st").exists(), f"{status} {said}")
+
+
+def test_blamed(checks, pair, work, number, line, is_blamed, launcher="mpirun"):
+    env = write_script(work / f"line{number}", f'case "$*" in *a,b*) echo "{line}" >&2; exit 1;; esac', launcher)
+    job = Job(pair, f"line{number}", own=["--hosts", write_hosts(work, "a", "b"), "--launcher", launcher], env=env)
+    status, said = job.end()
+    name, end = pair.program.name, f"shardcc: {pair.program.name}: ended with status 1"
+    said = [x for x in said if x.startswith("shardcc")]
+    expected = [f"{end}; it has done no step"]
+    if is_blamed:
+        expected = [f"{end}; restart 1 of 3 in 1 s", f"{end}; restart 2 of 3 in 2 s", "shardcc: b has failed twice and is left out",
+                    f"shardcc: {name}.1 goes on, with 1 rank"]  # fmt: skip
+    checks.check(f"{'blamed' if is_blamed else 'blameless'}: {line}", (status, said) == (1 - is_blamed, expected), f"{status} {said}")
+
+
+def test_spare(checks, pair, work):
+    """With a host to spare the same program goes on. The program that is given may be one of the list itself."""
+    env = write_script(work / "spare", 'case "$4" in *b*) echo "ssh: connect to host b port 22: No route" >&2; exit 1;; esac; shift 4; echo "$1" > ran')
+    for program, hosts, last in (pair.program, "abc", f"{pair.program.name} goes on, with 2 ranks"), (f"{pair.program}.1", "ba", f"{pair.program.name}.1 goes on, with 1 rank"):
+        job = Job(pair, f"spare{hosts}", own=["--hosts", write_hosts(work, *hosts)], env=env, program=program)
+        status, said = job.end()
+        checks.check(last, (status, said[-1]) == (0, f"shardcc: {last}") and (job.folder / "ran").read_text() == f"{program}\n", f"{status} {said}")
+
+
+def test_none_fits(checks, two, work):
+    env = write_script(work / "none", 'echo "ssh: connect to host b port 22: No route to host" >&2; exit 1')
+    status, said = Job(two, "none_fits", own=["--hosts", write_hosts(work, "a", "b")], env=env).end()
+    text = f"shardcc: error: no program beside '{two.program}' fits the 1 slot left"
+    checks.check("no program fits", (status, said[-1]) == (1, text), f"{status} {said}")
+
+
+def main():
+    o = parser(__doc__).parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as work:
+        work = Path(work)
+        model = Model(o.models / "nanogpt.onnx", o.shardcc, work, cc=QUICK_CC)
+        pair, two = Pair(model), Trainer(model, 2)
+        lines = [(x, True) for x in BLAMED] + [(x, False) for x in BLAMELESS] + [(x, True, "srun") for x in BY_SLURM]
+        side_by_side(4, partial(test_left_out, checks, pair, work), partial(test_none_fits, checks, two, work), partial(test_spare, checks, pair, work),
+                     *(partial(test_blamed, checks, pair, work, i, *x) for i, x in enumerate(lines)))  # fmt: skip
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
