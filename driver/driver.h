@@ -98,6 +98,7 @@ const Target *options_target(Arena *a, const Options *o);
 char *options_text(Arena *a, const Options *o);
 
 // The commands. Each returns the exit status. argv[0] is the command's name.
+int check_command(Arena *a, int argc, char **argv);
 int chain_command(Arena *a, int argc, char **argv);
 int compile(Arena *a, int argc, char **argv);
 int detect(Arena *a, int argc, char **argv);

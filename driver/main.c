@@ -18,10 +18,9 @@ static const struct {
     const char *name;
     int (*run)(Arena *a, int argc, char **argv);
 } commands[] = {
-    {"chain", chain_command}, {"checkpoint", checkpoint_command},
-    {"detect", detect},       {"diff", diff},
-    {"inspect", inspect},     {"pack", pack_command},
-    {"plan", plan_command},   {"profile", profile_command},
+    {"chain", chain_command}, {"check", check_command}, {"checkpoint", checkpoint_command},
+    {"detect", detect},       {"diff", diff},           {"inspect", inspect},
+    {"pack", pack_command},   {"plan", plan_command},   {"profile", profile_command},
     {"run", run_command},     {"solve", solve_command},
 };
 

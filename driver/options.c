@@ -309,8 +309,8 @@ void options_copy_graph(Options *to, const Options *from)
 
 static const Command compile_command = {
     "shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n"
-    "shardcc COMMAND --help; the commands: chain checkpoint detect diff inspect pack plan profile "
-    "solve\n\n"
+    "shardcc COMMAND --help; the commands: chain check checkpoint detect diff inspect pack plan\n"
+    "profile run solve\n\n"
     "Compiles an ONNX model into a trainer: a program, its C text and its weights.\n"
     "Without --loss and --optimizer the program only predicts. The model may also be\n"
     "a graph in text form, MODEL.ir, as --emit ir prints it, or a whole program,\n"

@@ -4,6 +4,7 @@
 //
 //   probe [THREADS]             everything
 //   probe THREADS M N K …       the flop/s of these products of f32
+//   probe check …            what hosts have: probe_check.c
 //   probe THREADS memory        the bytes/s of memory: copying, reading alone, and c = a + b
 #include <math.h>
 #include <omp.h>
@@ -382,6 +383,8 @@ static void measure_links(const Ranks *ranks, Rt *rt)
 
 int main(int argc, char **argv)
 {
+    if (argc == 6 && !strcmp(argv[1], "check"))
+        return probe_check(argv + 2);
     rt_limit_spinning(argv);
     Ranks ranks = argc > 2 ? (Ranks){.n = 1, .per_host = 1, .per_machine = 1} : ranks_begin();
     Rt rt = {.threads = threads_of(&ranks, argc > 1 ? atoi(argv[1]) : 0)};

@@ -16,7 +16,9 @@ typedef struct Ranks {
 
 enum { MOST_RANKS = 128 };
 
-// Returns one rank if mpirun didn't start this program. Exits with a message unless each host has
+// Returns one rank if mpirun didn't start this program. Exits with a message if there are too many.
+Ranks ranks_start(void);
+// The same, and counts the ranks of a host. Exits with a message unless each host has
 // the same number of ranks, with consecutive numbers.
 Ranks ranks_begin(void);
 // A barrier that sleeps while it waits, so that it takes no CPU time from ranks that still work.
@@ -47,5 +49,12 @@ double message_seconds(int other, bool begins, char *p, int bytes, int calls);
 double load_times(const Ranks *r, int stride, char *p);
 // Seconds that computation takes longer for each byte that is sent each way beside it.
 double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m);
+
+// ---- hosts ----
+
+// Prints what is there and what is free on each rank's host, and how far hosts are apart. `argv`:
+// the files of shardcc and of a program ("": none), the folder of its checkpoints, and a file that
+// isn't there, which rank 0 makes for the others to see, and removes. Returns the exit status.
+int probe_check(char **argv);
 
 #endif

@@ -39,19 +39,30 @@ static int count_neighbours(const Ranks *r)
     return n;
 }
 
-Ranks ranks_begin(void)
+Ranks ranks_start(void)
 {
     Ranks r = {.n = 1, .per_host = 1, .per_machine = 1};
-    MPI_Comm host;
-    int place, orderly, all, level;
+    int level;
 
-    if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE"))
+    if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE") && !getenv("PMIX_RANK"))
         return r;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_size(MPI_COMM_WORLD, &r.n);
     MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
     if (r.n > MOST_RANKS)
         refuse(&r, "links are measured among 128 ranks at most");
+    return r;
+}
+
+Ranks ranks_begin(void)
+{
+    Ranks r = ranks_start();
+    MPI_Comm host;
+    int place, orderly, all, ready;
+
+    MPI_Initialized(&ready);
+    if (!ready)
+        return r;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r.rank, MPI_INFO_NULL, &host);
     MPI_Comm_size(host, &r.per_host);
     MPI_Comm_rank(host, &place);
@@ -81,8 +92,11 @@ void ranks_wait(const Ranks *r)
 
 void ranks_end(const Ranks *r)
 {
+    int ready;
+
     ranks_wait(r);
-    if (r->n > 1)
+    MPI_Initialized(&ready);
+    if (ready)
         MPI_Finalize();
 }
 

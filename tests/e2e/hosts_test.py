@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hosts of shardcc run: one that failed twice is left out.
+"""Hosts of shardcc run and shardcc check: one that failed twice is left out, and what is wrong with hosts before a run.
 
   hosts_test.py --shardcc build/shardcc
 
@@ -8,6 +8,7 @@ All hosts are this machine, or are made up by a script in place of mpirun.
 import os
 import re
 import signal
+import subprocess
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -117,6 +118,83 @@ def test_none_fits(checks, two, work):
     checks.check("no program fits", (status, said[-1]) == (1, text), f"{status} {said}")
 
 
+# ---- shardcc check ----
+
+
+def check(shardcc, *words, env=ENV, cwd=None):
+    done = subprocess.run([str(x) for x in (shardcc, "check", *words)], capture_output=True, text=True, env=env, cwd=cwd, timeout=120)
+    return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def test_check(checks, shardcc, two, work):
+    """Hosts that are this machine."""
+    folder = work / "shared"
+    folder.mkdir()
+    status, out, err = check(shardcc, "--folder", folder)
+    checks.check("this machine alone", (status, err, len(out)) == (0, [], 3), f"{status} {out} {err}")
+    checks.check("it says the version", re.fullmatch(r"shardcc [0-9.]+, build [0-9a-f]{8}", out[0]), out[0])
+    hosts = write_hosts(work, "localhost", "127.0.0.1")
+    status, out, err = check(shardcc, "--hosts", hosts, "--folder", folder, "--", two.program, "--checkpoint", "runs", cwd=work)
+    rows = [x.split()[0] for x in out[1:]]
+    checks.check("two hosts", (status, err, rows) == (0, [], ["host", "localhost", "127.0.0.1"]), f"{status} {out} {err}")
+    checks.check("the link is measured", re.search(r" [0-9.]+ [mun]?s +[0-9.]+ [KMGT]iB/s +[+-]0\.[0-9]{4} s$", out[-1]), out[-1])
+    checks.check("no file is left", os.listdir(folder) == [])
+    status, out, err = check(shardcc, "--folder", "/proc")
+    checks.check("a folder that can't be written", status == 1 and err[0].endswith(": error: cannot write into '/proc'"), str(err))
+
+
+def test_problems(checks, shardcc, two, work):
+    """Hosts that a script makes up: the second one has one fault at a time."""
+    fine = {"cores": 8, "memory": 64 << 30, "free": 60 << 30, "disk": 1 << 40, "files": 1024, "locked": (1 << 63) - 1, "shardcc": 7,
+            "program": 9, "checkpoints": 1 << 40, "ahead": 0.5, "seen": 1}  # fmt: skip
+    cases = (
+        ({}, []),
+        ({"shardcc": 8}, ["b: error: another shardcc is there: build 00000008, not 00000007"]),
+        ({"shardcc": -1}, [f"b: error: '{shardcc}' can't be read there"]),
+        ({"program": 8}, [f"b: error: another '{two.program}' is there than on a"]),
+        ({"program": -1}, [f"b: error: '{two.program}' can't be read there"]),
+        ({"seen": 0}, ["b: error: what the first host writes into '.' isn't there"]),
+        ({"free": 20 << 30}, ["b: error: 20.0 GiB of memory are free, less than half of the median 60.0 GiB"]),
+        ({"disk": 1 << 30}, ["b: error: 1.0 GiB of disk are free, less than half of the median 1.0 TiB"]),
+        ({"ahead": 3}, ["b: error: its clock is 3.0 s ahead of that of a"]),
+        ({"ahead": -2}, ["b: error: its clock is 2.0 s behind that of a"]),
+        ({"ahead": None}, ["b: error: messages don't come through to a"]),
+        ({"cores": None, "ahead": None}, ["b: error: it doesn't answer"]),
+    )
+    for number, (fault, expected) in enumerate(cases):
+        lines = []
+        for rank, host in enumerate([fine, {**fine, **fault}]):
+            numbers = [host[x] for x in ("cores", "memory", "free", "disk", "files", "locked", "shardcc", "program", "checkpoints")]
+            if host["cores"]:
+                lines += [f"host {rank} own{rank} {' '.join(map(str, numbers))}", f"seen {rank} {host['seen']}"]
+            if rank and host["ahead"] is not None:
+                lines.append(f"link 1 0.01 {host['ahead']} 1e-5 1e-9")
+        env = write_script(work / f"problem{number}", f"cat <<END\n{chr(10).join(lines)}\nEND")
+        status, out, err = check(shardcc, "--hosts", write_hosts(work, "a", "b"), "--", two.program, "--checkpoint", "runs", env=env)
+        checks.check(" ".join(expected) or "no problem", (status, err) == (len(expected) > 0, expected), f"{status} {err} {out}")
+    small = f"host 0 own 8 {1 << 30} 1 {1 << 40} 64 64 7 9 1"
+    env = write_script(work / "small", f"echo {small}; echo seen 0 1")
+    status, out, err = check(shardcc, "--hosts", write_hosts(work, "a"), "--", two.program, "--checkpoint", "runs", env=env)
+    texts = [rf"a: error: 1 rank of '{two.program}' would take [0-9.]+ MiB of memory, 1 B are free", r"a: error: two checkpoints in 'runs' need [0-9.]+ [KM]iB, 1 B are free",
+             rf"{two.program}: error: it has 2 ranks, the hosts have slots for 1"]  # fmt: skip
+    checks.check("no room for the program", status == 1 and len(err) == 3 and all(map(re.fullmatch, texts, err)), f"{status} {err}")
+
+
+def test_messages(checks, shardcc, work):
+    for words, status, text in (
+        (["--host", "x"], 2, "unknown option '--host' (did you mean '--hosts'?)"),
+        (["--launcher", "ssh"], 2, "--launcher: 'ssh' is not one of auto, mpirun, srun, none"),
+        (["--hosts", "gone"], 1, "cannot read 'gone': No such file or directory"),
+        (["x"], 2, "expected no file, found 'x'"),
+        (["--", "./gone"], 1, "cannot run './gone': No such file or directory"),
+    ):
+        found = check(shardcc, *words, cwd=work)
+        checks.check(text, found == (status, [], [f"shardcc: error: {text}"]), str(found))
+    hosts = write_hosts(work, "a", "b", "a")
+    found = check(shardcc, "--hosts", hosts)
+    checks.check("a host twice", found == (1, [], [f"{hosts}: error: line 3: 'a' is there twice; slots=N says how many ranks it takes"]), str(found))
+
+
 def main():
     o = parser(__doc__).parse_args()
     checks = Checks()
@@ -124,6 +202,9 @@ def main():
         work = Path(work)
         model = Model(o.models / "nanogpt.onnx", o.shardcc, work, cc=QUICK_CC)
         pair, two = Pair(model), Trainer(model, 2)
+        test_messages(checks, o.shardcc, work)
+        test_check(checks, o.shardcc, two, work)
+        test_problems(checks, o.shardcc, two, work)
         lines = [(x, True) for x in BLAMED] + [(x, False) for x in BLAMELESS] + [(x, True, "srun") for x in BY_SLURM]
         side_by_side(4, partial(test_left_out, checks, pair, work), partial(test_none_fits, checks, two, work), partial(test_spare, checks, pair, work),
                      *(partial(test_blamed, checks, pair, work, i, *x) for i, x in enumerate(lines)))  # fmt: skip

@@ -1,0 +1,223 @@
+// Looks at the hosts of a job, with one rank on each, for shardcc check. The ranks print these
+// lines in any order; sizes are bytes, times seconds, and a sum is -1 if the file can't be read:
+//
+//   host RANK NAME CORES MEMORY FREE_MEMORY FREE_DISK FILES LOCKED SUM_OF_SHARDCC SUM_OF_PROGRAM
+//     FREE_DISK_FOR_CHECKPOINTS
+//   link RANK ROUND_TRIP AHEAD LATENCY SECONDS_PER_BYTE
+//   seen RANK 0|1
+//
+// AHEAD is the clock of the rank less that of rank 0. The last line says whether the rank sees a
+// file that rank 0 has made.
+#include <fcntl.h>
+#include <math.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/probe/probe.h"
+#include "runtime/rt_checksum.h"
+#include "runtime/rt_file.h"
+
+enum {
+    LINK_S = 60,  // that the messages between two hosts may take
+    SEEN_S = 5,   // after which a shared file must be seen
+    CLOCK_CALLS = 10,
+    SMALL_CALLS = 201,
+    LARGE_CALLS = 5
+};
+
+// ---- a host ----
+
+static int64_t free_memory(void)
+{
+    FILE *f = fopen("/proc/meminfo", "r");
+    char line[128];
+    long long kib = 0;
+
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %lld kB", &kib) != 1)
+        ;
+    if (f)
+        fclose(f);
+    return kib * 1024;
+}
+
+// A folder that isn't there yet will be made in the nearest one above it that is.
+static int64_t free_disk(const char *folder)
+{
+    char path[4096];
+    struct statvfs s;
+
+    snprintf(path, sizeof path, "%s", folder);
+    while (statvfs(path, &s)) {
+        char *slash = strrchr(path, '/');
+        if (!strcmp(path, ".") || !strcmp(path, "/"))
+            return 0;
+        if (!slash)
+            strcpy(path, ".");
+        else
+            slash[slash == path] = 0;
+    }
+    return (int64_t)s.f_bavail * (int64_t)s.f_frsize;
+}
+
+static int64_t limit(int which)
+{
+    struct rlimit r;
+
+    return getrlimit(which, &r) || r.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)r.rlim_cur;
+}
+
+static int64_t sum_of(const char *path)
+{
+    RtChecksum sum = {0};
+    RtFileError e;
+    RtMap map;
+
+    if (!rt_map(&map, path, &e))
+        return -1;
+    rt_checksum_add(&sum, 0, map.data, map.size);
+    int64_t whole =
+        rt_checksum_whole(rt_checksum_parts(&sum, (int64_t)map.size), (int64_t)map.size);
+    rt_unmap(&map);
+    return whole;
+}
+
+static void print_host(int rank, const char *shardcc, const char *program, const char *checkpoints)
+{
+    int64_t page = sysconf(_SC_PAGE_SIZE);
+    char name[256] = "?";
+
+    gethostname(name, sizeof name - 1);
+    printf("host %d %s %ld %lld %lld %lld %lld %lld %lld %lld %lld\n", rank, name,
+           sysconf(_SC_NPROCESSORS_ONLN), (long long)(sysconf(_SC_PHYS_PAGES) * page),
+           (long long)free_memory(), (long long)free_disk("."), (long long)limit(RLIMIT_NOFILE),
+           (long long)limit(RLIMIT_MEMLOCK), (long long)sum_of(shardcc), (long long)sum_of(program),
+           (long long)free_disk(checkpoints));
+    fflush(stdout);
+}
+
+// ---- links ----
+
+static double clock_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// The shortest of several exchanges tells the most.
+static void compare_clocks(int other, bool begins, double *round_trip, double *ahead)
+{
+    *round_trip = INFINITY;
+    *ahead = 0;
+    for (int i = 0; i < CLOCK_CALLS; i++) {
+        double start = clock_now(), there = start;
+        if (begins)
+            MPI_Send(&start, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+        MPI_Recv(&there, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        double end = clock_now();
+        if (!begins)
+            MPI_Send(&end, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+        if (end - start < *round_trip) {
+            *round_trip = end - start;
+            *ahead = there - (start + end) / 2;
+        }
+    }
+}
+
+static void measure_link(const Ranks *r, int rank, char *p)
+{
+    bool begins = r->rank == 0;
+    int other = begins ? rank : 0;
+    double round_trip, ahead;
+
+    compare_clocks(other, begins, &round_trip, &ahead);
+    double small = message_seconds(other, begins, p, 1, SMALL_CALLS);
+    double large = message_seconds(other, begins, p, LARGE, LARGE_CALLS);
+    if (begins)
+        printf("link %d %.9g %.9g %.9g %.9g\n", rank, round_trip, ahead, small,
+               fmax(large - small, 1e-12) / LARGE);
+    fflush(stdout);
+}
+
+static void measure_all(const Ranks *r)
+{
+    char *p = calloc(1, LARGE);
+
+    if (!p)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int rank = 1; rank < r->n; rank++) {
+        if (r->rank == 0)
+            alarm(LINK_S);
+        if (r->rank == 0 || r->rank == rank)
+            measure_link(r, rank, p);
+    }
+    free(p);
+}
+
+// ---- the shared folder ----
+
+static const char *shared;  // the file; rank 0 removes it, however it ends
+
+static void end_early(int signal)
+{
+    if (shared)
+        unlink(shared);
+    _exit(1);
+}
+
+static bool make_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return false;
+    shared = path;
+    return close(fd) == 0;
+}
+
+// File systems over a network may take a moment.
+static bool sees_file(const char *path)
+{
+    for (int i = 0; i < 10 * SEEN_S; i++) {
+        if (access(path, F_OK) == 0)
+            return true;
+        usleep(100000);
+    }
+    return false;
+}
+
+static void look_at_file(const Ranks *r, const char *path)
+{
+    int made = r->rank == 0 && make_file(path);
+
+    if (r->n > 1)
+        MPI_Bcast(&made, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    printf("seen %d %d\n", r->rank, made && sees_file(path));
+    fflush(stdout);
+    ranks_wait(r);
+    if (shared)
+        unlink(shared);
+}
+
+int probe_check(char **argv)
+{
+    signal(SIGALRM, end_early);
+    signal(SIGTERM, end_early);
+    signal(SIGINT, end_early);
+    alarm(LINK_S);
+    Ranks r = ranks_start();
+    alarm(LINK_S * (unsigned)r.n);
+    print_host(r.rank, argv[0], argv[1], argv[2]);
+    measure_all(&r);
+    look_at_file(&r, argv[3]);
+    ranks_end(&r);
+    return 0;
+}
