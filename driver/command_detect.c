@@ -37,7 +37,7 @@ static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d
     int status;
 
     snprintf(threads, sizeof threads, "%d", o->threads);
-    if (!launch_read(argv, t, &status, d)) {
+    if (!launch_read(argv, t, NULL, &status, d)) {
         diag_note(d, "it is a part of shardcc");
         return false;
     }

@@ -193,7 +193,9 @@ static bool is_final(const Job *j, int status)
 
 static void say_failure(const Job *j, int status, const char *rest)
 {
-    if (status > 128)
+    enum { LAST_SIGNAL = 64 };
+
+    if (status > 128 && status <= 128 + LAST_SIGNAL)
         fprintf(stderr, "shardcc: %s: ended by signal %d; %s\n", name_of(j), status - 128, rest);
     else
         fprintf(stderr, "shardcc: %s: ended with status %d; %s\n", name_of(j), status, rest);

@@ -19,6 +19,7 @@ static const Sign signs[] = {
     // Open MPI.
     {"mpirun noticed that process rank ", " with PID ", .is_rank = true},
     {" on node ", "", .in = "Remote daemon"},
+    {"Node: ", ""},  // of a program that can't be run there
     // ssh, by which mpirun reaches hosts.
     {"ssh: connect to host ", " port "},
     {"ssh: Could not resolve hostname ", ":"},

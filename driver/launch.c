@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -12,35 +13,68 @@
 
 // ---- to read what they print ----
 
-// Takes at most 1 MiB; the rest is read and dropped, so that the program doesn't wait.
-static void read_all(int fd, Text *t)
+// Takes at most 1 MiB; the rest is read and dropped, so that the program doesn't wait. False: the
+// end has come.
+static bool read_some(int fd, Text *t)
 {
     enum { MOST = 1 << 20 };
     char buffer[4096];
-    ssize_t n;
+    ssize_t n = read(fd, buffer, sizeof buffer);
 
-    while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
-        if (n > 0 && t->n < MOST)
-            text_put(t, buffer, (size_t)n);
+    if (n > 0 && t->n < MOST)
+        text_put(t, buffer, (size_t)n);
+    return n > 0 || (n < 0 && errno == EINTR);
 }
 
-bool launch_read(char *const *argv, Text *t, int *status, Diag *d)
+// Reads both until they end. Negative ones don't count.
+static void read_all(const int fd[2], Text *const to[2])
+{
+    struct pollfd from[2] = {{.fd = fd[0], .events = POLLIN}, {.fd = fd[1], .events = POLLIN}};
+
+    while (from[0].fd >= 0 || from[1].fd >= 0) {
+        if (poll(from, 2, -1) < 0)
+            continue;
+        for (int i = 0; i < 2; i++)
+            if (from[i].fd >= 0 && from[i].revents && !read_some(from[i].fd, to[i]))
+                from[i].fd = -1;
+    }
+}
+
+// Starts it with pipes for its stdout and, if `has_errors`, its stderr, and sets `fd` to their
+// ends. Returns errno.
+static int spawn(char *const *argv, bool has_errors, int fd[2], pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
+    int pipes[2][2] = {{-1, -1}, {-1, -1}};
+
+    posix_spawn_file_actions_init(&actions);
+    int error =
+        pipe2(pipes[0], O_CLOEXEC) || (has_errors && pipe2(pipes[1], O_CLOEXEC)) ? errno : 0;
+    for (int i = 0; i < 2; i++)
+        if (pipes[i][1] >= 0)
+            posix_spawn_file_actions_adddup2(&actions, pipes[i][1],
+                                             i ? STDERR_FILENO : STDOUT_FILENO);
+    error = error ? error : posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    for (int i = 0; i < 2; i++) {
+        if (pipes[i][1] >= 0)
+            close(pipes[i][1]);
+        fd[i] = pipes[i][0];
+    }
+    return error;
+}
+
+bool launch_read(char *const *argv, Text *t, Text *errors, int *status, Diag *d)
+{
     int fd[2], ended = 0;
     pid_t pid;
+    int error = spawn(argv, errors, fd, &pid);
 
-    int error = pipe2(fd, O_CLOEXEC) ? errno : 0;
-    if (!error) {
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, fd[1], STDOUT_FILENO);
-        error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        close(fd[1]);
-        if (!error)
-            read_all(fd[0], t);
-        close(fd[0]);
-    }
+    if (!error)
+        read_all(fd, (Text *const[]){t, errors});
+    for (int i = 0; i < 2; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
     while (!error && waitpid(pid, &ended, 0) < 0 && errno == EINTR)
         ;
     *status = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
@@ -214,7 +248,7 @@ static bool add_mpirun(Arena *a, int ranks, const Hosts *hosts, Strings *to, Dia
     Text said = {0};
     int status;
 
-    if (!launch_read(version, &said, &status, d))
+    if (!launch_read(version, &said, NULL, &status, d))
         return false;
     bool is_open_mpi = said.s && strstr(said.s, "Open MPI");
     text_free(&said);

@@ -35,7 +35,7 @@ bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
     int status;
 
     *to = (TrainerFile){.path = path, .ranks = 1};
-    if (!launch_read(info, &t, &status, d))
+    if (!launch_read(info, &t, NULL, &status, d))
         return false;
     bool ok = !status && t.s && strstr(t.s, "\narena ");
     double ranks = ok ? number_after(t.s, "\nranks ") : 0;

@@ -29,6 +29,7 @@ BLAMED = (
     "ssh: connect to host b port 22: Connection refused",
     "ssh: Could not resolve hostname b: Name or service not known",
     "root@b.cluster: Permission denied (publickey).",
+    "Node: b",
 )
 BY_SLURM = ("srun: error: b: task 1: Killed", "slurmstepd: error: *** STEP 1.0 ON a CANCELLED DUE TO NODE FAILURE *** Node failure on b")
 # Those that blame no host.
@@ -153,12 +154,12 @@ def test_problems(checks, shardcc, two, work):
         ({"shardcc": -1}, [f"b: error: '{shardcc}' can't be read there"]),
         ({"program": 8}, [f"b: error: another '{two.program}' is there than on a"]),
         ({"program": -1}, [f"b: error: '{two.program}' can't be read there"]),
-        ({"seen": 0}, ["b: error: what the first host writes into '.' isn't there"]),
+        ({"seen": 0}, ["b: error: a file that a has made in '.' isn't there"]),
         ({"free": 20 << 30}, ["b: error: 20.0 GiB of memory are free, less than half of the median 60.0 GiB"]),
         ({"disk": 1 << 30}, ["b: error: 1.0 GiB of disk are free, less than half of the median 1.0 TiB"]),
         ({"ahead": 3}, ["b: error: its clock is 3.0 s ahead of that of a"]),
         ({"ahead": -2}, ["b: error: its clock is 2.0 s behind that of a"]),
-        ({"ahead": None}, ["b: error: messages don't come through to a"]),
+        ({"ahead": None}, ["b: error: messages between a and it don't come through"]),
         ({"cores": None, "ahead": None}, ["b: error: it doesn't answer"]),
     )
     for number, (fault, expected) in enumerate(cases):
@@ -175,9 +176,22 @@ def test_problems(checks, shardcc, two, work):
     small = f"host 0 own 8 {1 << 30} 1 {1 << 40} 64 64 7 9 1"
     env = write_script(work / "small", f"echo {small}; echo seen 0 1")
     status, out, err = check(shardcc, "--hosts", write_hosts(work, "a"), "--", two.program, "--checkpoint", "runs", env=env)
-    texts = [rf"a: error: 1 rank of '{two.program}' would take [0-9.]+ MiB of memory, 1 B are free", r"a: error: two checkpoints in 'runs' need [0-9.]+ [KM]iB, 1 B are free",
+    texts = [rf"a: error: 1 rank of '{two.program}' would take [0-9.]+ MiB of memory, 1 B are free", r"a: error: two checkpoints in 'runs' would take [0-9.]+ [KM]iB, 1 B are free",
              rf"{two.program}: error: it has 2 ranks, the hosts have slots for 1"]  # fmt: skip
     checks.check("no room for the program", status == 1 and len(err) == 3 and all(map(re.fullmatch, texts, err)), f"{status} {err}")
+
+
+def test_gone(checks, shardcc, two, work):
+    """A host out of reach doesn't hide the others; without its launcher there is no table."""
+    said = "ssh: Could not resolve hostname b: Name or service not known"
+    own = f"host 0 own 8 1 1 1 64 64 7 9 1; echo host 1 own 8 1 1 1 64 64 7 9 1; echo link 1 1e-5 0 1e-5 1e-9; echo seen 0 1; echo seen 1 1"
+    env = write_script(work / "gone", f'case "$4" in *b*) echo "{said}" >&2; exit 1;; esac; echo {own}')
+    status, out, err = check(shardcc, "--hosts", write_hosts(work, "a", "b", "c"), env=env)
+    checks.check("a host out of reach", (status, err) == (1, [f"b: error: it is out of reach: {said}"]), f"{status} {err}")
+    checks.check("the others are looked at", [x.split()[:2] for x in out[2:]] == [["a", "own"], ["b", "no"], ["c", "own"]], str(out))
+    env = write_script(work / "broken", "echo It broke. >&2; exit 5")
+    found = check(shardcc, "--hosts", write_hosts(work, "a"), env=env)
+    checks.check("the launcher fails", found == (1, [], ["It broke.", "shardcc: error: the probe ended with status 5 on the hosts"]), str(found))
 
 
 def test_messages(checks, shardcc, work):
@@ -204,6 +218,7 @@ def main():
         pair, two = Pair(model), Trainer(model, 2)
         test_messages(checks, o.shardcc, work)
         test_check(checks, o.shardcc, two, work)
+        test_gone(checks, o.shardcc, two, work)
         test_problems(checks, o.shardcc, two, work)
         lines = [(x, True) for x in BLAMED] + [(x, False) for x in BLAMELESS] + [(x, True, "srun") for x in BY_SLURM]
         side_by_side(4, partial(test_left_out, checks, pair, work), partial(test_none_fits, checks, two, work), partial(test_spare, checks, pair, work),
