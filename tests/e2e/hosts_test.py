@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from checkpoint_test import Trainer
-from harness import Checks, side_by_side
+from harness import Checks, read_safetensors, relative, side_by_side
 from model import QUICK_CC, Model, parser
 from run_test import ENV, Job, is_program
 
@@ -76,7 +76,8 @@ def write_hosts(folder, *names):
 
 def test_left_out(checks, pair, work):
     """Both hosts are this machine; the rank of the second one is killed twice."""
-    name = pair.program.name
+    name, whole = pair.program.name, Job(pair, "whole")
+    checks.check("a whole run", whole.end() == (0, []))
     job = Job(pair, "left_out", own=["--hosts", write_hosts(work, "localhost", "127.0.0.1")])
     job.wait_for_step()
     job.wait_for_step(kill_second(job))
@@ -87,7 +88,10 @@ def test_left_out(checks, pair, work):
              f"shardcc: {name}: ended .*; restart 2 of 3 in 2 s", "shardcc: 127.0.0.1 has failed twice and is left out",
              f"shardcc: {name}.1 goes on, with 1 rank", f"shardcc: {name}.1 is at its next step, {TIME}"]  # fmt: skip
     fine = len(said) == len(texts) and all(re.fullmatch(a, b) for a, b in zip(texts, said))
-    checks.check("a host is left out", status == 0 and fine and (job.folder / "w.st").exists(), f"{status} {said}")
+    checks.check("a host is left out", status == 0 and fine, f"{status} {said}")
+    found, expected = (read_safetensors(x.folder / "w.st") for x in (job, whole))
+    error = max(relative(found[x], expected[x]) for x in expected)
+    checks.check("with the weights of a whole run, to rounding", error < 1e-3, f"{error:.1e}")
 
 
 def test_blamed(checks, pair, work, number, line, is_blamed, launcher="mpirun"):
