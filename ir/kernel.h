@@ -86,7 +86,8 @@ struct Kernel {
     // want[i].
     uint64_t copies;
     int64_t (*want)[MAX_RANK];  // [operand]
-    int over;  // an input that the output may overwrite, if nothing reads it again; 0: none
+    // 1 + an input that the output may overwrite, if nothing reads it again; 0: none.
+    int over;
     // Set by the caller if the node is a shard: the size of the whole by factor of the rule, and a
     // mask of the factors that are split. NULL: the node is whole.
     const int64_t *whole;

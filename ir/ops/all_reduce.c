@@ -24,6 +24,7 @@ static void all_reduce_exchange(const Node *n, int ranks, const Tensor *x, Tenso
 static void all_reduce_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                               Kernel *k)
 {
+    k->over = 1;
     kernel_exchange(g, n, 1, exchange_flat(in(g, n, 0)), REDUCTION, stride, k);
 }
 

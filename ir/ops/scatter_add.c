@@ -118,7 +118,7 @@ static void scatter_add_eval(const Graph *g, const Node *n, const Place *p, cons
 static void scatter_add_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                                Kernel *k)
 {
-    k->over = n->in[SCATTER_ONTO] ? SCATTER_ONTO : 0;
+    k->over = n->in[SCATTER_ONTO] ? 1 + SCATTER_ONTO : 0;
     kernel_gather(g, n, stride, out(g, n), k);
 }
 

@@ -193,7 +193,7 @@ static void check_disjoint(Check *c, const Node *n, const Footprint *f)
 
     for (int k = it->n_in; k < it->n_in + it->n_out; k++)
         for (int j = 0; j < k; j++) {
-            bool is_over = it->call.kernel.over && j == it->call.kernel.over && f[j].at == f[k].at;
+            bool is_over = j + 1 == it->call.kernel.over && f[j].at == f[k].at;
             if (it->operands[j].base && !is_over && footprints_intersect(&f[j], &f[k]))
                 check_fail(c, n, "its result is written over another operand");
         }

@@ -90,6 +90,20 @@ static bool ends_accumulator(const Program *p, const Set *s, int item, const Ope
            !is_used_between(s, 0, item, y->buffer);
 }
 
+// The item that ends the work of `item`: of a collective that runs beside others its wait, which
+// stands in the same turn of a loop if it comes later; else the item itself.
+static int end_of_item(const Set *s, int item)
+{
+    const Item *it = &s->items[item];
+
+    if (it->kind != ITEM_KERNEL || !it->call.slot)
+        return item;
+    for (int i = item + 1; i < s->n_items; i++)
+        if (s->items[i].kind == ITEM_WAIT && s->items[i].call.slot == it->call.slot)
+            return s->items[i].skew == it->skew ? i : item;
+    return item;
+}
+
 // Is `from` read last and `to` written first by the item?
 static bool ends_and_begins(const Program *p, const Set *s, int item, const Operand *from,
                             const Operand *to)
@@ -99,7 +113,9 @@ static bool ends_and_begins(const Program *p, const Set *s, int item, const Oper
 
     if (a->kind == BUFFER_PERSISTENT)
         return ends_accumulator(p, s, item, from, to);
-    return a->kind == BUFFER_LOCAL && !x->step && !y->step && a->last == item && b->first == item;
+    int end = end_of_item(s, item);
+    return a->kind == BUFFER_LOCAL && !x->step && !y->step && a->last == end && b->first == item &&
+           !is_used_between(s, item + 1, end, x->buffer);
 }
 
 // Can the item write output `to` over input `from`, which it reads last?
@@ -148,7 +164,7 @@ void lower_in_place(Program *p, Set *s, Chain *chain)
         for (int k = 0; (is_kernel || it->kind == ITEM_GROUP) && k < it->n_out; k++)
             for (int j = 0; j < it->n_in; j++) {
                 const Operand *from = &it->operands[j], *to = output_at(it, k);
-                if ((!is_kernel || j == it->call.kernel.over) &&
+                if ((!is_kernel || j + 1 == it->call.kernel.over) &&
                     can_overwrite(p, s, i, from, to, chain)) {
                     int32_t old = s->storage[from->base].buffer, new = s->storage[to->base].buffer;
                     if (chain)

@@ -66,14 +66,17 @@ static inline void run_exchange(const Machines *x, const Item *it, const int *la
     }
 }
 
-// Fills the collective's result with NaN: between its start and its wait nobody may read it.
+// Fills the collective's result with NaN: between its start and its wait nobody may read it. A
+// result that overwrites the input stays: whoever reads it gets this rank's term alone.
 static inline void poison(const Machines *x, const Item *it, const int *layer)
 {
     const Value *y = value_of(x->all_ranks.s->g, it->operands[1].value);
 
-    for (int r = 0; r < x->all_ranks.n; r++)
-        memset(x->m[r].bytes + place_at(&x->m[r], &it->operands[1], layer), 0xff,
-               (size_t)value_bytes(y));
+    for (int r = 0; r < x->all_ranks.n; r++) {
+        int64_t at = place_at(&x->m[r], &it->operands[1], layer);
+        if (at != place_at(&x->m[r], &it->operands[0], layer))
+            memset(x->m[r].bytes + at, 0xff, (size_t)value_bytes(y));
+    }
 }
 
 static inline void run_on_all(void *machines, const Item *it, const int *layer)
