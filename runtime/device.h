@@ -38,6 +38,7 @@ struct RtDevice {
     // which has zeros afterwards. Returns false after a message. NULL: there is nothing to choose.
     bool (*tune)(Rt *rt, const RtModel *m);
     // Copy between host memory and the arena. Afterwards the host's bytes may be changed, or read.
+    // One thread of the host calls them at a time.
     void (*copy_in)(Rt *rt, int64_t to, const void *from, int64_t bytes);
     void (*copy_out)(Rt *rt, void *to, int64_t from, int64_t bytes);
     // Writes an element of `bytes` bytes `count` times.

@@ -36,14 +36,30 @@ static void cpu_close(Rt *rt, const RtModel *m)
     rt->arena = NULL;
 }
 
+// All threads copy what is large: most of the time goes to pages that are touched for the first
+// time. Each thread has huge pages of its own.
+static void copy(const Rt *rt, char *to, const char *from, int64_t bytes)
+{
+    enum { PART = 1 << 21 };
+    int64_t parts = (bytes + PART - 1) / PART;
+
+    if (parts < 2 || rt->threads < 2) {
+        memcpy(to, from, (size_t)bytes);
+        return;
+    }
+#pragma omp parallel for num_threads(rt->threads) schedule(static)
+    for (int64_t i = 0; i < parts; i++)
+        memcpy(to + i * PART, from + i * PART, (size_t)(i < parts - 1 ? PART : bytes - i * PART));
+}
+
 static void cpu_copy_in(Rt *rt, int64_t to, const void *from, int64_t bytes)
 {
-    memcpy(rt->arena + to, from, (size_t)bytes);
+    copy(rt, rt->arena + to, from, bytes);
 }
 
 static void cpu_copy_out(Rt *rt, void *to, int64_t from, int64_t bytes)
 {
-    memcpy(to, rt->arena + from, (size_t)bytes);
+    copy(rt, to, rt->arena + from, bytes);
 }
 
 static void cpu_fill(Rt *rt, int64_t to, const void *element, int64_t bytes, int64_t count)

@@ -137,32 +137,15 @@ int64_t rt_saver_own_bytes(const RtSaver *s)
     return bytes;
 }
 
-// Bytes of the arena that threads copy.
-typedef struct Copying {
-    Rt *rt;
-    int64_t place;
-    char *to;
-} Copying;
-
-static void copy_part(void *context, int64_t first, int64_t last)
-{
-    const Copying *c = context;
-
-    c->rt->device->copy_out(c->rt, c->to + first, c->place + first, last - first);
-}
-
 void rt_saver_copy(const RtSaver *s, char *to)
 {
-    enum { LEAST = 1 << 20 };  // bytes that are worth a thread
+    Rt *rt = &s->run->rt;
 
     for (int i = 0; i < s->entries.n; i++) {
         int64_t bytes = rt_element_bytes(s->entries.tensor[i]);
         int64_t place = rt_place(s->entries.tensor[i], s->entries.layer[i]);
-        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); to += r.count * bytes) {
-            Copying c = {&s->run->rt, place + r.own * bytes, to};
-            rt_parallel(r.count * bytes < LEAST ? 1 : s->run->share.threads, r.count * bytes,
-                        copy_part, &c);
-        }
+        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); to += r.count * bytes)
+            rt->device->copy_out(rt, to, place + r.own * bytes, r.count * bytes);
     }
 }
 

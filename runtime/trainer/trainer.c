@@ -15,16 +15,19 @@
 // sysexits.h.
 enum { TRY_AGAIN = 75 };
 
+// The arena has zeros, which aren't written once more: the first step then touches those pages. The
+// watch has filled it with NaN.
 static void start_tensors(RtRun *run)
 {
     const RtModel *m = run->model;
 
     for (int i = 0; i < m->n_tensors; i++) {
         const RtTensor *t = &m->tensors[i];
+        bool has_fill = t->role == RT_STATE || t->role == RT_ZERO;
 
-        if (t->role == RT_STATE || t->role == RT_ZERO)
+        if (has_fill && (t->fill != 0 || run->rt.watch))
             rt_fill_tensor(&run->rt, m, t, t->fill);
-        else if (t->n_parts)  // also fills the padding of chunks
+        else if (t->n_parts && run->rt.watch)  // also fills the padding of chunks
             rt_fill_tensor(&run->rt, m, t, 0);
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
             rt_load_shard(&run->rt, m, t, l, t->type,

@@ -208,12 +208,39 @@ static void cpu_fills(void **state)
         }
 }
 
+// Copies of all sizes are whole, on one thread and on several, and nothing beside them is written.
+static void cpu_copies(void **state)
+{
+    enum { MOST = (5 << 20) + 3, ROOM = MOST + 2 };
+    static const int sizes[] = {0, 1, 4096, 1 << 21, (1 << 21) + 1, MOST};
+    char *arena = malloc(ROOM), *from = malloc(MOST), *to = malloc(ROOM);
+
+    for (int i = 0; i < MOST; i++)
+        from[i] = (char)(i * 7 + i / 4093);
+    for (int k = 0; k < 2 * N(sizes); k++) {
+        Rt rt = {.arena = arena, .threads = k % 2 ? 3 : 1};
+        int n = sizes[k / 2];
+
+        memset(arena, 99, ROOM);
+        memset(to, 98, ROOM);
+        rt_cpu.copy_in(&rt, 1, from, n);
+        assert_true(arena[0] == 99 && arena[n + 1] == 99);
+        rt_cpu.copy_out(&rt, to + 1, 1, n);
+        assert_true(to[0] == 98 && to[n + 1] == 98);
+        assert_memory_equal(to + 1, from, n);
+    }
+    free(arena);
+    free(from);
+    free(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_as_the_cpu),
         cmocka_unit_test(marks_what_it_measures),
         cmocka_unit_test(cpu_fills),
+        cmocka_unit_test(cpu_copies),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
