@@ -18,7 +18,8 @@ __attribute__((format(printf, 2, 3))) bool rt_file_fail(RtFileError *e, const ch
 
 // ---- text ----
 
-// Copies `s` with bytes that could disturb a terminal as \xHH; truncates with "...".
+// Copies `s` with bytes that aren't UTF-8 or could disturb a terminal as \xHH; truncates with
+// "...".
 void rt_printable(char *to, size_t room, const char *s);
 
 // Writes `s` as a JSON string with quotes and a final 0, if `room` suffices. Always returns the

@@ -5,22 +5,35 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/rt_utf8.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' numbers are used in place");
+
+// Is there a character that can be printed? Sets *bytes to its length, else to 1.
+static bool is_plain(const char *s, int *bytes)
+{
+    unsigned char c = (unsigned char)s[0];
+    int n = rt_utf8_length(s);
+    bool is_control = c < 0x20 || c == 0x7f || (n == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0);
+    bool plain = n > 0 && !is_control;
+
+    *bytes = plain ? n : 1;
+    return plain;
+}
 
 void rt_printable(char *to, size_t room, const char *s)
 {
+    enum { MOST = 4, DOTS = 4 };  // bytes of a character or an escape; of the end
     size_t n = 0;
 
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        bool plain = c >= 0x20 && c != 0x7f;
+    for (int bytes; *s && n + MOST + DOTS <= room; s += bytes) {
+        bool plain = is_plain(s, &bytes);
 
-        if (n + 4 + 4 > room)
-            break;
         if (plain)
-            to[n++] = (char)c;
+            memcpy(to + n, s, (size_t)bytes);
         else
-            n += (size_t)snprintf(to + n, 5, "\\x%02x", c);
+            snprintf(to + n, MOST + 1, "\\x%02x", (unsigned char)*s);
+        n += plain ? (size_t)bytes : MOST;
     }
     snprintf(to + n, room - n, "%s", *s ? "..." : "");
 }
