@@ -1,5 +1,6 @@
 // Runs trainers on a device whose memory the host can't touch: Rt.arena is a reserved address, and
 // the bytes are elsewhere. Results must be those of the CPU's device.
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "runtime/device.h"
@@ -8,6 +9,7 @@
 // The device's memory. Each trainer is a process of its own.
 static char *memory;
 static int synchronised, marked;
+static atomic_int copies_of_others;  // by threads other than the trainer's
 
 static bool far_open(Rt *rt, const RtModel *m)
 {
@@ -20,11 +22,13 @@ static bool far_open(Rt *rt, const RtModel *m)
 
 static void far_copy_in(Rt *rt, int64_t to, const void *from, int64_t bytes)
 {
+    copies_of_others += gettid() != getpid();
     memcpy(memory + to, from, (size_t)bytes);
 }
 
 static void far_copy_out(Rt *rt, void *to, int64_t from, int64_t bytes)
 {
+    copies_of_others += gettid() != getpid();
     memcpy(to, memory + from, (size_t)bytes);
 }
 
@@ -49,7 +53,7 @@ static void far_close(Rt *rt, const RtModel *m)
 {
     FILE *f = fopen("counted", "w");
 
-    fprintf(f, "synchronised %d marked %d", synchronised, marked);
+    fprintf(f, "synchronised %d marked %d others %d", synchronised, marked, copies_of_others);
     fclose(f);
     munmap(rt->arena, (size_t)m->arena_bytes);
     free(memory);
@@ -192,6 +196,30 @@ static void marks_what_it_measures(void **state)
     assert_int_equal(last_loss("counted", "marked "), 0);
 }
 
+// A device whose copies share something, staging memory say, copies by one thread, also where a
+// tensor is large enough for several.
+static void copies_by_one_thread(void **state)
+{
+    enum { COUNT = 1 << 19 };
+    RtTensor tensors[N(linear_tensors) + 1];
+    RtModel far = far_model(&linear);
+
+    memcpy(tensors, linear_tensors, sizeof linear_tensors);
+    tensors[N(linear_tensors)] = (RtTensor){.role = RT_PARAMETER,
+                                            .type = RT_F32,
+                                            .name = "large",
+                                            .rank = 1,
+                                            .dim = {COUNT},
+                                            .at = L_BYTES};
+    far.tensors = tensors;
+    far.n_tensors = N(tensors);
+    far.arena_bytes = L_BYTES + 4 * COUNT + 64;
+    Said s = run_trainer(&far, "--data data --steps 2 --checkpoint runs --checkpoint-every 1"
+                               " --threads 1 --quiet");
+    assert_ran(&s);
+    assert_int_equal(last_loss("counted", "others "), 0);
+}
+
 // An element of any size is repeated, and nothing beside it is written.
 static void cpu_fills(void **state)
 {
@@ -239,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_as_the_cpu),
         cmocka_unit_test(marks_what_it_measures),
+        cmocka_unit_test(copies_by_one_thread),
         cmocka_unit_test(cpu_fills),
         cmocka_unit_test(cpu_copies),
     };
