@@ -97,8 +97,6 @@ static bool make_folder(RtCheckpoints *c)
     int64_t step = c->run->step;
 
     rt_checkpoint_remove(folder, step);  // what a killed run has left, or what wasn't whole
-    if (!rt_checkpoint_path(c->path, folder, step, NULL))
-        return warn(c, strerror(ENAMETOOLONG));
     if (mkdir(c->path, 0777) != 0 && errno != EEXIST)
         return warn(c, strerror(errno));
     return rt_sync_folder(folder) || warn(c, strerror(errno));
@@ -138,8 +136,10 @@ static void describe(RtCheckpoints *c, const RtLog *log)
 static bool begin_files(RtCheckpoints *c)
 {
     RtRun *run = c->run;
-    bool ok = rt_agree_to_try(run, run->rank > 0 || make_folder(c));
+    bool ok = rt_checkpoint_path(c->path, run->o.checkpoint, run->step, NULL) ||
+              warn(c, strerror(ENAMETOOLONG));
 
+    ok = rt_agree_to_try(run, ok && (run->rank > 0 || make_folder(c)));
     for (int i = 0; i < RT_CHECKPOINT_FILES && ok; i++) {
         if (!c->file[i].entries.n)
             continue;
