@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "driver/export_model.h"
 #include "driver/internal.h"
 #include "report/report.h"
 #include "runtime/rt_checkpoint.h"
@@ -11,6 +12,8 @@
 typedef struct Request {
     const char *word[2];  // what to do, and the folder
     const char *output;
+    const char *onnx;  // the model to copy; NULL: export the weights alone
+    Strings bind, shape;
     int step;  // 0: any
     bool best;
 } Request;
@@ -18,7 +21,14 @@ typedef struct Request {
 #define AT(field) offsetof(Request, field)
 
 static const OptionDef options[] = {
-    {"-o", "FILE.safetensors", &option_text, AT(output), "where `export` writes the weights"},
+    {"-o", "FILE", &option_text, AT(output),
+     "where `export` writes the weights (safetensors), or the model with them"},
+    {"--onnx", "MODEL.onnx", &option_text, AT(onnx),
+     "export a copy of the model with the checkpoint's weights in the place of its own"},
+    {"--bind", "DIM=N", &option_texts, AT(bind),
+     "the size of a named dim of the model, as for the compiler (1)", .check = check_bind},
+    {"--shape", "INPUT=N,N", &option_texts, AT(shape),
+     "the shape of an input of the model, as for the compiler", .check = check_shape},
     {"--step", "N", &option_count, AT(step),
      "only the checkpoint after step N (all; of export the last one)", .most = INT_MAX},
     {"--best", NULL, &option_flag, AT(best),
@@ -28,7 +38,8 @@ static const OptionDef options[] = {
 
 static const Command command = {
     "shardcc checkpoint ls|verify FOLDER [--step N]\n"
-    "shardcc checkpoint export FOLDER -o FILE.safetensors [--step N | --best]\n\n"
+    "shardcc checkpoint export FOLDER -o FILE.safetensors [--step N | --best]\n"
+    "shardcc checkpoint export FOLDER --onnx MODEL.onnx -o FILE.onnx [--step N | --best]\n\n"
     "Looks at the checkpoints that a trainer has written into the folder of --checkpoint.\n"
     "`verify` and `export` compare all bytes with the checksums in the manifest.\n\n",
     options,
@@ -165,6 +176,34 @@ static int64_t exported_step(const Request *r, Diag *d)
     return -1;
 }
 
+static int export_weights(Arena *a, const Request *r, const char *path, int64_t step, Diag *d)
+{
+    RtFileError e;
+
+    if (!output_is_writable(a, r->output, d))
+        return EXIT_USER;
+    if (!copy_file(path, r->output, &e)) {
+        d->file = base_name(r->output);
+        diag_error(d, "%s", e.text);
+        return EXIT_USER;
+    }
+    printf("wrote %s, the weights after step %" PRId64 "\n", r->output, step);
+    return 0;
+}
+
+static int export_copy(Arena *a, const Request *r, const char *path, int64_t step, Diag *d)
+{
+    ExportModel o = {
+        .model = r->onnx, .bind = r->bind, .shape = r->shape, .weights = path, .output = r->output};
+    bool has_data = false;
+
+    if (!export_model(a, &o, &has_data, d))
+        return EXIT_USER;
+    printf("wrote %s%s%s%s, the model with the weights after step %" PRId64 "\n", r->output,
+           has_data ? " and " : "", has_data ? r->output : "", has_data ? ".data" : "", step);
+    return 0;
+}
+
 static int export(Arena *a, const Request *r, Diag *d)
 {
     char path[PATH_MAX];
@@ -180,16 +219,8 @@ static int export(Arena *a, const Request *r, Diag *d)
         diag_error(d, "the checkpoint of step %" PRId64 " isn't whole: %s", step, e.text);
         return EXIT_USER;
     }
-    if (!output_is_writable(a, r->output, d))
-        return EXIT_USER;
-    if (!rt_checkpoint_path(path, r->word[1], step, RT_WEIGHTS_FILE) ||
-        !copy_file(path, r->output, &e)) {
-        d->file = base_name(r->output);
-        diag_error(d, "%s", e.text);
-        return EXIT_USER;
-    }
-    printf("wrote %s, the weights after step %" PRId64 "\n", r->output, step);
-    return 0;
+    (void)rt_checkpoint_path(path, r->word[1], step, RT_WEIGHTS_FILE);  // its bytes were read
+    return r->onnx ? export_copy(a, r, path, step, d) : export_weights(a, r, path, step, d);
 }
 
 int checkpoint_command(Arena *a, int argc, char **argv)
@@ -207,7 +238,11 @@ int checkpoint_command(Arena *a, int argc, char **argv)
     else if (!r.word[1])
         complain(&status, "no folder of checkpoints given; --help tells more");
     else if (exports != (r.output != NULL))
-        complain(&status, exports ? "export needs -o FILE.safetensors" : "-o is for export alone");
+        complain(&status, exports ? "export needs -o FILE" : "-o is for export alone");
+    else if (r.onnx && !exports)
+        complain(&status, "--onnx is for export alone");
+    else if ((r.bind.n || r.shape.n) && !r.onnx)
+        complain(&status, "%s needs --onnx", r.bind.n ? "--bind" : "--shape");
     else if (r.best && (!exports || r.step))
         complain(&status,
                  r.step ? "--best and --step: say one of them" : "--best is for export alone");

@@ -105,6 +105,8 @@ static int64_t read_dim(Binding *b, const char *input, int i,
         text_printf(&b->dims, "%s'%.200s'", b->dims.n ? ", " : "", name);
     const char *s = *name ? option_find(o->bind, o->n_bind, name, &place) : NULL;
     if (!s) {
+        if (shape < 0 && o->unbound)
+            return o->unbound;
         if (shape < 0)
             report_unbound(b, input, i, name);
         return shape;

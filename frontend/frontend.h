@@ -4,6 +4,7 @@
 #define SHARDCC_FRONTEND_H
 
 #include "ir/ir.h"
+#include "runtime/rt_file.h"
 
 typedef struct ImportOptions {
     const char *path;         // of the .onnx file
@@ -11,6 +12,7 @@ typedef struct ImportOptions {
     int n_bind;
     const char *const *shape;  // "input_ids=4,64"
     int n_shape;
+    int64_t unbound;  // the size of dims that nothing binds; 0: that is an error
     // The bound batch (dim 0 of the inputs) is split into this many micro-batches; ≥ 1.
     int accumulate;
     bool training;              // dropout is active, batch norm uses batch statistics
@@ -31,9 +33,17 @@ typedef struct Weight {
     const void *data;  // bytes computed or decoded by the importer (typed data fields)
 } Weight;
 
+// A tensor of the model's file that holds a parameter or buffer. Tied tensors hold the same one.
+typedef struct WeightTensor {
+    int64_t place;     // where its message begins in the file
+    const char *name;  // of the parameter
+} WeightTensor;
+
 typedef struct Weights {
     Weight *weight;
     int n;
+    const WeightTensor *tensor;  // also of weights that the graph doesn't use
+    int n_tensors;
     const char *model;  // path of the .onnx file
     const char **file;  // other files beneath its folder that hold tensors, used or not
     int n_files;
@@ -48,5 +58,13 @@ Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d);
 // Copies the weights into a new safetensors file. This checks external data: each file must lie
 // beneath the model's folder, be a regular file with one link, and be long enough.
 bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d);
+
+// Writes a copy of the model that has the values of a file in the place of its weights; all else
+// stays as it is. Tensors in files beside the model go into one, PATH.data, and so do large ones if
+// the copy would have more bytes than a protobuf message may have. Sets *has_data if there is one.
+// The values must have exactly the names, types and shapes of the weights: all differences are
+// listed. Nothing is left after an error.
+bool weights_export(const Weights *w, const Graph *g, const RtSafe *values, const char *path,
+                    bool *has_data, Diag *d);
 
 #endif

@@ -64,6 +64,8 @@ static void list_weights(const Import *x, Weights *w)
     for (int i = 0; i < x->n_weights; i++)
         map_set(&place, x->weights[i].name, i + 1);
     *w = (Weights){.weight = arena_array(x->arena, Weight, x->n_weights + 1),
+                   .tensor = x->stored,
+                   .n_tensors = x->n_stored,
                    .model = x->o->path ? arena_string(x->arena, "%s", x->o->path) : NULL,
                    .file = x->file,
                    .n_files = x->n_files};

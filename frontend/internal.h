@@ -35,6 +35,8 @@ enum {
 // after an error.
 bool wire_reduce(const uint8_t *data, size_t size, Text *reduced, Diag *d);
 
+void wire_put_varint(Text *t, uint64_t v);  // appends a number of the wire format
+
 // Imports a model in memory: `size` bytes at `data`, as frontend_import reads them from o->path.
 // The bytes must live as long as `a`.
 Graph *import_bytes(Arena *a, const uint8_t *data, size_t size, const ImportOptions *o, Weights *w,
@@ -92,6 +94,9 @@ typedef struct Import {
     Map taken;             // names of parameters, buffers and inputs
     Weight *weights;
     int n_weights, cap_weights;
+    Map is_stored;  // tensors of the file that are in `stored`, by part_key
+    WeightTensor *stored;
+    int n_stored, cap_stored;
     Map origins;  // by node of the file, also in bodies: 1 + index in `origin`
     struct Origin *origin;
     int n_origins, cap_origins;
@@ -290,6 +295,22 @@ ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along
 
 // ---- activations (import_activation.c) ----
 ValueId relu(Graph *g, ValueId x);
+
+// ---- weights (weights.c) ----
+
+// The file that weights are being copied from: the model, or another file beneath its folder. Zero
+// is none.
+typedef struct Opened {
+    const char *path;
+    RtMap map;
+} Opened;
+
+void weights_close(Opened *s);
+// Describes the weights as the user knows them: with their own shapes, in the order of `w`, without
+// data. `t` has room for w->n.
+bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d);
+// Appends the bytes of a weight to a file. `s` keeps open what they are in.
+bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d);
 
 // ---- files (beneath.c) ----
 

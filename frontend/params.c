@@ -28,6 +28,7 @@ void params_scan(Import *x)
     map_set(&x->taken, "__metadata__", 1);  // safetensors forbids this name for tensors
     x->marks.arena = x->scratch;
     x->places.arena = x->scratch;
+    x->is_stored.arena = x->scratch;
     x->is_file.arena = x->scratch;
     x->origins.arena = x->scratch;
     x->literals.arena = x->scratch;
@@ -83,14 +84,28 @@ static const char *place_of(Import *x, const Literal *l)
                        : arena_string(x->scratch, "%p", (const void *)l->origin);
 }
 
+// Notes that a tensor of the file holds the weight. The body of a Loop adds it once per trip.
+static void note_tensor(Import *x, const Onnx__TensorProto *t, ValueId v)
+{
+    char key[PART_KEY];
+
+    if (map_get(&x->is_stored, part_key(key, t)))
+        return;
+    map_set(&x->is_stored, arena_string(x->scratch, "%s", key), 1);
+    *arena_push(x->arena, x->stored, x->n_stored, x->cap_stored) =
+        (WeightTensor){.place = (int64_t)t->place, .name = value_of(x->g, v)->name};
+}
+
 ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l)
 {
     const char *place = place_of(x, l);
     ValueId v = map_get(&x->places, place);
 
     if (v && !memcmp(value_of(x->g, v)->dim, l->dim, sizeof l->dim) &&
-        value_of(x->g, v)->dtype == l->dtype)
+        value_of(x->g, v)->dtype == l->dtype) {
+        note_tensor(x, l->origin, v);
         return v;
+    }
     Weight *w = arena_push(x->arena, x->weights, x->n_weights, x->cap_weights);
     *w = (Weight){.name = free_name(x, name), .dtype = l->dtype, .bytes = l->bytes};
     const uint8_t *data = l->data;
@@ -105,6 +120,7 @@ ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l
     }
     v = graph_value(x->g, kind, w->name, l->dtype, l->rank, l->dim);
     map_set(&x->places, place, v);
+    note_tensor(x, l->origin, v);
     return v;
 }
 

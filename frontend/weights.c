@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include "frontend/internal.h"
-#include "runtime/rt_file.h"
 
 static const char *stored_type(DType t)
 {
@@ -18,8 +17,7 @@ static const char *stored_type(DType t)
     return names[t];
 }
 
-// Describes the tensors as the user knows them: with their own shapes, in the order of the weights.
-static bool describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
+bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
 {
     Arena *a = arena_new();
     Map value = {.arena = a};
@@ -50,13 +48,7 @@ static bool describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
     return ok;
 }
 
-// The file that weights are being copied from: the model, or another file beneath its folder.
-typedef struct Opened {
-    const char *path;  // NULL: none
-    RtMap map;
-} Opened;
-
-static void close_source(Opened *s)
+void weights_close(Opened *s)
 {
     rt_unmap(&s->map);
     *s = (Opened){0};
@@ -74,7 +66,7 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
 
     if (s->path && !strcmp(s->path, path))
         return true;
-    close_source(s);
+    weights_close(s);
     int fd = *path ? open_beneath(w->model, path, d) : open(w->model, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && !*path)
         return source_error(w, path, strerror(errno), d);
@@ -89,7 +81,7 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
     return true;
 }
 
-static bool copy_weight(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
+bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
 {
     if (signal_is_pending()) {
         diag_error(d, "stopped, so nothing was written");
@@ -127,7 +119,7 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
     RtOut out;
     int64_t bytes = 0;
     char *header = NULL;
-    bool ok = t && describe(w, g, t, d);
+    bool ok = t && weights_describe(w, g, t, d);
 
     if (ok && !(header = rt_safe_header(t, w->n, &bytes))) {
         diag_error(d, "the weights' names and shapes take %" PRId64 " bytes, a file holds only %d",
@@ -140,7 +132,7 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
     } else if (ok) {
         rt_out_write(&out, header, (size_t)bytes);
         for (int i = 0; i < w->n && ok; i++)
-            ok = copy_weight(w, &w->weight[i], &source, &out, d);
+            ok = weights_copy(w, &w->weight[i], &source, &out, d);
         if (!ok) {
             rt_out_cancel(&out);
         } else if (!rt_out_commit(&out, &error)) {
@@ -148,7 +140,7 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
             ok = false;
         }
     }
-    close_source(&source);
+    weights_close(&source);
     free(header);
     free(t);
     return ok;

@@ -5,7 +5,7 @@
 #include "frontend/internal.h"
 #include "runtime/rt_utf8.h"
 
-enum { RAW_DATA = 9, OWN_FIELDS = 100000, RAW_OFFSET = 100000, RAW_BYTES = 100001 };
+enum { RAW_DATA = 9, OWN_FIELDS = 100000, RAW_OFFSET = 100000, RAW_BYTES = 100001, PLACE = 100002 };
 enum { VARINT = 0, FIXED64 = 1, DELIMITED = 2, FIXED32 = 5 };
 
 typedef struct Wire {
@@ -41,7 +41,7 @@ static bool get_varint(Wire *w, size_t end, uint64_t *v)
     return fail(w, "a number is too long");
 }
 
-static void put_varint(Text *t, uint64_t v)
+void wire_put_varint(Text *t, uint64_t v)
 {
     char b[10];
     size_t n = 0;
@@ -50,6 +50,12 @@ static void put_varint(Text *t, uint64_t v)
         b[n++] = (char)(v | 128);
     b[n++] = (char)v;
     text_put(t, b, n);
+}
+
+static void put_number(Text *t, uint64_t field, uint64_t v)
+{
+    wire_put_varint(t, field << 3 | VARINT);
+    wire_put_varint(t, v);
 }
 
 // Writes a length in five bytes, whatever its size, so that it can be set after the contents.
@@ -103,7 +109,7 @@ static void put_string(Wire *w, const char *s, size_t n)
             text_printf(&clean, "\\x%02x", (unsigned char)*s);
         s += k > 0 ? k : 1;
     }
-    put_varint(w->to, clean.n);
+    wire_put_varint(w->to, clean.n);
     text_put(w->to, clean.s, clean.n);
     text_free(&clean);
     text_free(&text);
@@ -115,10 +121,12 @@ static bool read_delimited(Wire *w, const ProtobufCFieldDescriptor *f, uint32_t 
 {
     const char *s = (const char *)w->data + w->at;
 
-    put_varint(w->to, tag);
+    wire_put_varint(w->to, tag);
     if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
         size_t start = w->to->n;
         text_put(w->to, "\0\0\0\0\0", 5);
+        if (f->descriptor == &onnx__tensor_proto__descriptor)
+            put_number(w->to, PLACE, w->at);
         if (!read_message(w, f->descriptor, w->at + n, depth + 1))
             return false;
         size_t length = w->to->n - start - 5;
@@ -134,7 +142,7 @@ static bool read_delimited(Wire *w, const ProtobufCFieldDescriptor *f, uint32_t 
     if (f->type == PROTOBUF_C_TYPE_STRING && !w->is_entry && !is_ascii(s, n)) {
         put_string(w, s, n);
     } else {
-        put_varint(w->to, n);
+        wire_put_varint(w->to, n);
         text_put(w->to, s, n);
     }
     w->at += n;
@@ -157,7 +165,7 @@ static bool read_fixed(Wire *w, const ProtobufCFieldDescriptor *f, uint32_t tag,
         w->at += n;
     }
     if (f) {
-        put_varint(w->to, tag);
+        wire_put_varint(w->to, tag);
         text_put(w->to, (const char *)w->data + start, w->at - start);
     }
     return true;
@@ -198,10 +206,8 @@ static bool read_field(Wire *w, const ProtobufCMessageDescriptor *type, size_t e
         if (*seen >> 63)
             return fail(w, "a field occurs twice");
         *seen |= (uint64_t)1 << 63;
-        put_varint(w->to, RAW_OFFSET << 3 | VARINT);
-        put_varint(w->to, w->at);
-        put_varint(w->to, RAW_BYTES << 3 | VARINT);
-        put_varint(w->to, n);
+        put_number(w->to, RAW_OFFSET, w->at);
+        put_number(w->to, RAW_BYTES, n);
     }
     w->at += n;
     return true;

@@ -312,7 +312,7 @@ def test_command(checks, trainer):
         (["ls", there, "--step", 3], 1, f"{there}: error: there is no checkpoint of step 3\n"),
         (["ls"], 2, "shardcc: error: no folder of checkpoints given; --help tells more\n"),
         (["list", there], 2, "shardcc: error: 'list': say ls, verify or export; --help tells more\n"),
-        (["export", there], 2, "shardcc: error: export needs -o FILE.safetensors\n"),
+        (["export", there], 2, "shardcc: error: export needs -o FILE\n"),
         (["ls", there, "-o", "x.st"], 2, "shardcc: error: -o is for export alone\n"),
     )  # fmt: skip
     for args, status, text in cases:
