@@ -265,10 +265,8 @@ static void cpu_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_as_the_cpu),
-        cmocka_unit_test(marks_what_it_measures),
-        cmocka_unit_test(copies_by_one_thread),
-        cmocka_unit_test(cpu_fills),
+        cmocka_unit_test(is_as_the_cpu),        cmocka_unit_test(marks_what_it_measures),
+        cmocka_unit_test(copies_by_one_thread), cmocka_unit_test(cpu_fills),
         cmocka_unit_test(cpu_copies),
     };
 
