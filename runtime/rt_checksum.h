@@ -17,6 +17,8 @@ typedef struct RtChecksum {
     int64_t moved;  // the zeros that `table` appends; 0: it isn't made
     uint32_t table[4][256];
     bool is_asked, has_words;  // can the processor add words?
+    bool has_lane;             // is `lane` made?
+    uint32_t lane[4][256];     // appends as many zeros as a lane of rt_checksum.c has bytes
 } RtChecksum;
 
 // Adds the n bytes at `at` of the file, which is no less than the end of the part before.

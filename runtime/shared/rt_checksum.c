@@ -36,6 +36,27 @@ static uint32_t zeros(int64_t n)
     return result;
 }
 
+typedef uint32_t Table[4][256];
+
+// Tables of a polynomial's product with x^(8 n), one for each of its bytes.
+static void make_table(Table table, int64_t n)
+{
+    uint32_t factor = zeros(n);
+
+    memset(table, 0, sizeof(Table));
+    for (int i = 0; i < BITS; i++, factor = times_x(factor)) {
+        // The factor of the bit that stands for x^i, in byte 3 - i / 8.
+        int k = 3 - i / 8;
+        for (uint32_t b = 0; b < 256; b++)
+            table[k][b] ^= b & (128u >> i % 8) ? factor : 0;
+    }
+}
+
+static uint32_t look_up(const Table table, uint32_t s)
+{
+    return table[0][s & 255] ^ table[1][s >> 8 & 255] ^ table[2][s >> 16 & 255] ^ table[3][s >> 24];
+}
+
 // ---- bytes ----
 
 static uint32_t add_bits(uint32_t sum, const uint8_t *p, size_t n)
@@ -49,16 +70,48 @@ static uint32_t add_bits(uint32_t sum, const uint8_t *p, size_t n)
 }
 
 #ifdef __x86_64__
+__attribute__((target("sse4.2"))) static uint64_t add_word(uint64_t sum, const uint8_t *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof word);
+    return __builtin_ia32_crc32di(sum, word);
+}
+
 __attribute__((target("sse4.2"))) static uint32_t add_words(uint32_t sum, const uint8_t *p,
                                                             size_t n)
 {
-    uint64_t wide = sum, word;
+    uint64_t wide = sum;
 
-    for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
-        memcpy(&word, p, sizeof word);
-        wide = __builtin_ia32_crc32di(wide, word);
-    }
+    for (; n >= 8; p += 8, n -= 8)
+        wide = add_word(wide, p);
     return add_bits((uint32_t)wide, p, n);
+}
+
+// The instruction takes three cycles and can begin in each: three lanes keep it busy (Gopal et al.,
+// "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction", 2011).
+// Lanes a multiple of 4096 bytes apart push each other out of the first cache: 13 GB/s on an AMD
+// EPYC, where these take 24, and a single lane 8.5.
+__attribute__((target("sse4.2"))) static uint32_t add_lanes(RtChecksum *c, const uint8_t *p,
+                                                            size_t n)
+{
+    enum { LANE = 1344 };  // bytes
+    uint32_t sum = c->sum;
+
+    if (n >= (size_t)3 * LANE && !c->has_lane) {
+        make_table(c->lane, LANE);
+        c->has_lane = true;
+    }
+    for (; n >= (size_t)3 * LANE; p += 3 * LANE, n -= (size_t)3 * LANE) {
+        uint64_t a = sum, b = 0, d = 0;
+        for (int i = 0; i < LANE; i += 8) {
+            a = add_word(a, p + i);
+            b = add_word(b, p + LANE + i);
+            d = add_word(d, p + 2 * LANE + i);
+        }
+        sum = look_up(c->lane, look_up(c->lane, (uint32_t)a) ^ (uint32_t)b) ^ (uint32_t)d;
+    }
+    return add_words(sum, p, n);
 }
 
 // cpuid takes microseconds in virtual machines: it is asked once.
@@ -69,7 +122,7 @@ static uint32_t add_bytes(RtChecksum *c, const uint8_t *p, size_t n)
     if (!c->is_asked)
         c->has_words = __get_cpuid(1, &a, &b, &features, &d) && features & bit_SSE4_2;
     c->is_asked = true;
-    return c->has_words ? add_words(c->sum, p, n) : add_bits(c->sum, p, n);
+    return c->has_words ? add_lanes(c, p, n) : add_bits(c->sum, p, n);
 }
 #else
 static uint32_t add_bytes(const RtChecksum *c, const uint8_t *p, size_t n)
@@ -83,26 +136,12 @@ static uint32_t add_bytes(const RtChecksum *c, const uint8_t *p, size_t n)
 // Appends n zeros to what is known. Parts often lie equally far apart.
 static void append_zeros(RtChecksum *c, int64_t n)
 {
-    uint32_t factor;
-
     if (n == 0 || c->sum == 0)
         return;
-    if (n != c->moved) {
-        factor = zeros(n);
-        for (int k = 0; k < 4; k++)
-            for (uint32_t b = 0; b < 256; b++)
-                c->table[k][b] = 0;
-        for (int i = 0; i < BITS; i++, factor = times_x(factor)) {
-            // The factor of the bit that stands for x^i, in byte 3 - i / 8.
-            int k = 3 - i / 8;
-            for (uint32_t b = 0; b < 256; b++)
-                c->table[k][b] ^= b & (128u >> i % 8) ? factor : 0;
-        }
-        c->moved = n;
-    }
-    uint32_t s = c->sum;
-    c->sum = c->table[0][s & 255] ^ c->table[1][s >> 8 & 255] ^ c->table[2][s >> 16 & 255] ^
-             c->table[3][s >> 24];
+    if (n != c->moved)
+        make_table(c->table, n);
+    c->moved = n;
+    c->sum = look_up(c->table, c->sum);
 }
 
 void rt_checksum_add(RtChecksum *c, int64_t at, const void *data, size_t n)

@@ -61,11 +61,33 @@ static void sums_of_parts(void **state)
     }
 }
 
+// Long parts take three lanes at a time; short ones don't.
+static void sums_of_long_parts(void **state)
+{
+    enum { BYTES = 100000, SHORT = 4000, ROUNDS = 40 };
+    static uint8_t x[BYTES];
+
+    srand(8);
+    for (int i = 0; i < BYTES; i++)
+        x[i] = (uint8_t)rand();
+    for (int round = 0; round < ROUNDS; round++) {
+        RtChecksum c = {0};
+        size_t size = (size_t)(BYTES - 9 - rand() % 70000), from = (size_t)rand() % 9, n;
+        for (size_t at = 0; at < size; at += n) {
+            n = size - at < SHORT ? size - at : SHORT;
+            rt_checksum_add(&c, (int64_t)at, x + from + at, n);
+        }
+        uint32_t sum = rt_checksum_whole(rt_checksum_parts(&c, (int64_t)size), (int64_t)size);
+        assert_int_equal(sum, sum_of(x + from, size));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_sums),
         cmocka_unit_test(sums_of_parts),
+        cmocka_unit_test(sums_of_long_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
