@@ -53,7 +53,8 @@ bool rt_clear_shared(void *p, size_t n);
 // wrong mode, so that using them still fails.
 void rt_open_streams(void);
 
-enum { RT_OUT_BLOCK = 4096, RT_OUT_GATHERED = 1 << 20 };  // of rt_out_gather, in bytes
+// The units of rt_out_gather, in bytes.
+enum { RT_OUT_BLOCK = 4096, RT_OUT_LONG = 1 << 18, RT_OUT_GATHERED = 1 << 20 };
 
 // A file that is written to a temporary name beside its path; rt_out_commit renames it when it is
 // complete. Only rt_out_try allocates memory.
@@ -77,7 +78,8 @@ void rt_out_write_at(RtOut *o, int64_t at, const void *data, size_t n);
 // Gathers in `buffer`, aligned to RT_OUT_BLOCK, up to RT_OUT_GATHERED of the following bytes, as
 // far as each write begins where the one before ended. Whole blocks of them are then written around
 // the page cache (O_DIRECT), if the file system can: nothing else is pushed out of it, and no time
-// goes into copies. The buffer is used until the file is finished or cancelled.
+// goes into copies. Writes of RT_OUT_LONG bytes or more aren't gathered if their memory lies in
+// blocks as in the file. The buffer is used until the file is finished or cancelled.
 void rt_out_gather(RtOut *o, char *buffer);
 bool rt_out_commit(RtOut *o, RtFileError *e);  // removes the temporary file on failure
 void rt_out_cancel(RtOut *o);

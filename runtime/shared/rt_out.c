@@ -173,23 +173,45 @@ static void write_gathered(RtOut *o)
 
 void rt_out_gather(RtOut *o, char *buffer) { o->gathered = buffer; }
 
+// Does the memory lie in its blocks as the bytes lie in those of the file?
+static bool lies_as_in_file(const char *p, int64_t at)
+{
+    return ((uintptr_t)p - (uintptr_t)at) % RT_OUT_BLOCK == 0;
+}
+
+// Gathers up to n bytes; returns how many. Where many follow that lie as in the file, it gathers
+// only those before their first whole block.
+static size_t gather_part(RtOut *o, int64_t at, const char *p, size_t n)
+{
+    if (!o->n_gathered)
+        o->gathered_at = at;
+    // The place in the buffer is that in the block.
+    size_t to = (size_t)(o->gathered_at % RT_OUT_BLOCK) + o->n_gathered;
+    size_t room = n >= RT_OUT_LONG && lies_as_in_file(p, at) ? RT_OUT_BLOCK - to % RT_OUT_BLOCK
+                                                             : RT_OUT_GATHERED - to;
+    size_t part = n < room ? n : room;
+
+    memcpy(o->gathered + to, p, part);
+    o->n_gathered += part;
+    if (to + part == RT_OUT_GATHERED)
+        write_gathered(o);
+    return part;
+}
+
+// Writes the bytes whose memory lies as in the file from where they are, the others through the
+// buffer.
 static void gather(RtOut *o, int64_t at, const char *p, size_t n)
 {
-    while (n > 0) {
+    for (size_t part; n > 0; p += part, at += (int64_t)part, n -= part) {
         if (o->n_gathered && at != o->gathered_at + (int64_t)o->n_gathered)
             write_gathered(o);
-        if (!o->n_gathered)
-            o->gathered_at = at;
-        // The place in the buffer is that in the block.
-        size_t to = (size_t)(o->gathered_at % RT_OUT_BLOCK) + o->n_gathered;
-        size_t part = n < RT_OUT_GATHERED - to ? n : RT_OUT_GATHERED - to;
-        memcpy(o->gathered + to, p, part);
-        o->n_gathered += part;
-        if (to + part == RT_OUT_GATHERED)
-            write_gathered(o);
-        p += part;
-        at += (int64_t)part;
-        n -= part;
+        if (n < RT_OUT_LONG - RT_OUT_BLOCK || at % RT_OUT_BLOCK != 0 || !lies_as_in_file(p, at)) {
+            part = gather_part(o, at, p, n);
+            continue;
+        }
+        write_gathered(o);
+        part = n / RT_OUT_BLOCK * RT_OUT_BLOCK;
+        write_part(o, at, p, part, true);
     }
 }
 

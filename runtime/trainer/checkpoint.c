@@ -69,7 +69,7 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data)
                 s, run, rt_entries(m->tensors, m->n_tensors, rt_checkpoint_files[i].roles), NULL))
             return false;
         s->is_optional = true;
-        bytes += c->writer.bytes[i] = rt_saver_own_bytes(s);
+        bytes += c->writer.bytes[i] = rt_saver_copy_bytes(s);
     }
     bool has_next = run->o.every.steps || run->o.every.seconds > 0 || run->o.keep_best;
     bool copies = !run->o.in_place && has_next;
@@ -265,7 +265,7 @@ static void *write_copy(void *checkpoints)
 {
     RtCheckpoints *c = checkpoints;
     RtWriter *w = &c->writer;
-    const char *from = w->copy;
+    char *from = w->copy;
 
     setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
     for (int i = 0; i < RT_CHECKPOINT_FILES; from += w->bytes[i++])

@@ -49,12 +49,12 @@ void rt_saver_close(RtSaver *s);
 
 // Between begin and place, in parts. rt_saver_put_all has all ranks; those beside have one, and may
 // run in a thread of their own.
-bool rt_saver_put_all(RtSaver *s);                     // all entries from the arena
-int64_t rt_saver_own_bytes(const RtSaver *s);          // that this rank writes of them
-void rt_saver_copy(const RtSaver *s, char *to);        // copies these from the arena
-void rt_saver_put_copy(RtSaver *s, const char *from);  // and writes the copy
-bool rt_saver_finish(RtSaver *s, RtFileError *e);      // waits until they are on disk
-bool rt_saver_place(RtSaver *s);                       // all ranks: the file gets its name
+bool rt_saver_put_all(RtSaver *s);                 // all entries from the arena
+int64_t rt_saver_copy_bytes(RtSaver *s);           // of a copy of what this rank writes
+void rt_saver_copy(RtSaver *s, char *to);          // copies it from the arena, to a block
+void rt_saver_put_copy(RtSaver *s, char *copy);    // and writes the copy
+bool rt_saver_finish(RtSaver *s, RtFileError *e);  // waits until they are on disk
+bool rt_saver_place(RtSaver *s);                   // all ranks: the file gets its name
 
 // ---- --save-gradients: gradients.c ----
 

@@ -53,11 +53,12 @@ void rt_saver_cancel(RtSaver *s)
     s->is_begun = false;
 }
 
-// Parts are small, so that the cache has what is read twice.
+// Writes parts that end with those of the file which are gathered.
 static void put(RtSaver *s, int64_t at, const char *data, int64_t bytes)
 {
     for (int64_t n; bytes > 0; bytes -= n, at += n, data += n) {
-        n = bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
+        n = RT_OUT_GATHERED - at % RT_OUT_GATHERED;
+        n = bytes < n ? bytes : n;
         rt_checksum_add(&s->sum, at, data, (size_t)n);
         rt_out_write_at(&s->out, at, data, (size_t)n);
     }
@@ -127,36 +128,64 @@ bool rt_saver_put_all(RtSaver *s)
     return ok;
 }
 
-int64_t rt_saver_own_bytes(const RtSaver *s)
+// The place of a run in the copy, whose runs so far end at `end`; the run begins at `at` in the
+// file. A long one lies in blocks of memory as in those of the file, and is written from there.
+static int64_t place_in_copy(int64_t end, int64_t at, int64_t bytes)
 {
-    int64_t bytes = 0;
+    int64_t more = (at - end) % RT_OUT_BLOCK;
 
-    for (int i = 0; i < s->entries.n; i++)
-        for (RtRuns r = own_runs(s, i); rt_runs_next(&r);)
-            bytes += r.count * rt_element_bytes(s->entries.tensor[i]);
-    return bytes;
+    return bytes < RT_OUT_LONG ? end : end + more + (more < 0 ? RT_OUT_BLOCK : 0);
 }
 
-void rt_saver_copy(const RtSaver *s, char *to)
+typedef struct CopiedRun {
+    int entry;
+    int64_t own;    // its first byte in the rank's shard
+    int64_t at;     // in the file
+    int64_t place;  // in the copy
+    int64_t bytes;
+} CopiedRun;
+
+typedef void RunUse(RtSaver *s, const CopiedRun *r, char *copy);
+
+// Uses all runs that this rank writes. Returns the bytes of the copy, whole blocks.
+static int64_t use_runs(RtSaver *s, RunUse *use, char *copy)
+{
+    int64_t end = 0;
+
+    for (int i = 0; i < s->entries.n; i++) {
+        int64_t element = rt_element_bytes(s->entries.tensor[i]);
+        for (RtRuns r = own_runs(s, i); rt_runs_next(&r);) {
+            CopiedRun x = {.entry = i,
+                           .own = r.own * element,
+                           .at = s->begin[i] + r.whole * element,
+                           .bytes = r.count * element};
+            x.place = place_in_copy(end, x.at, x.bytes);
+            if (use)
+                use(s, &x, copy);
+            end = x.place + x.bytes;
+        }
+    }
+    return end + (-end & (RT_OUT_BLOCK - 1));
+}
+
+int64_t rt_saver_copy_bytes(RtSaver *s) { return use_runs(s, NULL, NULL); }
+
+static void copy_run(RtSaver *s, const CopiedRun *r, char *copy)
 {
     Rt *rt = &s->run->rt;
+    int64_t place = rt_place(s->entries.tensor[r->entry], s->entries.layer[r->entry]);
 
-    for (int i = 0; i < s->entries.n; i++) {
-        int64_t bytes = rt_element_bytes(s->entries.tensor[i]);
-        int64_t place = rt_place(s->entries.tensor[i], s->entries.layer[i]);
-        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); to += r.count * bytes)
-            rt->device->copy_out(rt, to, place + r.own * bytes, r.count * bytes);
-    }
+    rt->device->copy_out(rt, copy + r->place, place + r->own, r->bytes);
 }
 
-void rt_saver_put_copy(RtSaver *s, const char *from)
+void rt_saver_copy(RtSaver *s, char *to) { use_runs(s, copy_run, to); }
+
+static void put_run(RtSaver *s, const CopiedRun *r, char *copy)
 {
-    for (int i = 0; i < s->entries.n; i++) {
-        int64_t bytes = rt_element_bytes(s->entries.tensor[i]);
-        for (RtRuns r = own_runs(s, i); rt_runs_next(&r); from += r.count * bytes)
-            put(s, s->begin[i] + r.whole * bytes, from, r.count * bytes);
-    }
+    put(s, r->at, copy + r->place, r->bytes);
 }
+
+void rt_saver_put_copy(RtSaver *s, char *copy) { use_runs(s, put_run, copy); }
 
 bool rt_saver_finish(RtSaver *s, RtFileError *e) { return rt_out_finish(&s->out, e); }
 
