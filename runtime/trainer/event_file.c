@@ -184,7 +184,7 @@ void rt_events_restart(RtEventFile *f, int64_t step)
 
 bool rt_events_open(RtEventFile *f, const RtModel *m, const char *folder, int64_t step)
 {
-    f->file = (RtLog){.fd = -1};
+    f->file = (RtLog){.fd = -1, .model = m, .path = f->path};
     if (!folder)
         return true;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
@@ -210,7 +210,4 @@ void rt_events_eval(RtEventFile *f, int64_t step, double loss)
     write_scalars(f, step, &(RtScalar){"eval_loss", loss}, 1);
 }
 
-bool rt_events_close(RtEventFile *f, const RtModel *m)
-{
-    return rt_log_close(&f->file, m, f->path);
-}
+bool rt_events_close(RtEventFile *f) { return rt_log_close(&f->file); }

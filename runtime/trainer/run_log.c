@@ -10,18 +10,44 @@
 
 #include "runtime/trainer/run_report.h"
 
+// The bytes of whole lines in the first `size` of the file. All of them if it can't be read.
+static off_t whole_lines(const char *path, off_t size)
+{
+    char block[4096];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    for (off_t end = size, begin; fd >= 0 && end > 0; end = begin) {
+        begin = end > (off_t)sizeof block ? end - (off_t)sizeof block : 0;
+        ssize_t n = pread(fd, block, (size_t)(end - begin), begin);
+        if (n != end - begin)
+            break;
+        const char *last = memrchr(block, '\n', (size_t)n);
+        if (last || begin == 0) {
+            close(fd);
+            return last ? begin + (last + 1 - block) : 0;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return size;
+}
+
 // Lines after those bytes are of steps that are done once more.
 static bool cut(const RtLog *l, int64_t before)
 {
     struct stat st;
 
-    return fstat(l->fd, &st) == 0 && (before < 0 || before >= st.st_size || !S_ISREG(st.st_mode) ||
-                                      ftruncate(l->fd, before) == 0);
+    if (fstat(l->fd, &st) != 0)
+        return false;
+    if (!S_ISREG(st.st_mode))
+        return true;
+    off_t size = whole_lines(l->path, before < 0 || before > st.st_size ? st.st_size : before);
+    return size == st.st_size || ftruncate(l->fd, size) == 0;
 }
 
 bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int64_t before)
 {
-    *l = (RtLog){.fd = -1};
+    *l = (RtLog){.fd = -1, .model = m, .path = path};
     if (!path)
         return true;
     l->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (goes_on ? 0 : O_TRUNC), 0666);
@@ -29,25 +55,56 @@ bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int
            rt_error(m, "%s: %s", path, strerror(errno));
 }
 
+// Keeps the first failure, and says so.
+static void note_failure(RtLog *l, int error)
+{
+    if (!l->error)
+        rt_warn(l->model, "%s: %s; what can't be written is left out", l->path, strerror(error));
+    l->error = l->error ? l->error : error;
+}
+
 void rt_log_cut(RtLog *l, int64_t before)
 {
-    if (l->fd >= 0 && !l->error && !cut(l, before))
-        l->error = errno;
+    if (l->fd < 0)
+        return;
+    if (!cut(l, before))
+        note_failure(l, errno);
+    else
+        l->half = 0;
+}
+
+// Removes the half of a line at the end. A pipe and the like keep it.
+static bool take_back(RtLog *l)
+{
+    struct stat st;
+
+    if (l->half && (fstat(l->fd, &st) != 0 ||
+                    (S_ISREG(st.st_mode) && ftruncate(l->fd, st.st_size - l->half) != 0)))
+        return false;
+    l->half = 0;
+    return true;
 }
 
 void rt_log_write(RtLog *l, const void *data, size_t bytes)
 {
-    const char *at = data;
+    if (l->fd < 0)
+        return;
+    if (!take_back(l)) {
+        note_failure(l, errno);
+        return;
+    }
+    for (size_t done = 0; done < bytes;) {
+        ssize_t k = write(l->fd, (const char *)data + done, bytes - done);
 
-    while (l->fd >= 0 && bytes > 0 && !l->error) {
-        ssize_t k = write(l->fd, at, bytes);
-
-        if (k < 0 && errno != EINTR)
-            l->error = errno;
-        if (k > 0) {
-            at += k;
-            bytes -= (size_t)k;
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0) {
+            note_failure(l, k < 0 ? errno : ENOSPC);
+            l->half = (off_t)done;
+            take_back(l);
+            return;
         }
+        done += (size_t)k;
     }
 }
 
@@ -83,10 +140,10 @@ void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double se
     rt_log_write(l, line, (size_t)n);
 }
 
-bool rt_log_close(RtLog *l, const RtModel *m, const char *path)
+bool rt_log_close(RtLog *l)
 {
     if (l->fd >= 0 && close(l->fd) != 0 && !l->error)
         l->error = errno;
     l->fd = -1;
-    return !l->error || rt_error(m, "%s: %s", path, strerror(l->error));
+    return !l->error || rt_error(l->model, "%s: %s", l->path, strerror(l->error));
 }

@@ -3,6 +3,7 @@
 #define SHARDCC_RT_RUN_REPORT_H
 
 #include <limits.h>
+#include <sys/types.h>
 
 #include "runtime/trainer/data.h"
 #include "runtime/trainer/run.h"
@@ -44,18 +45,24 @@ double rt_resident_bytes(void);  // of this process, at its peak
 // A log of JSON lines; fd -1: no log.
 typedef struct RtLog {
     int fd;
-    int error;  // errno of the first failure
+    int error;   // errno of the first failure
+    off_t half;  // bytes at the file's end of a line that couldn't be written whole
+    const RtModel *model;
+    const char *path;
 } RtLog;
 
-// A run that goes on appends to the log, after its first `before` bytes; -1: after all of them.
+// A run that goes on appends to the log, after its first `before` bytes; -1: after all of them. The
+// rest of a line that was written by half is cut off. `path` is used until the log is closed.
 bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int64_t before);
 // Cuts it to its first `before` bytes, as opening does: steps after them are done once more.
 void rt_log_cut(RtLog *l, int64_t before);
 void rt_log_step(RtLog *l, const RtReport *r);
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds);
-// Writes at once, so that the file is complete up to here however the program ends.
+// Writes all of it at once, so that the file is complete up to here however the program ends, or
+// nothing, with a warning at the first failure.
 void rt_log_write(RtLog *l, const void *data, size_t bytes);
-bool rt_log_close(RtLog *l, const RtModel *m, const char *path);
+// Returns false after a message if the file lacks anything.
+bool rt_log_close(RtLog *l);
 
 // An event file of --tensorboard, a new one in each run.
 typedef struct RtEventFile {
@@ -69,7 +76,7 @@ bool rt_events_open(RtEventFile *f, const RtModel *m, const char *folder, int64_
 void rt_events_restart(RtEventFile *f, int64_t step);  // events after that step are void
 void rt_events_step(RtEventFile *f, const RtReport *r);
 void rt_events_eval(RtEventFile *f, int64_t step, double loss);
-bool rt_events_close(RtEventFile *f, const RtModel *m);
+bool rt_events_close(RtEventFile *f);
 
 // ---- progress: progress.c ----
 

@@ -101,8 +101,8 @@ static bool close_train(Train *t)
     rt_gradients_close(&t->gradients);
     rt_profile_close(&t->profile);
     t->run->rt.profile = NULL;
-    bool ok = rt_events_close(&t->events, t->run->model);
-    return rt_log_close(&t->log, t->run->model, t->run->o.log) && ok;
+    bool ok = rt_events_close(&t->events);
+    return rt_log_close(&t->log) && ok;
 }
 
 static void run_part(Train *t, RtPart part, const char *name)
