@@ -15,6 +15,23 @@
 
 // ---- the folder ----
 
+// Writes the text at the file's start. A write may be done by half, on a disk that is nearly full
+// say.
+static bool write_lock(int fd, const char *text, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t k = pwrite(fd, text + at, n - at, (off_t)at);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0) {
+            errno = k < 0 ? errno : ENOSPC;
+            return false;
+        }
+        at += (size_t)k;
+    }
+    return true;
+}
+
 // Another run may have it: the file has the process that locked it.
 static bool lock(RtCheckpoints *c, const char *folder)
 {
@@ -35,7 +52,7 @@ static bool lock(RtCheckpoints *c, const char *folder)
                         *text ? ": process " : "", text);
     }
     int n = snprintf(text, sizeof text, "%lld\n", (long long)getpid());
-    return (ftruncate(c->lock, 0) == 0 && pwrite(c->lock, text, (size_t)n, 0) == n) ||
+    return (ftruncate(c->lock, 0) == 0 && write_lock(c->lock, text, (size_t)n)) ||
            rt_error(m, "--checkpoint: %s: %s", c->path, strerror(errno));
 }
 
@@ -358,7 +375,7 @@ static void note_step(RtCheckpoints *c)
                      (long long)c->run->step);
 
     c->has_noted = true;
-    (void)!pwrite(c->lock, text, (size_t)n, 0);
+    (void)write_lock(c->lock, text, (size_t)n);
 }
 
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log)

@@ -1,8 +1,10 @@
 // Preloaded into a trainer, lets its FAULT_AT-th operation on files below FAULT_FOLDER go wrong:
-// FAULT_HOW says how. "fail": it gives an error; "tear": half of a write is done, then the process
-// is killed; "kill": the process is killed before it; "killed": after it. At the end the number of
-// operations is written to FAULT_REPORT. A manifest that gets its name while a file that it lists
-// has bytes which aren't on disk ends the process, with status 99.
+// FAULT_HOW says how. "fail": it gives an error; "short": half of a write is done; "full": so it
+// is, and the two operations after it find no room; "tear": half of a write is done, then the
+// process is killed; "kill": the process is killed before it; "killed": after it. Of several ranks,
+// that of FAULT_RANK alone. At the end the number of operations is written to FAULT_REPORT. A
+// manifest that gets its name while a file that it lists has bytes which aren't on disk ends the
+// process, with status 99.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +24,18 @@ static char dirty[MOST_DIRTY][PATH_MAX];  // files with bytes that weren't synce
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
+static bool is_rank(void)
+{
+    const char *which = getenv("FAULT_RANK"), *own = getenv("OMPI_COMM_WORLD_RANK");
+
+    return !which || (own && strcmp(which, own) == 0);
+}
+
 static bool is_below(const char *path)
 {
     const char *folder = getenv("FAULT_FOLDER");
 
-    return folder && strncmp(path, folder, strlen(folder)) == 0;
+    return folder && is_rank() && strncmp(path, folder, strlen(folder)) == 0;
 }
 
 static const char *path_of(int fd, char path[PATH_MAX])
@@ -41,34 +50,51 @@ static const char *path_of(int fd, char path[PATH_MAX])
 
 static void end(void) { raise(SIGKILL); }
 
-typedef enum Fate { FINE, FAILS, TEARS, ENDS_AFTER } Fate;
+typedef enum Fate { FINE, FAILS, HALVES, HAS_NO_ROOM, TEARS, ENDS_AFTER } Fate;
 
 // The next operation on that path.
 static Fate next(const char *path)
 {
+    enum { WITHOUT_ROOM = 2 };
+    static const struct {
+        const char *name;
+        Fate fate;
+    } ways[] = {{"fail", FAILS}, {"short", HALVES}, {"full", HALVES}, {"tear", TEARS}};
     const char *how = getenv("FAULT_HOW"), *at = getenv("FAULT_AT");
 
-    if (!is_below(path) || ++n_operations != (at ? atoi(at) : 0) || !how)
+    if (!is_below(path))
+        return FINE;
+    int after = ++n_operations - (at ? atoi(at) : 0);
+    if (!how)
+        return FINE;
+    if (strcmp(how, "full") == 0 && after > 0 && after <= WITHOUT_ROOM)
+        return HAS_NO_ROOM;
+    if (after != 0)
         return FINE;
     if (strcmp(how, "kill") == 0)
         end();
-    return strcmp(how, "fail") == 0 ? FAILS : strcmp(how, "tear") == 0 ? TEARS : ENDS_AFTER;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(how, ways[i].name) == 0)
+            return ways[i].fate;
+    return ENDS_AFTER;
 }
 
-static int failed(void)
+static bool is_failure(Fate fate)
 {
-    errno = EIO;
-    return -1;
+    errno = fate == FAILS ? EIO : ENOSPC;
+    return fate == FAILS || fate == HAS_NO_ROOM;
 }
+
+static bool is_end(Fate fate) { return fate == TEARS || fate == ENDS_AFTER; }
 
 // The operations that aren't writes.
 #define CARRY_OUT(path, call)                                                                      \
     do {                                                                                           \
         Fate fate = next(path);                                                                    \
-        if (fate == FAILS)                                                                         \
-            return failed();                                                                       \
+        if (is_failure(fate))                                                                      \
+            return -1;                                                                             \
         int result = call;                                                                         \
-        if (fate != FINE)                                                                          \
+        if (is_end(fate))                                                                          \
             end();                                                                                 \
         return result;                                                                             \
     } while (0)
@@ -92,13 +118,13 @@ static ssize_t write_some(int fd, const void *data, size_t n, off_t at)
     char path[PATH_MAX];
     Fate fate = next(path_of(fd, path));
 
-    if (fate == FAILS)
-        return failed();
+    if (is_failure(fate))
+        return -1;
     if (is_below(path))
         set_dirty(path, true);
-    ssize_t done = at < 0 ? NEXT(write)(fd, data, fate == TEARS ? n / 2 : n)
-                          : NEXT(pwrite)(fd, data, fate == TEARS ? n / 2 : n, at);
-    if (fate != FINE)
+    size_t part = fate == TEARS || fate == HALVES ? n / 2 : n;
+    ssize_t done = at < 0 ? NEXT(write)(fd, data, part) : NEXT(pwrite)(fd, data, part, at);
+    if (is_end(fate))
         end();
     return done;
 }
@@ -112,11 +138,11 @@ int fsync(int fd)
     char path[PATH_MAX];
     Fate fate = next(path_of(fd, path));
 
-    if (fate == FAILS)
-        return failed();
+    if (is_failure(fate))
+        return -1;
     int result = NEXT(fsync)(fd);
     set_dirty(path, false);
-    if (fate != FINE)
+    if (is_end(fate))
         end();
     return result;
 }
@@ -154,7 +180,7 @@ int ftruncate(int fd, off_t size)
 __attribute__((destructor)) static void report(void)
 {
     const char *path = getenv("FAULT_REPORT");
-    FILE *f = path ? fopen(path, "w") : NULL;
+    FILE *f = path && is_rank() ? fopen(path, "w") : NULL;
 
     if (f) {
         fprintf(f, "%d\n", n_operations);
