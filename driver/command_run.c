@@ -224,6 +224,12 @@ static bool leave_out(Arena *a, Job *j, Diag *d)
     return true;
 }
 
+// Is there something to go on with, of this job or of an earlier one?
+static bool has_checkpoint(const Job *j)
+{
+    return j->folder && rt_checkpoint_before(j->folder, INT64_MAX) >= 0;
+}
+
 // Waits before the next start. False: a signal came.
 static bool pause_for(Job *j, double seconds)
 {
@@ -235,26 +241,25 @@ static bool pause_for(Job *j, double seconds)
 static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
 {
     enum { FIRST_PAUSE_S = 1, MOST_PAUSE_S = 60, LONG_RUN_S = 600 };
-    bool was_running = false;
+    bool can_go_on = false;
     double pause = FIRST_PAUSE_S;
 
     for (int i = 0;; i++) {
         double began = now();
         int status = run_once(j, d);
-        was_running |= j->has_begun;
+        can_go_on |= j->has_begun || has_checkpoint(j);
         if (status < 0)
             return EXIT_USER;
         if (is_final(j, status))
             return status && j->signal && j->signal != SIGUSR1 ? 128 + j->signal : status;
         // Another start has no more success if the first one didn't come to a step, unless a host
-        // is gone.
-        if ((!was_running && j->failed_on < 0) || i == restarts) {
+        // is gone, or an earlier job, with the same command line say, had come farther.
+        if ((!can_go_on && j->failed_on < 0) || i == restarts) {
             if (restarts)
                 say_failure(j, status,
-                            was_running
-                                ? arena_string(a, "it isn't started again after %d restart%s", i,
-                                               i == 1 ? "" : "s")
-                                : "it has done no step");
+                            can_go_on ? arena_string(a, "it isn't started again after %d restart%s",
+                                                     i, i == 1 ? "" : "s")
+                                      : "it has done no step");
             return status;
         }
         j->failed = now();

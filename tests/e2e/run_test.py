@@ -103,6 +103,20 @@ def test_gives_up(checks, trainer):
     checks.check("it gives up", status == 137 and said[-1].endswith("ended by signal 9; it isn't started again after 1 restart"), f"{status} {said}")
 
 
+def test_requeued(checks, trainer, work):
+    """A job that goes on with checkpoints of an earlier one starts again, though its first start fails before a step."""
+    program, started = work / "flaky", work / "started"
+    program.write_text(f'#!/bin/sh\n[ "$1" = --info ] || [ -e {started} ] || {{ touch {started}; exit 1; }}\nexec {trainer.program} "$@"\n')
+    program.chmod(0o755)
+    first = Job(trainer, "queued", "--steps", 10, "--checkpoint", "runs")
+    checks.check("requeued: the first job", first.end() == (0, []))
+    job = Job(trainer, "requeued", "--steps", 20, "--epochs", 1 << 30, "--checkpoint", first.folder / "runs", program=program)
+    status, said = job.end()
+    texts = ["shardcc: flaky: ended with status 1; restart 1 of 3 in 1 s", "shardcc: flaky is at its next step, [0-9.]+ s after it failed"]
+    fine = len(said) == 2 and all(re.fullmatch(a, b) for a, b in zip(texts, said))
+    checks.check("requeued: it starts again, as there are checkpoints", status == 0 and fine, f"{status} {said}")
+
+
 def test_signals(checks, trainer, whole):
     for sent, status in (signal.SIGUSR1, 75), (signal.SIGTERM, 143), (signal.SIGINT, 130):
         job = Job(trainer, f"signal{trainer.ranks}_{sent}")
@@ -209,6 +223,7 @@ def main():
             whole[t.ranks] = (job.folder / "w.st").read_bytes()
         side_by_side(2, *(partial(test_restarts, checks, t, whole[t.ranks]) for t in (one, two)),
                      partial(test_gives_up, checks, one), partial(test_signals, checks, two, whole[2]), partial(test_lost, checks, two))  # fmt: skip
+        test_requeued(checks, one, work)
         test_slurm(checks, two, work)
         test_messages(checks, one, two, work)
     checks.finish()
