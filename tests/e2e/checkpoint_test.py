@@ -43,10 +43,10 @@ class Trainer:
         return subprocess.Popen(args, cwd=self.work, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 preexec_fn=before)  # fmt: skip
 
-    def run(self, *options, limit=None):
-        """The exit status, and what the program said."""
+    def run(self, *options, limit=None, seconds=120):
+        """The exit status, and what the program said. It may take so long."""
         p = self.start(*options, limit=limit)
-        err = p.communicate(timeout=120)[1]
+        err = p.communicate(timeout=seconds)[1]
         if p.returncode == 127:
             raise RuntimeError(err)
         said = [x.partition(": ")[2] for x in err.splitlines() if x.startswith(f"{self.program.name}: ")]
