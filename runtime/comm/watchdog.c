@@ -116,7 +116,7 @@ static void *watch(void *watchdog)
         struct timespec t;
 
         check_job(w);
-        clock_gettime(CLOCK_REALTIME, &t);
+        clock_gettime(CLOCK_MONOTONIC, &t);
         t.tv_nsec += (long)(1e9 * LOOK_SECONDS);
         t.tv_sec += t.tv_nsec / 1000000000;
         t.tv_nsec %= 1000000000;
@@ -128,13 +128,24 @@ static void *watch(void *watchdog)
 
 // ---- the rank's own thread ----
 
+// It waits by the clock that nobody sets: after a step of the other one it would sleep for as long.
+static void open_changed(pthread_cond_t *changed)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, double timeout, int place)
 {
     RtWatchdog *w = rt_alloc(1, sizeof *w);
 
     *w = (RtWatchdog){.model = m, .timeout = timeout, .launcher = getppid(), .place = place};
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->changed, NULL);
+    open_changed(&w->changed);
     *watchdog = w;
     if (!pthread_create(&w->thread, NULL, watch, w))
         return true;
