@@ -161,6 +161,13 @@ void rt_barrier_wait(RtComm *c, const RtGroup *g);
 // Before this rank's window is written for that group: waits until the ranks of the group before
 // have stopped reading it. Within a group the two buffers and the barriers make this unnecessary.
 void rt_window_acquire(RtComm *c, const RtGroup *g);
+// For a thread that looks at the clock much more often than each half timeout: the seconds between
+// two looks, if it didn't run meanwhile, else 0. A scheduler that suspends a job stops all ranks;
+// that time doesn't count to any wait.
+static inline double rt_stopped_seconds(double timeout, double before, double now)
+{
+    return before > 0 && now - before > timeout / 2 ? now - before : 0;
+}
 // After the last read of the group's windows.
 void rt_window_release(RtComm *c, const RtGroup *g);
 

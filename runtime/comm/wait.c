@@ -23,7 +23,7 @@ enum {
 
 typedef struct Wait {
     int64_t polls;
-    double start, warnings_read;
+    double start, looked, warnings_read;  // looked: when it last looked at the clock
 } Wait;
 
 static void lock_transport(RtComm *c)
@@ -119,6 +119,8 @@ static void between_polls(RtComm *c, Wait *w, int peer)
         return;
     double now = rt_seconds();
     w->start = w->start > 0 ? w->start : now;
+    w->start += rt_stopped_seconds(c->timeout, w->looked, now);
+    w->looked = now;
     if (now - w->warnings_read < WARNING_CHECK_SECONDS)
         return;
     w->warnings_read = now;

@@ -23,11 +23,11 @@ struct RtWatchdog {
     const RtModel *model;
     double timeout;
     pid_t launcher;
-    int place;            // this rank's number, according to the launcher
-    const RtComm *comm;   // NULL: the other ranks of this host aren't watched
-    const char *waiting;  // the library call that waits; NULL: none
-    double since;
-    const char *file;  // to be removed if the job ends early; NULL: none
+    int place;             // this rank's number, according to the launcher
+    const RtComm *comm;    // NULL: the other ranks of this host aren't watched
+    const char *waiting;   // the library call that waits; NULL: none
+    double since, looked;  // the wait's begin; the last look at the clock
+    const char *file;      // to be removed if the job ends early; NULL: none
     bool is_closing;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -103,7 +103,10 @@ static void check_job(RtWatchdog *w)
     if (gone >= 0)
         end_without(w, gone);
     int order = w->place < 2 ? w->place : 2;
-    if (w->waiting && rt_seconds() - w->since > w->timeout + STAGGER_SECONDS * order)
+    double now = rt_seconds();
+    w->since += rt_stopped_seconds(w->timeout, w->looked, now);
+    w->looked = now;
+    if (w->waiting && now - w->since > w->timeout + STAGGER_SECONDS * order)
         end_wait(w);
 }
 

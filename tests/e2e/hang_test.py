@@ -3,7 +3,7 @@
 
   hang_test.py --shardcc build/shardcc [--all [--seed N] [--count N]]
 
---all: that many faults (48) at random moments in random ranks. It takes three minutes.
+--all: that many faults (50) at random moments in random ranks. It takes three minutes.
 """
 import argparse
 import os
@@ -34,7 +34,7 @@ class Job:
         self.program, self.folder = hang.program.name, hang.work / name
         self.folder.mkdir()
         options = ["--data", hang.data, "--quiet", "--timeout", TIMEOUT, "--log", "log", "--epochs", 1 << 40, "--steps", steps, "--checkpoint", "runs",
-                   "--checkpoint-every", 5, "--save", "w.st"]  # fmt: skip
+                   "--checkpoint-every", 10, "--save", "w.st"]  # fmt: skip
         own = [hang.program, *options]
         one = instead or [*before, *own, *more]
         apps = [(other, own), (1, one), (RANKS - 1 - other, own)] if other is not None else [(RANKS, own)]
@@ -185,7 +185,20 @@ def skewed(hang, name, rank, draw):
     for i, job in enumerate((Job(hang, f"{name}_whole", steps=40), hang.skewed(name, rank, draw.choice([-HOUR, HOUR]), steps=40))):
         status, _ = job.end(60)
         weights.append((job.folder / "w.st").read_bytes() if status == 0 else i)
-    hang.checks.check(f"{name}: the bits of a run without", weights[0] == weights[1], job.said[-500:].replace("\n", " | "))
+    hang.checks.check(f"{name}: the bits of a run without", weights[0] == weights[1], job.said[:900].replace("\n", " | "))
+
+
+def suspended(hang, name, rank, draw):
+    """All ranks are stopped for longer than a wait may take, as by a scheduler, and go on one by one."""
+    job, whole = Job(hang, name, steps=100), Job(hang, f"{name} whole", steps=100)
+    ranks = job.wait_for_steps()
+    for sent in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in draw.sample(list(ranks.values()), RANKS):
+            os.kill(pid, sent)
+            time.sleep(0.05)
+        time.sleep(TIMEOUT + 1 if sent == signal.SIGSTOP else 0)
+    weights = [(x.folder / "w.st").read_bytes() if x.end(60)[0] == 0 else i for i, x in enumerate((job, whole))]
+    hang.checks.check(f"{name}: it goes on, with the bits of a run without", weights[0] == weights[1], job.said[:900].replace("\n", " | "))
 
 
 def check_start(hang, job, name, rank, ranks, limit, texts):
@@ -250,10 +263,10 @@ def wrong_program(hang, name, rank, draw):
     hang.checks.check(f"{name}: it is refused", is_fine, shown(job, status, seconds, is_fine))
 
 
-# How often of 48.
+# How often of 50.
 KINDS = {killed: 10, stopped: 10, both_stopped: 2, killed_early: 4, stopped_early: 4, never_starts: 3, short_data: 3, wrong_program: 3,
-         skewed: 2, skewed_killed: 3, skewed_stopped: 2, stepped: 2}  # fmt: skip
-FEW = (stopped, killed, stopped_early, stepped, skewed_killed, killed_early, never_starts, short_data, wrong_program)
+         skewed: 2, skewed_killed: 3, skewed_stopped: 2, stepped: 2, suspended: 2}  # fmt: skip
+FEW = (stopped, suspended, killed, stopped_early, stepped, skewed_killed, killed_early, never_starts, short_data, wrong_program)
 
 
 def main():
@@ -261,7 +274,7 @@ def main():
     options.add_argument("--shardcc", type=lambda s: Path(s).resolve(), default=Path("build/shardcc"))
     options.add_argument("--all", action="store_true")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--count", type=int, default=48)
+    options.add_argument("--count", type=int, default=50)
     o = options.parse_args()
     checks, draw = Checks(), random.Random(o.seed)
     kinds = [kind for kind, n in KINDS.items() for _ in range(n)] if o.all else list(FEW)
