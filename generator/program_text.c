@@ -98,6 +98,16 @@ static const char *find_labels(const Gen *g)
     return NULL;
 }
 
+// The output that finds labels out of range; NULL: the loss has no labels.
+static const Output *find_bad_label(const Program *p)
+{
+    for (int i = 0; i < N_SETS; i++)
+        for (int k = 0; p->set[i].g && k < p->set[i].g->n_outputs; k++)
+            if (p->set[i].g->outputs[k].role == OUTPUT_BAD_LABEL)
+                return &p->set[i].g->outputs[k];
+    return NULL;
+}
+
 static int count_functions(const Program *p, Timing timing, const char **name)
 {
     int n = 0;
@@ -172,6 +182,10 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
         print_string(t, labels, 14);
         text_printf(t, ",\n");
     }
+    const Output *bad_label = find_bad_label(p);
+    if (bad_label)
+        text_printf(t, "    .ignores = true,\n    .ignored_label = %" PRId64 ",\n",
+                    bad_label->ignored);
     print_mesh(g, t);
     text_printf(t, "    .device = &%s,\n", g->o->target->device);
     if (g->o->target->image)

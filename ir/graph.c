@@ -174,7 +174,13 @@ void graph_carry(Graph *g, ValueId from, ValueId to, Scope scope)
 
 void graph_output(Graph *g, const char *name, ValueId v, OutputRole role)
 {
-    *arena_push(g->arena, g->outputs, g->n_outputs, g->cap_outputs) = (Output){name, v, role};
+    *arena_push(g->arena, g->outputs, g->n_outputs, g->cap_outputs) = (Output){name, v, role, 0};
+}
+
+void graph_output_like(Graph *g, const Output *like, ValueId v)
+{
+    *arena_push(g->arena, g->outputs, g->n_outputs, g->cap_outputs) =
+        (Output){like->name, v, like->role, like->ignored};
 }
 
 ValueId graph_constant(Graph *g, DType t, int rank, const int64_t *dim, const void *data)

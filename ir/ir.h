@@ -143,6 +143,7 @@ typedef struct Output {
     const char *name;
     ValueId value;
     OutputRole role;
+    int64_t ignored;  // of OUTPUT_BAD_LABEL: the label that the loss ignores
 } Output;
 
 // A class of repeated blocks: `length` isomorphic iterations.
@@ -201,6 +202,8 @@ ValueId graph_output_of(const Graph *g, ValueId v, int i);
 const Source *graph_source(Graph *g, const char *name, const char *scope);  // NULL counts as ""
 void graph_carry(Graph *g, ValueId in, ValueId out, Scope scope);
 void graph_output(Graph *g, const char *name, ValueId v, OutputRole role);
+// Appends an output like one of another graph, which is the value `v`.
+void graph_output_like(Graph *g, const Output *like, ValueId v);
 
 static inline Value *value_of(const Graph *g, ValueId v) { return &g->values[v]; }
 static inline Value *in(const Graph *g, const Node *n, int i) { return &g->values[n->in[i]]; }

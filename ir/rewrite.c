@@ -83,7 +83,7 @@ static bool translate_ends(Rewrite *r)
     to->n_outputs = to->cap_outputs = to->n_carries = to->cap_carries = 0;
     for (int i = 0; i < from->n_outputs; i++) {
         const Output *o = &from->outputs[i];
-        graph_output(to, o->name, r->map[o->value], o->role);
+        graph_output_like(to, o, r->map[o->value]);
         whole &= r->map[o->value] != 0;
     }
     for (int i = 0; i < from->n_carries; i++) {
@@ -92,7 +92,7 @@ static bool translate_ends(Rewrite *r)
         whole &= r->map[c->in] && r->map[c->out];
     }
     for (int i = 0; i < made.n_outputs; i++)
-        graph_output(to, made.outputs[i].name, made.outputs[i].value, made.outputs[i].role);
+        graph_output_like(to, &made.outputs[i], made.outputs[i].value);
     for (int i = 0; i < made.n_carries; i++)
         graph_carry(to, made.carries[i].in, made.carries[i].out, made.carries[i].scope);
     return whole;

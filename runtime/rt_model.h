@@ -118,6 +118,8 @@ typedef struct RtModel {
     double peak;  // flop/s of a rank's products in f32 at best, by the cluster's file; 0: unknown
     int64_t vocabulary;  // number of tokens that the model knows; 0: its inputs aren't tokens
     const char *labels;  // name of the input that only the loss reads; NULL: there is none
+    bool ignores;        // labels of this number count for nothing in the loss
+    int64_t ignored_label;
     RtMesh mesh;
     const RtTransport *transport;  // &rt_mpi; NULL: there is one rank
     const RtDevice *device;

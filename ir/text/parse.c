@@ -119,7 +119,9 @@ static bool parse_output(Parser *p)
     if (!lexer_text(p->lex, &name) || !parse_reference(p, &v))
         return false;
     graph_output(p->g, name, v, (OutputRole)role);
-    return true;
+    return role != OUTPUT_BAD_LABEL ||
+           (lexer_word(p->lex, "ignored") &&
+            lexer_int(p->lex, &p->g->outputs[p->g->n_outputs - 1].ignored));
 }
 
 static bool parse_carry(Parser *p)

@@ -226,6 +226,8 @@ static void put_ends(Printer *p)
         text_quote(p->out, o->name ? o->name : "");
         text_put(p->out, " ", 1);
         text_name(p->out, p->name[o->value]);
+        if (o->role == OUTPUT_BAD_LABEL)
+            text_printf(p->out, " ignored %" PRId64, o->ignored);
         text_put(p->out, "\n", 1);
     }
     for (int i = 0; i < g->n_carries; i++) {

@@ -248,8 +248,7 @@ static void add_value(Partition *p, ValueId id)
 void sharded_add_outputs(Sharded *s, const Graph *from, const ValueId *map)
 {
     for (int i = 0; i < from->n_outputs; i++)
-        graph_output(s->g, from->outputs[i].name, map[from->outputs[i].value],
-                     from->outputs[i].role);
+        graph_output_like(s->g, &from->outputs[i], map[from->outputs[i].value]);
     for (int i = 0; i < from->n_carries; i++)
         graph_carry(s->g, map[from->carries[i].in], map[from->carries[i].out],
                     from->carries[i].scope);

@@ -142,7 +142,8 @@ static void list_columns(RtData *d, const RtModel *m, RtUse use)
     }
 }
 
-static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, int token_bytes)
+static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path,
+                     const RtTokenOptions *tokens)
 {
     struct stat st;
     size_t n = strlen(path);
@@ -156,15 +157,20 @@ static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path, i
         return open_folder(d, m, path);
     if (n > 4 && strcmp(path + n - 4, ".npy") == 0)
         return open_single(d, m, path);
-    return rt_tokens_open(d, m, use, path, is_folder, token_bytes);
+    return rt_tokens_open(d, m, use, path, is_folder, tokens);
 }
 
 bool rt_data_open(RtData *d, const RtModel *m, const RtShard *shard, RtUse use, const char *path,
-                  int token_bytes)
+                  const RtTokenOptions *tokens)
 {
     *d = (RtData){.model = m, .shard = shard};
     list_columns(d, m, use);
-    if (!open_any(d, m, use, path, token_bytes)) {
+    if (!open_any(d, m, use, path, tokens)) {
+        rt_data_close(d);
+        return false;
+    }
+    if (tokens->documents && use != RT_PREDICT && !d->window) {
+        rt_error(m, "--documents: %s: only files of tokens have documents", path);
         rt_data_close(d);
         return false;
     }
@@ -191,6 +197,7 @@ void rt_data_close(RtData *d)
     }
     free(d->file);
     free(d->column);
+    free(d->start);
     free(d->staging);
     free(d->sample);
     *d = (RtData){0};
@@ -215,11 +222,26 @@ const uint8_t *rt_data_row(const RtColumn *c, int64_t sample)
 {
     const RtDataFile *f = rt_data_file(c, sample);
 
-    return f->rows + c->skip + (sample - f->first) * c->row_bytes;
+    int64_t start = c->start ? c->start[sample] : (sample - f->first) * c->row_bytes;
+
+    return f->rows + c->skip + start;
+}
+
+// Ignores those of n labels, staged at `to`, that follow the end of a document. `from`: the first
+// label in the file, behind the token before it.
+static void ignore_ends(const RtColumn *c, int64_t ignored, const uint8_t *from, char *to,
+                        int64_t n)
+{
+    int64_t bytes = rt_element_bytes(c->input);
+
+    for (int64_t i = 0; i < n; i++)
+        if (rt_get_int(c->type, from + i * c->skip - c->skip) == c->end)
+            rt_set_int(c->input->type, to + i * bytes, ignored);
 }
 
 // Converts a run of elements of the micro-batch; the run may span several samples.
-static void stage_run(const RtColumn *c, const int64_t *sample, const RtRuns *run, char *to)
+static void stage_run(const RtColumn *c, int64_t ignored, const int64_t *sample, const RtRuns *run,
+                      char *to)
 {
     int64_t bytes = rt_element_bytes(c->input), stored = rt_dtype_bytes(rt_type_name(c->type)), n;
 
@@ -228,6 +250,8 @@ static void stage_run(const RtColumn *c, const int64_t *sample, const RtRuns *ru
         const uint8_t *from = rt_data_row(c, c->is_whole ? 0 : sample[row]);
         n = c->count - place < run->count - i ? c->count - place : run->count - i;
         rt_convert(c->input->type, to + (run->own + i) * bytes, c->type, from + place * stored, n);
+        if (c->ends)
+            ignore_ends(c, ignored, from + place * stored, to + (run->own + i) * bytes, n);
     }
 }
 
@@ -237,7 +261,7 @@ void rt_data_stage(const RtData *d, const int64_t *sample, char *staging)
         const RtColumn *c = &d->column[i];
 
         for (RtRuns r = rt_runs(d->model, c->input, d->shard); rt_runs_next(&r);)
-            stage_run(c, sample, &r, staging + c->staged_at);
+            stage_run(c, d->model->ignored_label, sample, &r, staging + c->staged_at);
     }
 }
 

@@ -54,5 +54,7 @@ uint32_t rt_data_sum(const RtData *d)
         add_pieces(&sum, &summed, f, first, stride);
         first += bytes;
     }
+    if (d->documents)  // the samples depend on them
+        add(&sum, &summed, (int64_t[]){d->documents, d->document_end}, 2 * sizeof(int64_t));
     return rt_checksum_whole(rt_checksum_parts(&sum, summed), summed);
 }

@@ -149,9 +149,21 @@ static bool open_file(RtData *d, const RtModel *m, RtUse use, RtDataFile *f, int
     *bytes = found.bytes;
     f->rows = found.first;
     f->first = d->samples;
+    if (d->documents == RT_CUT)
+        return rt_documents_cut(d, found.first, found.n, found.bytes) ||
+               rt_error(m, "%s: memory ran out", f->path);
     int64_t used = found.n - (use == RT_PREDICT ? 0 : 1);
     d->samples += used > 0 ? used / d->window : 0;
     return true;
+}
+
+// Can labels of that type have the number?
+static bool can_ignore(const RtTensor *labels, int64_t ignored)
+{
+    char element[8];
+
+    rt_set_int(labels->type, element, ignored);
+    return rt_get_int(labels->type, element) == ignored;
 }
 
 static bool set_columns(RtData *d, const RtModel *m, const char *path, int bytes)
@@ -168,18 +180,29 @@ static bool set_columns(RtData *d, const RtModel *m, const char *path, int bytes
                             bytes, c->input->name, rt_type_name(c->input->type));
         c->skip = is_labels ? bytes : 0;
         c->row_bytes = d->window * bytes;
+        c->start = d->start;
+        c->ends = is_labels && d->documents == RT_PACKED;
+        c->end = d->document_end;
+        if (c->ends && !can_ignore(c->input, m->ignored_label))
+            return rt_error(m, "--documents: input '%s' of type %s has no label %lld to ignore",
+                            c->input->name, rt_type_name(c->input->type),
+                            (long long)m->ignored_label);
     }
     return true;
 }
 
 bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, bool is_folder,
-                    int token_bytes)
+                    const RtTokenOptions *o)
 {
     int bytes = 0;
     bool ok = check_inputs(d, m, use, path) && list_files(d, m, path, is_folder);
 
     d->window = d->column[0].input->dim[1];
+    if (use != RT_PREDICT) {
+        d->documents = o->documents;
+        d->document_end = o->document_end;
+    }
     for (int i = 0; i < d->n_files && ok; i++)
-        ok = open_file(d, m, use, &d->file[i], token_bytes, &bytes);
+        ok = open_file(d, m, use, &d->file[i], o->bytes, &bytes);
     return ok && set_columns(d, m, path, bytes);
 }

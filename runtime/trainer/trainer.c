@@ -37,7 +37,20 @@ static void start_tensors(RtRun *run)
 
 static bool open_data(RtData *d, const RtRun *run, RtUse use, const char *path)
 {
-    return !path || rt_data_open(d, run->model, run->rt.shard, use, path, run->o.token_bytes);
+    const RtOptions *o = &run->o;
+    RtTokenOptions tokens = {.bytes = o->token_bytes,
+                             .documents = (RtDocuments)(o->documents + 1),
+                             .document_end = o->document_end};
+
+    if (!path)
+        return true;
+    if (!rt_data_open(d, run->model, run->rt.shard, use, path, &tokens))
+        return false;
+    if (d->documents == RT_CUT && !o->quiet)
+        fprintf(stderr, "%s: %lld documents, %lld windows; %lld of %lld tokens are left out\n",
+                path, (long long)d->n_documents, (long long)d->samples, (long long)d->n_left_out,
+                (long long)d->n_tokens);
+    return true;
 }
 
 // --eval-samples: only the first ones.

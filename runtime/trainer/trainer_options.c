@@ -26,6 +26,11 @@ const RtOption rt_options[] = {
      "evaluate on the first N samples of --eval-data (all)"},
     {"--token-bytes", RT_WORD, AT(token_choice), 0, 0, "1|2|4",
      "bytes of a token in a file without a header (1 where the vocabulary is at most 256, else 2)"},
+    {"--documents", RT_WORD, AT(documents), 0, 0, "packed|cut",
+     "documents in files of tokens: packed ignores labels that would predict the next document "
+     "from the end of one, cut lets each window lie in one document"},
+    {"--document-end", RT_WHOLE, AT(document_end), 0, UINT32_MAX, "ID",
+     "the token that ends a document"},
     {"--steps", RT_WHOLE, AT(steps), 0, MOST, "N", "how many steps to train"},
     {"--epochs", RT_WHOLE, AT(epochs), 1, MOST, "N",
      "how often to go through the data (1); with --steps, whichever ends first"},
@@ -347,6 +352,23 @@ static bool check_spike(const RtOptions *o, const RtModel *m)
     return o->spike == 0 || o->spike > 1 || rt_error(m, "--spike: %g is not above 1", o->spike);
 }
 
+static bool check_documents(const RtOptions *o, const RtModel *m)
+{
+    if ((o->documents < 0) != (o->document_end < 0))
+        return rt_error(m, o->documents < 0 ? "--document-end needs --documents"
+                                            : "--documents needs --document-end");
+    if (o->documents < 0)
+        return true;
+    if (!o->data && !o->eval_data)
+        return rt_error(m, "--documents needs --data or --eval-data");
+    if (m->vocabulary > 0 && o->document_end >= m->vocabulary)
+        return rt_error(m, "--document-end: %lld is no token of the model: 0 to %lld",
+                        (long long)o->document_end, (long long)m->vocabulary - 1);
+    return o->documents > 0 || m->ignores ||
+           rt_error(m, "--documents packed: this program's loss ignores no label, as "
+                       "cross_entropy does; cut needs none");
+}
+
 // Checks for options that need another option.
 static bool check_options(const RtOptions *o, const RtModel *m)
 {
@@ -387,7 +409,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
                                                : NULL;
     if (training && !o->data)
         return rt_error(m, "%s needs --data", training);
-    if (!check_spike(o, m))
+    if (!check_spike(o, m) || !check_documents(o, m))
         return false;
     if ((o->schedule || o->warmup) && !has_lr)
         return rt_error(m, "%s: the model has no learning rate",
@@ -397,8 +419,13 @@ static bool check_options(const RtOptions *o, const RtModel *m)
 
 int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
 {
-    *o = (RtOptions){
-        .steps = -1, .temperature = 1, .token_choice = -1, .on_spike = -1, .timeout = 60};
+    *o = (RtOptions){.steps = -1,
+                     .temperature = 1,
+                     .token_choice = -1,
+                     .documents = -1,
+                     .document_end = -1,
+                     .on_spike = -1,
+                     .timeout = 60};
     o->hyper = rt_alloc((size_t)m->n_tensors, sizeof *o->hyper);
     for (int i = 0; i < m->n_tensors; i++)
         o->hyper[i] = NAN;

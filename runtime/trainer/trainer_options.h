@@ -26,6 +26,8 @@ typedef struct RtOptions {
         timeout, gpu;
     int64_t token_choice;  // index of the word of --token-bytes, or -1
     int token_bytes;       // 1, 2 or 4; 0: not given
+    int64_t documents;     // index of the word of --documents, or -1
+    int64_t document_end;  // a token, or -1
     int64_t on_spike;      // an RtOnSpike; -1: not given
     int64_t max_rollbacks;
     double temperature, max_time, spike;

@@ -51,7 +51,7 @@ static const struct {
     {GRAPH("  hyper %lr f32[2] = 0\n"), "error: value 'lr' is a hyper-parameter but no scalar\n"},
     {GRAPH("  input %x f32[2]\n  output loss_sum \"loss\" %x\n"),
      "error: output 'loss' is f32[2], not f32[]\n"},
-    {GRAPH("  input %x f32[]\n  output bad_label \"bad\" %x\n"),
+    {GRAPH("  input %x f32[]\n  output bad_label \"bad\" %x ignored -100\n"),
      "error: output 'bad' is f32[], not i64[]\n"},
     {GRAPH("  input %x f32[2]\n  %y f32[2] = neg(%x) update\n  %z f32[2] = neg(%y)\n"),
      "error: node 'z' (neg): input 0 is of a later phase\n  in 0  y f32[2]\n"},

@@ -143,7 +143,7 @@ Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d)
         if (!widen_node(to, &g->nodes[n], m))
             return NULL;
     for (int i = 0; i < g->n_outputs; i++)
-        graph_output(to, g->outputs[i].name, m[g->outputs[i].value], g->outputs[i].role);
+        graph_output_like(to, &g->outputs[i], m[g->outputs[i].value]);
     for (int i = 0; i < g->n_carries; i++)
         graph_carry(to, m[g->carries[i].in], m[g->carries[i].out], g->carries[i].scope);
     return to;

@@ -69,7 +69,8 @@ static void reads_folders(void **state)
     write_npy("d/_._a_b.npy", "F64", 2, (int64_t[]){4, 3}, a);
     write_npy("d/positions.npy", "I16", 2, (int64_t[]){1, 3}, positions);
     write_npy("d/labels.npy", "I32", 1, (int64_t[]){4}, labels);
-    assert_true(rt_data_open(&d, &folder_model, NULL, RT_TRAIN, "d", 1));
+    assert_true(
+        rt_data_open(&d, &folder_model, NULL, RT_TRAIN, "d", &(RtTokenOptions){.bytes = 1}));
     assert_int_equal(d.samples, 4);
     rt_data_stage(&d, (int64_t[]){3, 1}, d.staging);
     rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
@@ -199,7 +200,7 @@ static void reads_tokens(void **state)
         for (int i = 0; i < 17; i++)
             text[i * bytes] = (uint8_t)(100 + i);
         write_file("t", text, (size_t)(17 * bytes));
-        assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", bytes));
+        assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", &(RtTokenOptions){.bytes = bytes}));
         assert_int_equal(d.samples, 4);
         rt_data_stage(&d, (int64_t[]){3, 0}, d.staging);
         rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
@@ -211,12 +212,59 @@ static void reads_tokens(void **state)
         rt_data_close(&d);
         // Without labels the last token is used too.
         write_file("t", text, (size_t)(16 * bytes));
-        assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", bytes));
+        assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", &(RtTokenOptions){.bytes = bytes}));
         assert_int_equal(d.samples, 3);
         rt_data_close(&d);
-        assert_true(rt_data_open(&d, &m, NULL, RT_PREDICT, "t", bytes));
+        assert_true(rt_data_open(&d, &m, NULL, RT_PREDICT, "t", &(RtTokenOptions){.bytes = bytes}));
         assert_int_equal(d.samples, 4);
         rt_data_close(&d);
+    }
+}
+
+// Two documents and a half, of lengths 10, 1 and 8; 99 ends a document.
+static void reads_documents(void **state)
+{
+    static const RtTensor set[] = {BIGRAM_INPUTS};
+    static const uint8_t text[] = {0,  1,  2,  3,  4,  5,  6,  7,  8, 99,
+                                   99, 20, 21, 22, 23, 24, 25, 26, 27};
+    static const int64_t packed[] = {99, -100, -100, 21}, cut[] = {1, 2, 3, 4, 21, 22, 23, 24};
+    RtModel m = bigram;
+    char arena[B_BYTES];
+
+    m.train = m.predict = set;
+    m.n_train = m.n_predict = N(set);
+    m.ignored_label = -100;
+    for (int bytes = 1; bytes <= 4; bytes *= 2) {
+        uint8_t file[4 * N(text)] = {0};
+        RtTokenOptions o = {.bytes = bytes, .document_end = 99};
+        RtData d;
+        uint32_t sum[3];
+
+        for (int i = 0; i < N(text); i++)
+            file[i * bytes] = text[i];
+        write_file("t", file, sizeof text * (size_t)bytes);
+        for (o.documents = RT_IGNORED; o.documents <= RT_CUT; o.documents++) {
+            assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", &o));
+            sum[o.documents] = d.sum;
+            assert_int_equal(d.samples, o.documents == RT_CUT ? 3 : 4);
+            rt_data_stage(&d, (int64_t[]){o.documents == RT_CUT ? 0 : 2, 2}, d.staging);
+            rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
+            for (int i = 0; i < BT && o.documents == RT_PACKED; i++)
+                assert_int_equal(I(arena, B_LABELS)[i], packed[i]);
+            for (int i = 0; i < 2 * BT && o.documents == RT_CUT; i++)
+                assert_int_equal(I(arena, B_LABELS)[i], cut[i]);
+            if (o.documents == RT_CUT) {
+                assert_int_equal(d.n_documents, 3);
+                assert_int_equal(d.n_left_out, 1 + 1 + 3);
+                assert_int_equal(d.n_tokens, N(text));
+            }
+            rt_data_close(&d);
+            // Predictions know of no documents.
+            assert_true(rt_data_open(&d, &m, NULL, RT_PREDICT, "t", &o));
+            assert_int_equal(d.samples, 4);
+            rt_data_close(&d);
+        }
+        assert_true(sum[0] != sum[1] && sum[1] != sum[2] && sum[0] != sum[2]);
     }
 }
 
@@ -241,7 +289,7 @@ static void reads_folders_of_tokens(void **state)
             text[k] = (uint8_t)((files[i].first + k) % BV);
         write_file(files[i].path, text, (size_t)files[i].tokens);
     }
-    assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "f", 0));
+    assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "f", &(RtTokenOptions){.bytes = 0}));
     assert_int_equal(d.samples, 2 + 0 + 1250);
     for (int64_t k = 0; k < 2; k++) {
         rt_data_stage(&d, (int64_t[]){1 + k, k * (d.samples - 1)}, d.staging);
@@ -306,7 +354,7 @@ static void reads_ahead(void **state)
     write_file("t", text, sizeof text);
     m.train = set;
     m.n_train = N(set);
-    assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", 1));
+    assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", &(RtTokenOptions){.bytes = 1}));
     RtLoader *l = rt_loader_start(&d, 0, EPOCHS * PER_EPOCH, SAMPLES, true, 1);
     for (int e = 0; e < EPOCHS; e++) {
         bool seen[SAMPLES] = {0};
@@ -377,11 +425,17 @@ static void shortens_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(converts),      cmocka_unit_test(reads_folders),
-        cmocka_unit_test(reads_headers), cmocka_unit_test(sums_data),
-        cmocka_unit_test(reads_tokens),  cmocka_unit_test(reads_folders_of_tokens),
-        cmocka_unit_test(shuffles),      cmocka_unit_test(reads_ahead),
-        cmocka_unit_test(schedules),     cmocka_unit_test(shortens_numbers),
+        cmocka_unit_test(converts),
+        cmocka_unit_test(reads_folders),
+        cmocka_unit_test(reads_headers),
+        cmocka_unit_test(sums_data),
+        cmocka_unit_test(reads_tokens),
+        cmocka_unit_test(reads_documents),
+        cmocka_unit_test(reads_folders_of_tokens),
+        cmocka_unit_test(shuffles),
+        cmocka_unit_test(reads_ahead),
+        cmocka_unit_test(schedules),
+        cmocka_unit_test(shortens_numbers),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

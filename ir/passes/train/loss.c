@@ -251,8 +251,10 @@ static bool add_loss(Graph *g, const LossDef *def, const Call *c, const double *
                               : graph_scalar(g, F32, (double)value_count(&x));
     if (!add_outputs(g, sum, count))
         return false;
-    if (l.counted)
+    if (l.counted) {
         graph_output(g, "bad_label", bad_label(&l, x.dim[x.rank - 1]), OUTPUT_BAD_LABEL);
+        g->outputs[g->n_outputs - 1].ignored = (int64_t)option[IGNORE_INDEX];
+    }
     return true;
 }
 
