@@ -12,6 +12,8 @@
 //     data 5f0e12aa
 //     best 400 2.25
 //     rollbacks 2 17
+//     loss 2.51 2.4375 2.25
+//     grad_norm 0.75 0.5 0.625
 //     file model-00001-of-00001.safetensors 497774208 1c9a77f0
 //     file optimizer-00001-of-00001.safetensors 995548416 e2d30a5b
 //     end 2 5f11d3a9
@@ -22,7 +24,8 @@
 // step of the best evaluation so far and its loss, 17 digits at most; without
 // --keep-best there is no such line. `rollbacks` is how often the run had gone back to a
 // checkpoint, and the number of steps whose data it had skipped by that; without any there is no
-// such line.
+// such line. `loss` and `grad_norm` are the numbers of the last steps, the oldest first, of which
+// --spike takes the medians, 17 digits at most; without --spike there are no such lines.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H
@@ -46,6 +49,13 @@ typedef struct RtBest {
     double loss;
 } RtBest;
 
+// The numbers of the last steps, in a ring.
+enum { RT_RECENT = 64 };
+typedef struct RtRecent {
+    double value[RT_RECENT];
+    int n, next;
+} RtRecent;
+
 typedef struct RtManifest {
     char program[RT_MANIFEST_PROGRAM];
     int64_t step;          // steps done
@@ -58,6 +68,7 @@ typedef struct RtManifest {
     uint32_t data_sum;  // of the data, if it is known
     RtBest best;
     int64_t rollbacks, skipped;  // both 0, or neither; skipped: steps
+    RtRecent loss, grad_norm;
     RtManifestFile *file;
     int n, room;
 } RtManifest;

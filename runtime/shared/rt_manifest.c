@@ -47,9 +47,22 @@ static uint32_t sum_of(const void *data, size_t n)
 
 // ---- writing ----
 
+enum { REAL = 25 };  // of a number in 17 digits, with the blank before it
+
+// Prints a line with the numbers, if there are any, and returns its length.
+static size_t print_recent(char *to, size_t room, const char *word, const RtRecent *r)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < r->n; i++)
+        n += (size_t)snprintf(to + n, room - n, "%s %.17g", i ? "" : word,
+                              r->value[(r->next - r->n + i + RT_RECENT) % RT_RECENT]);
+    return r->n ? n + (size_t)snprintf(to + n, room - n, "\n") : 0;
+}
+
 char *rt_manifest_print(const RtManifest *m, size_t *bytes)
 {
-    enum { HEAD = 640, LINE = RT_MANIFEST_NAME + 48 };
+    enum { HEAD = 640 + 2 * (16 + RT_RECENT * REAL), LINE = RT_MANIFEST_NAME + 48 };
     size_t room = HEAD + (size_t)(m->n + 1) * LINE;
     char *to = malloc(room), log[24] = "none";
 
@@ -71,6 +84,8 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
     if (m->rollbacks)
         n += (size_t)snprintf(to + n, room - n, "rollbacks %lld %lld\n", (long long)m->rollbacks,
                               (long long)m->skipped);
+    n += print_recent(to + n, room - n, "loss", &m->loss);
+    n += print_recent(to + n, room - n, "grad_norm", &m->grad_norm);
     for (int i = 0; i < m->n; i++)
         n += (size_t)snprintf(to + n, room - n, "file %s %lld %08x\n", m->file[i].name,
                               (long long)m->file[i].bytes, m->file[i].sum);
@@ -158,34 +173,63 @@ static bool take_real(RtLines *l, double *to)
     return isfinite(*to) && end > l->word && rt_take(l, text) && l->word == end;
 }
 
+static bool read_sum(RtLines *l, RtManifest *m)
+{
+    m->has_sum = take_sum(l, &m->data_sum) && rt_take_end(l);
+    return m->has_sum;
+}
+
 static bool read_best(RtLines *l, RtManifest *m)
 {
     m->best.is_known = rt_take_number(l, m->step, &m->best.step) && rt_take(l, " ") &&
                        take_real(l, &m->best.loss) && rt_take_end(l);
-    return m->best.is_known || rt_lines_fail(l, WHO);
+    return m->best.is_known;
 }
 
 static bool read_rollbacks(RtLines *l, RtManifest *m)
 {
-    return (rt_take_number(l, MOST_STEPS, &m->rollbacks) && rt_take(l, " ") &&
-            rt_take_number(l, MOST_STEPS, &m->skipped) && rt_take_end(l) && m->rollbacks > 0 &&
-            m->skipped > 0) ||
-           rt_lines_fail(l, WHO);
+    return rt_take_number(l, MOST_STEPS, &m->rollbacks) && rt_take(l, " ") &&
+           rt_take_number(l, MOST_STEPS, &m->skipped) && rt_take_end(l) && m->rollbacks > 0 &&
+           m->skipped > 0;
 }
 
-// Reads a line that not all manifests have, before those of files. Sets *is_read if it is one.
-static bool read_optional(RtLines *l, RtManifest *m, bool *is_read)
+static bool read_recent(RtLines *l, RtRecent *r)
 {
-    *is_read = true;
-    if (!m->n && !m->rollbacks && !m->best.is_known && !m->has_sum && rt_take(l, "data ")) {
-        m->has_sum = take_sum(l, &m->data_sum) && rt_take_end(l);
-        return m->has_sum || rt_lines_fail(l, WHO);
-    }
-    if (!m->n && !m->rollbacks && !m->best.is_known && rt_take(l, "best "))
-        return read_best(l, m);
-    if (!m->n && !m->rollbacks && rt_take(l, "rollbacks "))
-        return read_rollbacks(l, m);
+    do {
+        if (r->n == RT_RECENT || !take_real(l, &r->value[r->n++]))
+            return false;
+    } while (rt_take(l, " "));
+    r->next = r->n % RT_RECENT;
+    return rt_take_end(l);
+}
+
+static bool read_loss(RtLines *l, RtManifest *m) { return read_recent(l, &m->loss); }
+
+static bool read_grad_norm(RtLines *l, RtManifest *m) { return read_recent(l, &m->grad_norm); }
+
+// The lines that not all manifests have, in their order. They stand before those of files.
+static const struct {
+    const char *word;
+    bool (*read)(RtLines *l, RtManifest *m);
+} optional[] = {{"data ", read_sum},
+                {"best ", read_best},
+                {"rollbacks ", read_rollbacks},
+                {"loss ", read_loss},
+                {"grad_norm ", read_grad_norm}};
+
+enum { OPTIONAL = sizeof optional / sizeof *optional };
+
+// Reads such a line if the line is one, and sets *is_read. *next: the first that may come.
+static bool read_optional(RtLines *l, RtManifest *m, int *next, bool *is_read)
+{
     *is_read = false;
+    for (int i = *next; i < OPTIONAL && !m->n && !*is_read; i++)
+        if (rt_take(l, optional[i].word)) {
+            if (!optional[i].read(l, m))
+                return rt_lines_fail(l, WHO);
+            *next = i + 1;
+            *is_read = true;
+        }
     return true;
 }
 
@@ -219,6 +263,8 @@ static bool read_file(RtLines *l, RtManifest *m)
 
 static bool read_files(RtLines *l, RtManifest *m, const char *begin)
 {
+    int next = 0;
+
     for (;;) {
         const char *line = l->at;
         int64_t n;
@@ -227,7 +273,7 @@ static bool read_files(RtLines *l, RtManifest *m, const char *begin)
 
         if (!rt_lines_next(l))
             return false;
-        if (!read_optional(l, m, &is_read))
+        if (!read_optional(l, m, &next, &is_read))
             return false;
         if (is_read)
             continue;

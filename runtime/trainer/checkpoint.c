@@ -146,7 +146,9 @@ static void describe(RtCheckpoints *c, const RtLog *log)
                       .log = sync_log(log),
                       .best = c->improves ? c->latest : c->best,
                       .rollbacks = c->rollbacks,
-                      .skipped = c->skipped};
+                      .skipped = c->skipped,
+                      .loss = c->loss,
+                      .grad_norm = c->grad_norm};
     rt_printable(m->program, sizeof m->program, run->model->name);
 }
 

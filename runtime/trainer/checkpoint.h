@@ -46,6 +46,7 @@ struct RtCheckpoints {
     bool improves;   // it was the best, and no checkpoint says so yet
     bool has_loaded;
     int64_t rollbacks, skipped;  // see rt_checkpoints_roll_back, and RtManifest
+    RtRecent loss, grad_norm;    // of the last step, or of the checkpoint that was loaded
     RtSaver file[RT_CHECKPOINT_FILES];
     RtManifest manifest;  // of the checkpoint that is being written
     bool is_writing;

@@ -125,6 +125,8 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     c->best = m->best;
     c->rollbacks = m->rollbacks;
     c->skipped = m->skipped;
+    c->loss = m->loss;
+    c->grad_norm = m->grad_norm;
     c->has_loaded = true;
     if (run->rank == 0)
         rt_checkpoints_trim(run->o.checkpoint, m->step, run->o.keep, &c->best);

@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b)
 
 static double median(const RtRecent *r)
 {
-    double sorted[RT_SPIKE_STEPS];
+    double sorted[RT_RECENT];
 
     memcpy(sorted, r->value, sizeof sorted);
     qsort(sorted, (size_t)r->n, sizeof *sorted, by_value);
@@ -27,8 +27,8 @@ static void add(RtRecent *r, double value)
     if (!isfinite(value))
         return;
     r->value[r->next] = value;
-    r->next = (r->next + 1) % RT_SPIKE_STEPS;
-    r->n += r->n < RT_SPIKE_STEPS;
+    r->next = (r->next + 1) % RT_RECENT;
+    r->n += r->n < RT_RECENT;
 }
 
 // Adds a number, after comparing it with those before.

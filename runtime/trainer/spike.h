@@ -3,17 +3,12 @@
 #ifndef SHARDCC_RT_SPIKE_H
 #define SHARDCC_RT_SPIKE_H
 
+#include "runtime/rt_manifest.h"
 #include "runtime/trainer/run_report.h"
 
-// The median is that of the last RT_SPIKE_STEPS steps. Nothing is a spike before there are
+// The median is that of the last RT_RECENT steps. Nothing is a spike before there are
 // RT_SPIKE_LEAST of them.
-enum { RT_SPIKE_STEPS = 64, RT_SPIKE_LEAST = 16, RT_SPIKE_TEXT = 128 };
-
-// The numbers of the last steps, in a ring.
-typedef struct RtRecent {
-    double value[RT_SPIKE_STEPS];
-    int n, next;
-} RtRecent;
+enum { RT_SPIKE_LEAST = 16, RT_SPIKE_TEXT = 128 };
 
 typedef struct RtSpike {
     double factor;  // 0: nothing is a spike

@@ -88,6 +88,10 @@ static bool open_train(Train *t)
     t->work = rt_step_work(run, t->data);
     t->progress = rt_progress_start(run);
     t->spike.factor = run->rank == 0 ? o->spike : 0;
+    if (t->spike.factor > 0 && run->checkpoints) {
+        t->spike.loss = run->checkpoints->loss;
+        t->spike.norm = run->checkpoints->grad_norm;
+    }
     t->first = run->step;
     start_loader(t);
     return true;
@@ -258,6 +262,10 @@ static bool run_step(Train *t, const int64_t *sample)
         return true;
     rt_progress_step(&t->progress, &r);
     run->step++;
+    if (run->checkpoints) {
+        run->checkpoints->loss = t->spike.loss;
+        run->checkpoints->grad_norm = t->spike.norm;
+    }
     return rt_watch_end(run->rt.watch);
 }
 

@@ -58,6 +58,30 @@ def test_warn(case):
     case.check("no warning before", (status, said) == (0, ""), said)
 
 
+def medians(folder, n):
+    """{loss: numbers, grad_norm: numbers} of a manifest."""
+    words = [x.split() for x in (step(folder, n) / "MANIFEST").read_text().splitlines()]
+    return {x[0]: [float(v) for v in x[1:]] for x in words if x[0] in ("loss", "grad_norm")}
+
+
+def test_goes_on(case):
+    """A run that goes on knows the steps before, so it warns of the same steps in the same words."""
+    t, folder, plain = case.trainer, case.trainer.folder("known"), case.trainer.folder("unwatched")
+    whole = t.run("--steps", STEPS, *SPIKE)
+    parts = [t.run("--steps", n, *SPIKE, "--checkpoint", folder, "--resume", "--log", "known.jsonl") for n in (20, BAD - 1, STEPS)]
+    said = [x[1] for x in parts if x[1]]
+    case.check("it goes on with its medians", [x[0] for x in parts] == [0, 0, 0] and said == [whole[1]] and whole[1], str(parts))
+    losses = [x["loss"] for x in read_log(t.work / "known.jsonl")]
+    found = medians(folder, STEPS).get("loss", [])
+    case.check("the manifest has them", len(found) == STEPS and np.allclose(found, losses, rtol=1e-6), str(found))
+    t.run("--steps", BAD - 1, *LR, "--checkpoint", plain)
+    case.check("it has none without --spike", not medians(plain, BAD - 1))
+    ran = t.run("--steps", STEPS, *SPIKE, "--checkpoint", plain, "--resume")
+    case.check("a run that goes on from such a one begins to count", ran == (0, "") and len(medians(plain, STEPS)["loss"]) == STEPS - BAD + 1, str(ran))  # fmt: skip
+    ran = t.run("--steps", STEPS + 1, *LR, "--epochs", 2, "--checkpoint", folder, "--resume")
+    case.check("without --spike they are left out", ran == (0, "") and not medians(folder, STEPS + 1), str(ran))
+
+
 def test_stop(case):
     t, folder = case.trainer, case.trainer.folder("stopped")
     status, said = t.run("--steps", STEPS, *SPIKE, "--on-spike", "stop", "--checkpoint", folder, "--checkpoint-every", 8,
@@ -140,6 +164,7 @@ def main():
         for ranks in 1, 2:
             case = Case(checks, Trainer(model, ranks))
             test_warn(case)
+            test_goes_on(case)
             test_stop(case)
             test_rollback(case)
             test_limit(case)

@@ -24,7 +24,12 @@ static RtManifest manifest(void)
                     .data_sum = 0x5f0e12aa,
                     .best = {true, 400, 0.1},
                     .rollbacks = 2,
-                    .skipped = 17};
+                    .skipped = 17,
+                    .loss = {{2.5, 0.1, -1e300, 3}, 4, 4},
+                    .grad_norm = {.n = RT_RECENT, .next = 5}};
+
+    for (int i = 0; i < RT_RECENT; i++)
+        m.grad_norm.value[i] = -0x1.fffffffffffffp-1022 / (1 + i);  // 24 characters
 
     assert_true(rt_manifest_add(&m, "model-00001-of-00001.safetensors", 4977, 0x1c9a77f0));
     assert_true(rt_manifest_add(&m, "optimizer-00001-of-00001.safetensors", INT64_MAX, 0));
@@ -53,6 +58,13 @@ static void is_read_again(void **state)
     assert_true(x.best.loss == 0.1);
     assert_int_equal(x.rollbacks, 2);
     assert_int_equal(x.skipped, 17);
+    assert_int_equal(x.loss.n, 4);
+    assert_int_equal(x.loss.next, 4);
+    assert_memory_equal(x.loss.value, m.loss.value, sizeof x.loss.value);
+    assert_int_equal(x.grad_norm.n, RT_RECENT);
+    for (int i = 0; i < RT_RECENT; i++)  // the oldest first
+        assert_true(x.grad_norm.value[(x.grad_norm.next + i) % RT_RECENT] ==
+                    m.grad_norm.value[(m.grad_norm.next + i) % RT_RECENT]);
     assert_int_equal(x.n, 2);
     assert_string_equal(x.file[0].name, "model-00001-of-00001.safetensors");
     assert_int_equal(x.file[0].sum, 0x1c9a77f0);
@@ -60,6 +72,31 @@ static void is_read_again(void **state)
     rt_manifest_free(&x);
     rt_manifest_free(&m);
     free(text);
+}
+
+// Manifests of other versions lack some of the lines.
+static void lines_are_optional(void **state)
+{
+    for (int without = 0; without < 1 << 5; without++) {
+        RtManifest m = manifest(), x;
+        RtFileError e;
+        size_t n, again;
+
+        m.has_sum &= without & 1;
+        m.best.is_known &= without >> 1 & 1;
+        m.rollbacks *= without >> 2 & 1;
+        m.loss.n *= without >> 3 & 1;
+        m.grad_norm.n *= without >> 4 & 1;
+        char *text = rt_manifest_print(&m, &n);
+        assert_true(rt_manifest_parse(&x, (uint8_t *)text, n, &e));
+        char *other = rt_manifest_print(&x, &again);
+        assert_int_equal(again, n);
+        assert_memory_equal(text, other, n);
+        rt_manifest_free(&x);
+        rt_manifest_free(&m);
+        free(text);
+        free(other);
+    }
 }
 
 static void every_bit_counts(void **state)
@@ -113,6 +150,14 @@ static const struct {
     {HEAD("1") "rollbacks 1 1099511627777\n",
      "line 9 isn't as --checkpoint writes it: 'rollbacks 1 1099511627777'"},
     {HEAD("1") "rollbacks 1 1\nbest 1 1\n", "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
+    {HEAD("1") "loss 1\nrollbacks 1 1\n",
+     "line 10 isn't as --checkpoint writes it: 'rollbacks 1 1'"},
+    {HEAD("1") "loss \n", "line 9 isn't as --checkpoint writes it: 'loss '"},
+    {HEAD("1") "loss 1 \n", "line 9 isn't as --checkpoint writes it: 'loss 1 '"},
+    {HEAD("1") "loss 1 2.0\n", "line 9 isn't as --checkpoint writes it: 'loss 1 2.0'"},
+    {HEAD("1") "loss nan\n", "line 9 isn't as --checkpoint writes it: 'loss nan'"},
+    {HEAD("1") "grad_norm 1\nloss 1\n", "line 10 isn't as --checkpoint writes it: 'loss 1'"},
+    {HEAD("1") "file a 1 00000000\nloss 1\n", "line 10 isn't as --checkpoint writes it: 'loss 1'"},
     {HEAD("1") "file ../x 1 00000000\n",
      "line 9 isn't as --checkpoint writes it: 'file ../x 1 00000000'"},
     {HEAD("1") "file .x 1 00000000\n",
@@ -124,6 +169,22 @@ static const struct {
     {HEAD("1") "end 1 00000000\n", "line 9 isn't as --checkpoint writes it: 'end 1 00000000'"},
     {HEAD("1") "end 0 00000000\n", "its checksum is wrong"},
 };
+
+// A line has 64 numbers at most.
+static void too_many(void **state)
+{
+    for (int n = RT_RECENT; n <= RT_RECENT + 1; n++) {
+        char text[600] = HEAD("1") "grad_norm 1";
+        RtManifest m;
+        RtFileError e;
+
+        for (int i = 1; i < n; i++)
+            strcat(text, " 1");
+        strcat(text, "\n");
+        assert_false(rt_manifest_parse(&m, (const uint8_t *)text, strlen(text), &e));
+        assert_int_equal(strcmp(e.text, "it is cut short in line 10") == 0, n == RT_RECENT);
+    }
+}
 
 static void malformed(void **state)
 {
@@ -138,9 +199,9 @@ static void malformed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_read_again),
-        cmocka_unit_test(every_bit_counts),
-        cmocka_unit_test(malformed),
+        cmocka_unit_test(is_read_again), cmocka_unit_test(every_bit_counts),
+        cmocka_unit_test(malformed),     cmocka_unit_test(lines_are_optional),
+        cmocka_unit_test(too_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -74,12 +75,46 @@ static void of_levels(void **state)
     char text[RT_SPIKE_TEXT];
     int spikes = 0;
 
-    for (int k = 0; k < RT_SPIKE_STEPS; k++)
+    for (int k = 0; k < RT_RECENT; k++)
         rt_spike_step(&s, &r, text);
     r.loss = 10;
-    for (int k = 0; k < RT_SPIKE_STEPS; k++)
+    for (int k = 0; k < RT_RECENT; k++)
         spikes += rt_spike_step(&s, &r, text);
-    assert_int_equal(spikes, RT_SPIKE_STEPS / 2);
+    assert_int_equal(spikes, RT_RECENT / 2);
+}
+
+// A run that goes on with the numbers in a manifest finds the spikes of one that never stopped.
+static void of_runs_that_go_on(void **state)
+{
+    enum { STEPS = 200 };
+
+    for (int stop = 0; stop < STEPS; stop += 13) {
+        RtSpike whole = {.factor = 2}, part = {.factor = 2};
+        int spikes = 0;
+
+        for (int k = 0; k < STEPS; k++) {
+            RtReport r = {.loss = k % 17 ? 1 + k % 7 / 10.0 : 5,
+                          .grad_norm = k % 23 ? 0.1 * k : NAN};
+            char text[2][RT_SPIKE_TEXT] = {"", ""};
+            bool is_spike = rt_spike_step(&whole, &r, text[0]);
+
+            assert_int_equal(rt_spike_step(&part, &r, text[1]), is_spike);
+            assert_string_equal(text[0], text[1]);
+            spikes += is_spike;
+            if (k != stop)
+                continue;
+            RtManifest m = {.program = "p", .log = -1, .loss = part.loss, .grad_norm = part.norm},
+                       x;
+            RtFileError e;
+            size_t n;
+            char *printed = rt_manifest_print(&m, &n);
+            assert_true(rt_manifest_parse(&x, (uint8_t *)printed, n, &e));
+            part = (RtSpike){.factor = 2, .loss = x.loss, .norm = x.grad_norm};
+            rt_manifest_free(&x);
+            free(printed);
+        }
+        assert_true(spikes > 5);
+    }
 }
 
 int main(void)
@@ -88,6 +123,7 @@ int main(void)
         cmocka_unit_test(of_cases),
         cmocka_unit_test(of_norms),
         cmocka_unit_test(of_levels),
+        cmocka_unit_test(of_runs_that_go_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
