@@ -12,10 +12,12 @@ const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES] = {
     {RT_STATES_FILE, 1u << RT_STATE, "the states of the optimizer"},
 };
 
+static const char MADE[] = ".shardcc-";  // in the names of temporary files: rt_out.c
+
 // Is it a file that checkpoints are made of, or a temporary file of one?
 static bool is_ours(const char *name)
 {
-    const char *made = strstr(name, ".shardcc-");
+    const char *made = strstr(name, MADE);
     size_t n = made ? (size_t)(made - name) : strlen(name);
 
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
@@ -25,28 +27,36 @@ static bool is_ours(const char *name)
     return n == strlen(RT_MANIFEST_FILE) && strncmp(name, RT_MANIFEST_FILE, n) == 0;
 }
 
+// Removes our files from the folder of a checkpoint, or the temporary ones alone.
+static void remove_files(const char *path, bool temporary)
+{
+    const struct dirent *entry;
+    DIR *d = opendir(path);
+
+    while (d && (entry = readdir(d)))
+        if (is_ours(entry->d_name) && (!temporary || strstr(entry->d_name, MADE)))
+            unlinkat(dirfd(d), entry->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
 void rt_checkpoint_remove(const char *folder, int64_t step)
 {
     char path[PATH_MAX];
-    const struct dirent *entry;
 
     if (rt_checkpoint_path(path, folder, step, RT_MANIFEST_FILE) && unlink(path) == 0 &&
         rt_checkpoint_path(path, folder, step, NULL))
         rt_sync_folder(path);
     if (!rt_checkpoint_path(path, folder, step, NULL))
         return;
-    DIR *d = opendir(path);
-    while (d && (entry = readdir(d)))
-        if (is_ours(entry->d_name))
-            unlinkat(dirfd(d), entry->d_name, 0);
-    if (d)
-        closedir(d);
+    remove_files(path, false);
     rmdir(path);  // it stays if someone has put other files there
 }
 
 void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep, const RtBest *best)
 {
     const struct dirent *entry;
+    char path[PATH_MAX];
     int64_t first = last;
 
     for (int64_t i = 1; i < keep && first >= 0; i++)
@@ -57,6 +67,8 @@ void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep, const R
         bool is_old = step < first && !(best->is_known && step == best->step);
         if (step >= 0 && (is_old || !rt_checkpoint_is_there(folder, step)))
             rt_checkpoint_remove(folder, step);
+        else if (step >= 0 && rt_checkpoint_path(path, folder, step, NULL))
+            remove_files(path, true);  // a run may be killed while it marks the best one
     }
     if (d)
         closedir(d);
