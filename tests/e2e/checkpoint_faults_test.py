@@ -3,10 +3,10 @@
 full for a while, and the run is killed in its middle, before or after it. The run goes on or ends, and the next one ends with the
 bits of a run without faults.
 
-  checkpoint_faults_test.py --shardcc build/shardcc [--all]
+  checkpoint_faults_test.py --shardcc build/shardcc [--all | --part NAME ...]
 
 --all: also checkpoints that are written in place and with --keep-best, and those of two ranks, of which either one has the fault.
-It takes some minutes.
+It takes some minutes; --part takes a part of it.
 """
 import shutil
 import tempfile
@@ -20,6 +20,7 @@ from model import QUICK_CC, Model, parser
 STEPS = 4
 OPTIONS = ("--steps", STEPS, "--checkpoint-every", 2, "--keep", 1)
 WAYS = ("fail", "short", "full", "tear", "kill", "killed")
+PARTS = ("beside", "place", "best", "rank0", "rank1")
 KILLED = {1: -9, 2: 137}  # by ranks: that of the program; that of mpirun
 
 
@@ -78,22 +79,23 @@ def test_faults(checks, faults, jobs):
 def main():
     p = parser(__doc__)
     p.add_argument("--all", action="store_true")
+    p.add_argument("--part", nargs="+", choices=PARTS, default=PARTS[:1])
     o = p.parse_args()
+    parts = PARTS if o.all else o.part
     checks = Checks()
     with tempfile.TemporaryDirectory() as work:
         preload = Path(work) / "file_faults.so"
         source = Path(__file__).with_name("file_faults.c")
         run("cc", "-D_GNU_SOURCE", "-std=c11", "-O1", "-shared", "-fPIC", "-o", preload, source, "-ldl")
         model = Model(o.models / "mlp.onnx", o.shardcc, Path(work), cc=QUICK_CC)
-        one = Trainer(model, 1)
-        test_faults(checks, Faults(one, preload, "beside"), o.jobs)
-        if o.all:
-            best = ("--eval-data", one.data, "--eval-every", 1, "--keep-best")
-            test_faults(checks, Faults(one, preload, "place", "--checkpoint-in-place"), o.jobs)
-            test_faults(checks, Faults(one, preload, "best", *best), o.jobs)
-            two = Trainer(model, 2)
-            for rank in 0, 1:
-                test_faults(checks, Faults(two, preload, f"rank{rank}", rank=rank), o.jobs)
+        one, two = Trainer(model, 1), Trainer(model, 2)
+        best = ("--eval-data", one.data, "--eval-every", 1, "--keep-best")
+        for name, trainer, options, rank in (
+            ("beside", one, (), None), ("place", one, ("--checkpoint-in-place",), None), ("best", one, best, None),
+            ("rank0", two, (), 0), ("rank1", two, (), 1),
+        ):  # fmt: skip
+            if name in parts:
+                test_faults(checks, Faults(trainer, preload, name, *options, rank=rank), o.jobs)
     checks.finish()
 
 
