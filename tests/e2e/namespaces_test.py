@@ -9,9 +9,7 @@ moment; one that stays cut, and ranks that are lost on the other host: the job e
 import argparse
 import os
 import random
-import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from functools import partial
@@ -21,76 +19,48 @@ from hang_test import GONE, KILLED, LATE, STUCK, TIMEOUT, Hang, Job, check_end, 
 from harness import Checks, side_by_side
 from job_test import RANKS
 from model import QUICK_CC, REPOSITORY, Model
+from namespace import Namespace, call, missing_tool
 
-LIFE = 600  # seconds after which a namespace ends by itself
 STEPS = 150  # of whole runs
 ADDRESS, LINK = "10.199.0.{}", "shardcc0"
 
 
-def call(*words):
-    done = subprocess.run([str(x) for x in words], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr}")
-
-
 class Hosts:
-    """Two namespaces of network and host name, each kept by a process, and a pair of links between them."""
+    """Two hosts, and a link between them."""
 
     def __init__(self, folder):
-        self.keeper = []
+        self.host = []
         try:
             for i in (1, 2):
-                words = ["unshare", "--net", "--uts", "sh", "-c", f"hostname host{i}; echo ready; exec sleep {LIFE}"]
-                self.keeper.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-                if self.keeper[-1].stdout.readline() != "ready\n":
-                    raise RuntimeError(self.keeper[-1].communicate()[1])
-            a, b = (x.pid for x in self.keeper)
+                self.host.append(Namespace(f"host{i}"))
+            a, b = (x.keeper.pid for x in self.host)
             call("ip", "link", "add", LINK, "netns", a, "type", "veth", "peer", "name", LINK, "netns", b)
-            for i in (1, 2):
-                call(*self.on(i), "ip", "address", "add", f"{ADDRESS.format(i)}/24", "dev", LINK)
-                for link in ("lo", LINK):
-                    call(*self.on(i), "ip", "link", "set", link, "up")
+            for i, host in enumerate(self.host):
+                call(*host.on(), "ip", "address", "add", f"{ADDRESS.format(i + 1)}/24", "dev", LINK)
+                call(*host.on(), "ip", "link", "set", LINK, "up")
         except (OSError, RuntimeError):
             self.close()
             raise
         self.agent = folder / "agent"  # what mpirun calls in place of ssh
-        self.agent.write_text(f'#!/bin/sh\nshift\nexec {" ".join(self.on(2))} sh -c "$*"\n')
+        self.agent.write_text(f'#!/bin/sh\nshift\nexec {" ".join(self.host[1].on())} sh -c "$*"\n')
         self.agent.chmod(0o755)
 
-    def on(self, i):
-        return ["nsenter", "--target", str(self.keeper[i - 1].pid), "--net", "--uts"]
-
     def link(self, state):
-        call(*self.on(1), "ip", "link", "set", LINK, state)
+        call(*self.host[0].on(), "ip", "link", "set", LINK, state)
 
     def launch(self):
         options = {"plm": "rsh", "plm_rsh_agent": self.agent, "btl": "self,vader,tcp", "btl_vader_single_copy_mechanism": "none",
                    "btl_tcp_if_include": LINK, "oob_tcp_if_include": LINK}  # fmt: skip
         own = [x for key, value in options.items() for x in ("--mca", key, value)]
         hosts = ",".join(f"{ADDRESS.format(i)}:{RANKS // 2}" for i in (1, 2))
-        return [*self.on(1), "mpirun", *own, "--host", hosts, "--map-by", "slot", "--bind-to", "none"]
+        return [*self.host[0].on(), "mpirun", *own, "--host", hosts, "--map-by", "slot", "--bind-to", "none"]
 
     def processes(self):
-        """Those that are on the hosts."""
-        own = {os.readlink(f"/proc/{x.pid}/ns/net") for x in self.keeper if x.poll() is None}
-        found = []
-        for path in Path("/proc").glob("[0-9]*/ns/net"):
-            try:
-                if os.readlink(path) in own:
-                    found.append(int(path.parts[2]))
-            except OSError:
-                pass
-        return [x for x in found if x not in [k.pid for k in self.keeper]]
+        return [x for host in self.host for x in host.processes()]
 
     def close(self):
-        for pid in self.processes():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        for keeper in self.keeper:
-            keeper.kill()
-            keeper.communicate()
+        for host in self.host:
+            host.close()
 
 
 class FarJob(Job):
@@ -184,13 +154,10 @@ FEW = (cut, killed, whole)
 
 def why_not(work):
     """Why no namespaces can be made here; None if they can."""
-    for tool in ("unshare", "nsenter", "ip", "mpirun"):
-        if not shutil.which(tool):
-            return f"there is no {tool}"
     try:
         Hosts(work).close()
     except (OSError, RuntimeError) as e:
-        return str(e).strip()
+        return str(e)
     return None
 
 
@@ -208,7 +175,7 @@ def main():
         kinds = [kinds[i % len(kinds)] for i in range(o.count)]
     with tempfile.TemporaryDirectory() as work:
         work = Path(work)
-        reason = why_not(work)
+        reason = missing_tool() or why_not(work)
         if reason:
             checks.check("ranks on two hosts", True, f"left out: no network namespaces: {reason}")
             checks.finish()
