@@ -14,7 +14,7 @@ static volatile sig_atomic_t interrupted;
 static void interrupt(int signal) { interrupted = signal; }
 
 // The first signal asks the run to stop after the step; the second has the default action and ends
-// it.
+// it. SIGUSR1 may come twice, from the scheduler and from the launcher that hands it on.
 void rt_catch_signals(void)
 {
     struct sigaction action = {.sa_handler = interrupt,
@@ -24,6 +24,7 @@ void rt_catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_flags = SA_RESTART;
     sigaction(SIGUSR1, &action, NULL);
 }
 

@@ -3,7 +3,7 @@
 
   hang_test.py --shardcc build/shardcc [--all [--seed N] [--count N]]
 
---all: that many faults (50) at random moments in random ranks. It takes three minutes.
+--all: that many faults (52) at random moments in random ranks. It takes three minutes.
 """
 import argparse
 import os
@@ -201,6 +201,19 @@ def suspended(hang, name, rank, draw):
     hang.checks.check(f"{name}: it goes on, with the bits of a run without", weights[0] == weights[1], job.said[:900].replace("\n", " | "))
 
 
+def asked_twice(hang, name, rank, draw):
+    """A scheduler and a launcher both ask all ranks to make room. The run saves and ends."""
+    job = Job(hang, name)
+    ranks = job.wait_for_steps()
+    for _ in range(2):
+        for pid in ranks.values():
+            os.kill(pid, signal.SIGUSR1)
+        time.sleep(0.002)
+    status, seconds = job.end(KILLED)
+    is_fine = status == 75 and (job.folder / "w.st").exists() and not job.errors()
+    hang.checks.check(f"{name}: it makes room", is_fine, shown(job, status, seconds, is_fine))
+
+
 def check_start(hang, job, name, rank, ranks, limit, texts):
     """A job that hasn't begun ends in time; the trainer's message or that of mpirun says why."""
     status, seconds = job.end(limit)
@@ -263,10 +276,11 @@ def wrong_program(hang, name, rank, draw):
     hang.checks.check(f"{name}: it is refused", is_fine, shown(job, status, seconds, is_fine))
 
 
-# How often of 50.
+# How often of 52.
 KINDS = {killed: 10, stopped: 10, both_stopped: 2, killed_early: 4, stopped_early: 4, never_starts: 3, short_data: 3, wrong_program: 3,
-         skewed: 2, skewed_killed: 3, skewed_stopped: 2, stepped: 2, suspended: 2}  # fmt: skip
-FEW = (stopped, suspended, killed, stopped_early, stepped, skewed_killed, killed_early, never_starts, short_data, wrong_program)
+         skewed: 2, skewed_killed: 3, skewed_stopped: 2, stepped: 2, suspended: 2,
+         asked_twice: 2}  # fmt: skip
+FEW = (stopped, suspended, killed, stopped_early, stepped, skewed_killed, killed_early, never_starts, short_data, wrong_program, asked_twice)
 
 
 def main():
@@ -274,7 +288,7 @@ def main():
     options.add_argument("--shardcc", type=lambda s: Path(s).resolve(), default=Path("build/shardcc"))
     options.add_argument("--all", action="store_true")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--count", type=int, default=50)
+    options.add_argument("--count", type=int, default=52)
     o = options.parse_args()
     checks, draw = Checks(), random.Random(o.seed)
     kinds = [kind for kind, n in KINDS.items() for _ in range(n)] if o.all else list(FEW)
