@@ -30,11 +30,11 @@ HOUR = 3600
 class Job:
     """A long run in a folder of its own, whose rank `other` may have words before its program, or another command."""
 
-    def __init__(self, hang, name, other=None, before=(), instead=None, steps=1 << 40, more=(), launch=()):
+    def __init__(self, hang, name, other=None, before=(), instead=None, steps=1 << 40, more=(), launch=(), saves=True):
         self.program, self.folder = hang.program.name, hang.work / name
         self.folder.mkdir()
-        options = ["--data", hang.data, "--quiet", "--timeout", TIMEOUT, "--log", "log", "--epochs", 1 << 40, "--steps", steps, "--checkpoint", "runs",
-                   "--checkpoint-every", 10, "--save", "w.st"]  # fmt: skip
+        options = ["--data", hang.data, "--quiet", "--timeout", TIMEOUT, "--log", "log", "--epochs", 1 << 40, "--steps", steps, "--save", "w.st"]
+        options += ["--checkpoint", "runs", "--checkpoint-every", 10] * saves
         own = [hang.program, *options]
         one = instead or [*before, *own, *more]
         apps = [(other, own), (1, one), (RANKS - 1 - other, own)] if other is not None else [(RANKS, own)]
@@ -189,8 +189,9 @@ def skewed(hang, name, rank, draw):
 
 
 def suspended(hang, name, rank, draw):
-    """All ranks are stopped for longer than a wait may take, as by a scheduler, and go on one by one."""
-    job, whole = Job(hang, name, steps=100), Job(hang, f"{name} whole", steps=100)
+    """All ranks are stopped for longer than a wait may take, as by a scheduler, and go on one by one. A busy disk may take
+    as long, too: nothing is saved meanwhile."""
+    job, whole = Job(hang, name, steps=100, saves=False), Job(hang, f"{name} whole", steps=100, saves=False)
     ranks = job.wait_for_steps()
     for sent in (signal.SIGSTOP, signal.SIGCONT):
         for pid in draw.sample(list(ranks.values()), RANKS):
