@@ -55,6 +55,9 @@ typedef struct Gen {
 
 // "h.{}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
 char *node_label(const Gen *g, const Node *n, int room);
+// Sets the number that stands for {} in the labels of iteration 0, and its step from one iteration
+// to the next: 0 and 1 if there is no {}. False: the labels of a class follow no such rule.
+bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step);
 void print_type(const Value *v, Text *t);  // "f32[8,128]"
 
 // The first argument of an item's call.

@@ -223,6 +223,25 @@ static void print_indices(const Gen *g, int n, const char *before, Text *t)
         text_printf(t, "%s%s", before, loop_index(g, k));
 }
 
+// Sets the number that stands for {} in the calls of a body. A body with loops has none: theirs
+// set others.
+static void print_layer(const Gen *g, const Item *loop, const char *body, Text *t)
+{
+    int64_t first, step;
+
+    if (!loop->cls)
+        return;
+    if (!class_layers(g, loop->cls, &first, &step) || strstr(body, "    for ("))
+        text_printf(t, "    rt->layer = -1;\n");
+    else if (step != 1)
+        text_printf(t, "    rt->layer = %" PRId64 " %c %" PRId64 " * layer;\n", first,
+                    step < 0 ? '-' : '+', step < 0 ? -step : step);
+    else if (first)
+        text_printf(t, "    rt->layer = %" PRId64 " + layer;\n", first);
+    else
+        text_printf(t, "    rt->layer = layer;\n");
+}
+
 // Prints one iteration's items of that skew as a function. Returns how many indices it takes: those
 // of the loops around it only if it needs them.
 static int generate_body(Gen *g, const PrintedLoop *p, int skew, const char *name, bool has_last)
@@ -230,9 +249,12 @@ static int generate_body(Gen *g, const PrintedLoop *p, int skew, const char *nam
     const Item *loop = p->it;
     const BlockClass *c = &g->s->g->classes[loop->cls];
     Node label = {.source = &(Source){.name = c->name ? c->name : "", .scope = ""}};
-    Text body = {0};
+    Text items = {0}, body = {0};
 
-    generate_range(g, p, p->begin + 1, loop->loop.end, skew, &body, 4);
+    generate_range(g, p, p->begin + 1, loop->loop.end, skew, &items, 4);
+    print_layer(g, loop, items.s ? items.s : "", &body);
+    text_put(&body, items.s ? items.s : "", items.n);
+    text_free(&items);
     const char *text = body.s ? body.s : "";
     int n = strstr(text, "outer") ? p->depth + 1 : 1;
     text_printf(g->bodies, "// %s.{}, %d times", node_label(g, &label, 60),

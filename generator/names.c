@@ -1,6 +1,7 @@
 // Prints names, literals and comments. Names of the model reach the text only through here.
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "generator/internal.h"
@@ -42,14 +43,58 @@ static const char *fitting_end(const char *path, size_t room)
     return strlen(end) > room ? end + strlen(end) - room : end;
 }
 
+static bool has_scope(const Source *from) { return from && from->scope && *from->scope; }
+
+// "h.1.attn": where the node comes from.
+static const char *path_of(const Node *n)
+{
+    const char *s = has_scope(n->source) ? n->source->scope : n->source ? n->source->name : "";
+
+    return s ? s : "";
+}
+
+// The number in the node's path that layered_path leaves out; -1: there is none, or it is too large
+// to count with.
+static int64_t layer_of(const Gen *g, const Node *n)
+{
+    const char *path = path_of(n);
+
+    if (!strcmp(layered_path(g->arena, g->s->g, n->block, path), path))
+        return -1;
+    long long layer = strtoll(path + strlen(g->s->g->classes[n->block.cls].name) + 1, NULL, 10);
+    return layer < 1 << 24 ? layer : -1;
+}
+
+bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step)
+{
+    const Graph *graph = g->s->g;
+    int64_t layer[2] = {-1, -1};  // of iterations 0 and 1
+
+    for (NodeId n = 1; n < graph->n_nodes; n++) {
+        Block b = graph->nodes[n].block;
+        if (b.cls == cls && b.iter < 2 && layer[b.iter] < 0)
+            layer[b.iter] = layer_of(g, &graph->nodes[n]);
+    }
+    if (layer[0] < 0 && layer[1] < 0)  // no label has {}
+        layer[1] = 1 + (layer[0] = 0);
+    *first = layer[0];
+    *step = layer[1] - layer[0];
+    for (NodeId n = 1; n < graph->n_nodes; n++) {
+        Block b = graph->nodes[n].block;
+        int64_t x = b.cls == cls ? layer_of(g, &graph->nodes[n]) : -1;
+        if (x >= 0 && x != *first + *step * b.iter)
+            return false;
+    }
+    return layer[0] >= 0 && layer[1] >= 0;
+}
+
 char *node_label(const Gen *g, const Node *n, int room)
 {
     const Source *from = n->source;
-    bool has_scope = from && from->scope && *from->scope, is_both = has_scope && n->phase == UPDATE;
-    const char *s = has_scope ? from->scope : from ? from->name : "";
+    bool is_both = has_scope(from) && n->phase == UPDATE;
     const char *before = is_both ? arena_string(g->arena, "%s ", from->name) : "";
     int left = room - (int)strlen(before);
-    const char *path = fitting_end(layered_path(g->arena, g->s->g, n->block, s ? s : ""),
+    const char *path = fitting_end(layered_path(g->arena, g->s->g, n->block, path_of(n)),
                                    left > 0 ? (size_t)left : 0);
     char *label = arena_string(g->arena, "%s%s", before, path);
 

@@ -43,6 +43,7 @@ struct Rt {
     RtShard *shard;                    // this rank's shards, one for each of RtModel.cuts
     struct RtComm *comm;               // NULL: the program has one rank
     const RtCollectives *collectives;  // NULL: as `comm`
+    int64_t layer;                     // stands for {} in RtCall.what; -1: nothing does
 };
 
 // ---- calls that tell the trainer how far a step has come ----
@@ -52,8 +53,9 @@ struct Rt {
 void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
 // Describes the call in the next statement. `what` is its module, its operators and its result's
-// type: "h.{}.mlp.c_fc: dot f32[4,64,3072]". Then follow its flops, the bytes it reads from and
-// writes to memory, and the seconds that shardcc predicts (omitted without a cluster). --profile,
+// type: "h.{}.mlp.c_fc: dot f32[4,64,3072]", where {} is Rt.layer. Then follow its flops, the bytes
+// it reads from and writes to memory, and the seconds that shardcc predicts (omitted without a
+// cluster). --profile,
 // --trace and --check-arena use it, and messages about a rank that doesn't come. Otherwise it costs
 // three tests of pointers.
 typedef struct RtCall {

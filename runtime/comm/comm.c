@@ -172,7 +172,8 @@ static void begin(RtComm *c, const char *kind)
 {
     rt_comm_thread_sync(c, -1);
     c->kind = kind;
-    c->at = c->axis = NULL;
+    c->at = (RtCallName){0};
+    c->axis = NULL;
     rt_last_calls_add(c);
 }
 
@@ -226,10 +227,10 @@ void rt_comm_file(RtComm *c, const char *path)
         rt_watchdog_file(c->watchdog, path);
 }
 
-void rt_comm_at(RtComm *c, const char *what)
+void rt_comm_at(RtComm *c, const char *what, int64_t layer)
 {
     if (c)
-        c->at = what;
+        c->at = (RtCallName){what, layer};
 }
 
 // ---- what was sent ----

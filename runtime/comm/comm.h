@@ -42,8 +42,9 @@ void rt_comm_fail(RtComm *c);
 // there is none any more. The caller keeps the string valid until then.
 void rt_comm_file(RtComm *c, const char *path);
 
-// Names the next call, for the message about a rank that doesn't come.
-void rt_comm_at(RtComm *c, const char *what);
+// Names the next call, for the message about a rank that doesn't come. `layer` stands for {},
+// unless it is negative.
+void rt_comm_at(RtComm *c, const char *what, int64_t layer);
 
 // ---- communication beside computation: comm_thread.c ----
 

@@ -19,7 +19,7 @@ typedef struct Job {
     void *y;
     const void *x;
     char *workspace;
-    const char *at;
+    RtCallName at;
 } Job;
 
 typedef struct RtCommThread {

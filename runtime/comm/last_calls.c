@@ -12,7 +12,9 @@
 enum { NAMES = 64 };  // of the last collectives
 
 struct RtLastCalls {
-    const char *_Atomic name[NAMES];  // of number n: n % NAMES
+    // Call number n is at n % NAMES.
+    const char *_Atomic what[NAMES];
+    atomic_int_least64_t layer[NAMES];
 };
 
 void rt_last_calls_open(RtComm *c) { c->last_calls = rt_alloc(1, sizeof *c->last_calls); }
@@ -28,17 +30,36 @@ void rt_last_calls_add(RtComm *c)
     atomic_int_least64_t *calls = &c->window[c->rank]->calls[c->tag];
     int64_t n = atomic_load_explicit(calls, memory_order_relaxed) + 1;
 
-    atomic_store_explicit(&c->last_calls->name[n % NAMES], c->at ? c->at : c->kind,
+    atomic_store_explicit(&c->last_calls->what[n % NAMES], c->at.what ? c->at.what : c->kind,
                           memory_order_relaxed);
+    atomic_store_explicit(&c->last_calls->layer[n % NAMES], c->at.layer, memory_order_relaxed);
     atomic_store_explicit(calls, n, memory_order_release);
+}
+
+void rt_call_name_print(RtCallName name, char *to, size_t room)
+{
+    const char *what = name.what ? name.what : "", *hole = strstr(what, "{}");
+
+    if (!hole || name.layer < 0)
+        snprintf(to, room, "%s", what);
+    else
+        snprintf(to, room, "%.*s%lld%s", (int)(hole - what), what, (long long)name.layer, hole + 2);
+}
+
+// Prints the name of a collective that this rank knows.
+static void print_own(const RtComm *c, int64_t call, char *to, size_t room)
+{
+    RtCallName name = {atomic_load(&c->last_calls->what[call % NAMES]),
+                       atomic_load(&c->last_calls->layer[call % NAMES])};
+
+    rt_call_name_print(name, to, room);
 }
 
 RtWarning rt_warning(const RtComm *c, int peer)
 {
     RtWarning w = {.peer = peer, .calls = atomic_load(&c->window[c->rank]->calls[c->tag])};
-    const char *name = atomic_load(&c->last_calls->name[w.calls % NAMES]);
 
-    snprintf(w.name, sizeof w.name, "%s", name ? name : "");
+    print_own(c, w.calls, w.name, sizeof w.name);
     return w;
 }
 
@@ -50,17 +71,21 @@ static int64_t calls_of(const RtComm *c, int rank)
     return c->warning[rank].peer >= 0 ? c->warning[rank].calls : -1;
 }
 
-// The name of that collective, which this rank or another one that has warned knows; else NULL.
-static const char *name_of(const RtComm *c, int64_t call)
+// Prints the name of that collective, if this rank or another one that has warned knows it.
+static void print_call(const RtComm *c, int64_t call, char *to, size_t room)
 {
     int64_t own = calls_of(c, c->rank);
 
-    if (call > own - NAMES && call <= own)
-        return atomic_load(&c->last_calls->name[call % NAMES]);
-    for (int r = 0; r < c->ranks; r++)
+    *to = 0;
+    if (call <= 0)
+        return;
+    if (call > own - NAMES && call <= own) {
+        print_own(c, call, to, room);
+        return;
+    }
+    for (int r = 0; r < c->ranks && !*to; r++)
         if (c->warning[r].peer >= 0 && c->warning[r].calls == call)
-            return c->warning[r].name;
-    return NULL;
+            snprintf(to, room, "%s", c->warning[r].name);
 }
 
 // "s 0-3, 5": the ranks that have begun as many as `first`, which is their lowest.
@@ -94,19 +119,19 @@ void rt_last_calls_say(const RtComm *c)
     for (int r = 0; r < c->ranks && lines < MOST; r++) {
         int64_t calls = calls_of(c, r);
         bool is_said = false;
-        char ranks[100];
+        char ranks[100], name[sizeof c->warning->name];
 
         for (int k = 0; k < r && !is_said; k++)
             is_said = calls_of(c, k) == calls;
         if (is_said)
             continue;
         print_ranks(c, r, ranks, sizeof ranks);
-        const char *name = calls > 0 ? name_of(c, calls) : NULL;
+        print_call(c, calls, name, sizeof name);
         if (calls < 0)
             rt_note("last collective of rank%s: not known", ranks);
         else
             rt_note("last collective of rank%s: number %lld%s%s", ranks, (long long)calls,
-                    name ? ", " : "", name ? name : "");
+                    *name ? ", " : "", name);
         lines++;
     }
 }

@@ -66,6 +66,14 @@ typedef struct RtWindowState {
     int buffer;       // the buffer to write next
 } RtWindowState;
 
+// The description of a call; NULL: it has none. `layer` stands for {} in it, unless it is negative.
+typedef struct RtCallName {
+    const char *what;
+    int64_t layer;
+} RtCallName;
+// Prints "h.3.mlp: all_reduce"; nothing if there is none.
+void rt_call_name_print(RtCallName name, char *to, size_t room);
+
 // A rank that gives up tells the others for whom it waited, and in which collective.
 struct RtWarning {
     int peer;  // -1: it hasn't given up
@@ -90,7 +98,7 @@ struct RtComm {
     // nothing to do.
     RtGroup intra_host[RT_MAX_AXES], inter_host[RT_MAX_AXES];
     RtWindowState *window_state;
-    const char *at;           // the description of the latest RT_AT; NULL
+    RtCallName at;            // of the latest RT_AT
     const char *kind, *axis;  // the current call
     struct RtLastCalls *last_calls;
     RtWarning *warning;  // by rank

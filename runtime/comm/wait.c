@@ -64,13 +64,16 @@ static int missing_rank(const RtComm *c)
     return rank;
 }
 
-// Prints which rank is missing in which call: "h.{}.mlp: all_reduce f32[4,64]: rank 2 …", or
+// Prints which rank is missing in which call: "h.3.mlp: all_reduce f32[4,64]: rank 2 …", or
 // "all_reduce along dp: rank 2 …" if the call is unknown.
 static void say_who(const RtComm *c, bool is_broken)
 {
-    bool has_axis = c->axis && !c->at;
-    const char *call = c->at ? c->at : c->kind, *along = has_axis ? " along " : "",
-               *axis = has_axis ? c->axis : "";
+    bool has_axis = c->axis && !c->at.what;
+    const char *along = has_axis ? " along " : "", *axis = has_axis ? c->axis : "";
+    char call[sizeof c->warning->name];
+
+    rt_call_name_print((RtCallName){c->at.what ? c->at.what : c->kind, c->at.layer}, call,
+                       sizeof call);
 
     if (is_broken)
         rt_error(c->model, "%s%s%s: the link to rank %d broke", call, along, axis, missing_rank(c));

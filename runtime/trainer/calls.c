@@ -9,7 +9,7 @@ void rt_call(Rt *rt, const RtCall *call)
         rt_watch_call(rt->watch, call->what);
     if (rt->profile)
         rt_profile_call(rt->profile, call);
-    rt_comm_at(rt->comm, call->what);
+    rt_comm_at(rt->comm, call->what, rt->layer);
 }
 
 void rt_runs_begin(Rt *rt) { rt_watch_runs_begin(rt->watch); }

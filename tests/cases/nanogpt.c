@@ -115,6 +115,7 @@ static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, b
 // blocks.{}, 3 times
 static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
+    rt->layer = layer;
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.55e4, 1.28e4);
     RT_ROWS(rt, ln1_forward, B * T, 12 * C, AT(BLOCKS_OUT, layer - 1), AT(LN1_WEIGHT, layer),
         AT(LN1_BIAS, layer), AT(LN1_MUL, layer), AT(LN1_SUM, layer), m + LN1_OUT);
@@ -152,6 +153,7 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 // blocks.{}, 3 times
 static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
+    rt->layer = layer;
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, AT(D_OUT_BIAS, layer),
@@ -313,6 +315,7 @@ static void micro(Rt *rt, char *m)
 // blocks.{}, 3 times
 static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
 {
+    rt->layer = layer;
     RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * C, AT(D_LN1_WEIGHT, layer), m + GRAD_NORM_LN1_WEIGHT);
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4);
@@ -408,6 +411,7 @@ static void reduce(Rt *rt, char *m)
 // blocks.{}, 3 times
 static void blocks_update_layer(Rt *rt, char *m, int64_t layer)
 {
+    rt->layer = layer;
     RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN1_WEIGHT, layer), AT(LN1_WEIGHT_EXP_AVG, layer),
         AT(LN1_WEIGHT, layer), AT(LN1_WEIGHT_EXP_AVG_SQ, layer)));
@@ -475,6 +479,7 @@ static void update(Rt *rt, char *m)
 // blocks.{}, 3 times
 static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 {
+    rt->layer = layer;
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
     RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
         AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
@@ -1345,7 +1350,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
-    .identity = 0x946aa6174c40f414,
+    .identity = 0x52d94f3aeed63248,
 };
 
 int main(int argc, char **argv)

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
             e.axis = axis;
             if (round == 2 && axis == troubled && rt_comm_rank(rt.comm) == (axis ? 1 : 2))
                 make_trouble(rt.comm, &m, argv[1]);
-            rt_comm_at(rt.comm, axis ? "h.{}.mlp: all_reduce f32[300000]" : NULL);
+            rt_comm_at(rt.comm, axis ? "h.{}.mlp: all_reduce f32[300000]" : NULL, 7);
             if (axis)
                 rt_all_reduce(&rt, &e, x, x);
             else
