@@ -38,7 +38,7 @@ class Run:
     """A command line of a trainer in a folder of checkpoints, with a log beside it."""
 
     def __init__(self, trainer, name, steps, *options):
-        self.trainer, self.folder = trainer, trainer.folder(name)
+        self.trainer, self.folder, self.given = trainer, trainer.folder(name), (steps, *options)
         self.log = self.folder.with_suffix(".jsonl")
         self.log.unlink(missing_ok=True)
         self.options = ["--steps", steps, "--epochs", 1 << 30, "--checkpoint", self.folder, "--log", self.log, *options]
@@ -129,7 +129,7 @@ def test_kill(trainer, goods, seed):
     dice, kills = random.Random(seed), 0
     name = dice.choice(list(goods))
     good, seconds = goods[name]
-    run = Run(trainer, f"{name}{seed}", *good.steps_and_options)
+    run = Run(trainer, f"{name}{seed}", *good.given)
     for _ in range(dice.choice((1, 1, 2))):
         process = run.start()
         time.sleep(dice.uniform(0, 1.1 * seconds))
@@ -145,7 +145,6 @@ def test_kills(checks, trainer, count, seed, jobs):
     steps, goods, kills, wrong = 60, {}, 0, []
     for name, options in ways(trainer, count).items():
         good = Run(trainer, f"{name}_good", steps, "--checkpoint-every", 3, *options)
-        good.steps_and_options = [steps, "--checkpoint-every", 3, *options]
         begin = time.monotonic()
         ended = good.end()
         goods[name] = good, time.monotonic() - begin
@@ -281,7 +280,7 @@ def fill(disk, pages_left):
 
 def test_pages(checks, trainer, good, disk, pages):
     """A run has that room for checkpoints and the log; then there is more."""
-    run = Run(trainer, disk / f"pages{pages}", *good.steps_and_options)
+    run = Run(trainer, disk / f"pages{pages}", *good.given)
     fill(disk, pages)
     status, said = run.end()
     (disk / "filler").unlink()
@@ -299,7 +298,7 @@ def test_pages(checks, trainer, good, disk, pages):
 def test_moment(checks, trainer, good, disk, seed):
     """The disk is full for a while, beginning at a random step: the run goes on with warnings, and saves when it can."""
     dice = random.Random(seed)
-    run = Run(trainer, disk / f"moment{seed}", *good.steps_and_options)
+    run = Run(trainer, disk / f"moment{seed}", *good.given)
     run.log = trainer.work / f"moment{seed}.jsonl"  # on another disk
     run.options[run.options.index("--log") + 1] = run.log
     process, begin = run.start(), dice.randrange(0, 200)
@@ -326,9 +325,7 @@ def test_on_disk(checks, trainer, disk, o):
     """Inside a namespace that has the disk."""
     few, long = [6, "--checkpoint-every", 2], [300, "--checkpoint-every", 3]
     goods = [Run(trainer, f"disk_good{x[0]}", *x) for x in (few, long)]
-    for good, options in zip(goods, (few, long)):
-        good.steps_and_options = options
-        checks.check("a disk with room", good.end() == (0, ""))
+    checks.check("a disk with room", all(x.end() == (0, "") for x in goods))
     pages = [] if "disk" not in o.part else range(amount(o, "disk")) if o.all else FEW_PAGES
     said = [test_pages(checks, trainer, goods[0], disk, n) for n in pages]
     checks.check("a small disk is noticed, a larger one suffices", not said or (said[0] and (not o.all or not said[-1])))
