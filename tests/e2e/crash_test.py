@@ -26,8 +26,8 @@ from run_test import children, is_program
 SECONDS = 600  # that a run may take at most, on a machine that does other things too
 
 # Parts, and how much of each: in the suite, with --all.
-PARTS = {"kills1": (4, 200), "kills2": (2, 100), "bits": (20, 1000), "cuts": (6, 200), "longer": (4, 40), "soak1": (100, 2000),
-         "soak2": (60, 2000), "disk": (3, 80), "moments": (1, 12)}  # fmt: skip
+PARTS = {"kills1": (3, 200), "kills2": (2, 100), "bits": (10, 1000), "cuts": (4, 200), "longer": (2, 40), "soak1": (60, 2000),
+         "soak2": (40, 2000), "disk": (3, 80), "moments": (1, 12)}  # fmt: skip
 
 
 def files_of(folder):
