@@ -11,7 +11,6 @@ A trainer opens its log when all ranks have loaded their weights. Here the log i
 """
 import argparse
 import os
-import re
 import shutil
 import signal
 import subprocess

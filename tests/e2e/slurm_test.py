@@ -133,6 +133,10 @@ class Job:
         path = self.folder / "said"
         return path.read_text() if path.exists() else ""
 
+    def check(self, checks, name, ok):
+        """Shows what was said if it fails."""
+        checks.check(name, ok, "" if ok else self.said()[-800:].replace("\n", " | "))
+
     def lock(self):
         path = self.folder / "runs/LOCK"
         return path.read_text().split() if path.exists() else []
@@ -178,7 +182,7 @@ def preempted(checks, slurm, trainer, whole, launcher, sent, times=1):
     status = {"USR1": 75, "TERM": 143}[sent]
     words = [x for k in range(times) for x in (f"start {k}", f"status {status}")] + [f"start {times}", "status 0"]
     found = [x for x in said.splitlines() if x.startswith(("start", "status"))]
-    checks.check(f"{name}: it makes room and goes on", found == words, said[-800:].replace("\n", " | "))
+    job.check(checks, f"{name}: it makes room and goes on", found == words)
     checks.check(f"{name}: the bits of an undisturbed run", weights == whole)
 
 
@@ -190,7 +194,7 @@ def requeued(checks, slurm, trainer, whole, launcher):
     slurm.run("scontrol", "requeue", job.number)
     job.wait_for_step(before)
     weights, said = job.end()
-    checks.check(f"{name}: it goes on", "start 1" in said and "status 0" in said, said[-800:].replace("\n", " | "))
+    job.check(checks, f"{name}: it goes on", "start 1" in said and "status 0" in said)
     checks.check(f"{name}: the bits of an undisturbed run", weights == whole)
 
 
@@ -204,7 +208,7 @@ def suspended(checks, slurm, trainer, whole, launcher):
     is_still = not (job.folder / "w.st").exists()
     slurm.run("scontrol", "resume", job.number)
     weights, said = job.end()
-    checks.check(f"{name}: it goes on", is_still and "status 0" in said, said[-800:].replace("\n", " | "))
+    job.check(checks, f"{name}: it goes on", is_still and "status 0" in said)
     checks.check(f"{name}: the bits of an undisturbed run", weights == whole)
 
 
@@ -215,7 +219,7 @@ def killed(checks, slurm, trainer, whole):
     os.kill(job.ranks()[0], signal.SIGKILL)
     job.wait_for_step(before)
     weights, said = job.end()
-    checks.check("shardcc run, a rank is killed: it starts again", "restart 1 of 3" in said and "status 0" in said, said[-800:].replace("\n", " | "))
+    job.check(checks, "shardcc run, a rank is killed: it starts again", "restart 1 of 3" in said and "status 0" in said)
     checks.check("shardcc run, a rank is killed: the bits of an undisturbed run", weights == whole)
 
 
