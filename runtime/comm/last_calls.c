@@ -60,6 +60,9 @@ RtWarning rt_warning(const RtComm *c, int peer)
     RtWarning w = {.peer = peer, .calls = atomic_load(&c->window[c->rank]->calls[c->tag])};
 
     print_own(c, w.calls, w.name, sizeof w.name);
+    for (int i = 0, r = c->rank - RT_NEAR; i <= 2 * RT_NEAR; i++, r++)
+        w.near[i] =
+            r >= 0 && r < c->ranks && c->window[r] ? atomic_load(&c->window[r]->calls[c->tag]) : -1;
     return w;
 }
 
@@ -68,7 +71,13 @@ static int64_t calls_of(const RtComm *c, int rank)
 {
     if (c->window[rank])
         return atomic_load(&c->window[rank]->calls[c->tag]);
-    return c->warning[rank].peer >= 0 ? c->warning[rank].calls : -1;
+    if (c->warning[rank].peer >= 0)
+        return c->warning[rank].calls;
+    for (int r = rank - RT_NEAR; r <= rank + RT_NEAR; r++)
+        if (r >= 0 && r < c->ranks && c->warning[r].peer >= 0 &&
+            c->warning[r].near[rank - r + RT_NEAR] >= 0)
+            return c->warning[r].near[rank - r + RT_NEAR];
+    return -1;
 }
 
 // Prints the name of that collective, if this rank or another one that has warned knows it.

@@ -74,10 +74,14 @@ typedef struct RtCallName {
 // Prints "h.3.mlp: all_reduce"; nothing if there is none.
 void rt_call_name_print(RtCallName name, char *to, size_t room);
 
-// A rank that gives up tells the others for whom it waited, and in which collective.
+// A rank that gives up tells the others for whom it waited, and in which collective; and of the
+// ranks of its host how many collectives they have begun, as it can read the windows of those that
+// can't warn.
+enum { RT_NEAR = 32 };  // ranks before it and after it
 struct RtWarning {
     int peer;  // -1: it hasn't given up
     int64_t calls;
+    int64_t near[2 * RT_NEAR + 1];  // of its own rank + i - RT_NEAR; -1: not known
     char name[200];
 };
 

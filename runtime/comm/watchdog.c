@@ -16,8 +16,8 @@
 
 #define LOOK_SECONDS 0.2  // between two checks
 #define STAGGER_SECONDS                                                                            \
-    1.5  // between ranks that print the timeout, to let the launcher end the job first
-enum { LAUNCHER_S = 3 };  // seconds that the launcher may take to end the job
+    1.2  // between ranks that print the timeout, to let the launcher end the job first
+enum { LAUNCHER_S = 2 };  // seconds that the launcher may take to end the job
 
 struct RtWatchdog {
     const RtModel *model;

@@ -149,7 +149,7 @@ def cut_early(hang, name, draw):
 
 
 KINDS = {cut: 8, killed: 6, stopped: 4, cut_early: 3, whole: 3}  # of 24
-FEW = (cut, killed, whole)
+FEW = (cut, stopped, killed, whole)
 
 
 def why_not(work):
