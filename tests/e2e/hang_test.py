@@ -303,7 +303,7 @@ def main():
             rank = draw.randrange(RANKS)
             own = random.Random(draw.random())
             faults.append(partial(kind, hang, f"{i + 1} {kind.__name__.replace('_', ' ')} rank {rank}", rank, own))
-        side_by_side(3, *faults)
+        side_by_side(3 if o.all else 4, *faults)
     checks.finish()
 
 
