@@ -24,6 +24,8 @@ from errors_cases import CLUSTERS, DATA, MODELS, OPTIONS, TOKENS, TRAIN, TRAINER
 from harness import Checks, read_log, read_safetensors, run, side_by_side, write_data
 from onnx_bytes import external, graph, model, node, tensor, value
 
+# A run goes on without the log, and ends with status 1.
+FULL_LOG = "linear: warning: {0}; what can't be written is left out\nlinear: error: {0}"
 INPUTS = ("good/x.npy", "even/x.npy", "again", "linear", "linear.safetensors", "kept.safetensors")
 TINY = Path(__file__).parents[2] / "models/tiny"
 
@@ -61,6 +63,7 @@ class Errors:
             self.expect(["./linear", *args], 2, f"linear: error: {message}")
         for args, message in DATA:
             self.expect(["./linear", "--quiet", "--data", *args], 1, f"linear: error: {message}")
+        self.expect(["./linear", "--quiet", "--data", "good", "--log", "/dev/full"], 1, FULL_LOG.format("/dev/full: No space left on device"))
         for args, message in TOKENS:
             self.expect(["./other", "--quiet", "--data", *args], 1, f"other: error: {message}")
         for option in (["--eval-data"], ["-o", "out.npz", "--predict"]):
@@ -256,7 +259,7 @@ class Errors:
             is_limit = isinstance(kind, int)
             more = {"preexec_fn": lambda: resource.setrlimit(kind, (size, size))} if is_limit else {"env": {**os.environ, kind: size}}
             done = self.run(["./linear", "--data", "good", "--quiet", "--threads", "2", *args], **more)
-            said = f"linear: error: {message}\n" if message else ""
+            said = (FULL_LOG.format(message) if "--log" in args else f"linear: error: {message}") + "\n" if message else ""
             self.check(f"limit {kind} of {size} with {' '.join(args)}", (done.returncode, done.stderr) == (int(bool(said)), said), (done.returncode, done.stderr))
             (self.work / "small").unlink(missing_ok=True)
         with open(self.work / "help", "w") as file:
