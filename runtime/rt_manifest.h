@@ -10,7 +10,7 @@
 //     shuffle yes
 //     log 53211
 //     data 5f0e12aa
-//     best 400 2.25
+//     best 400 2.25 1000 77ab01c3
 //     rollbacks 2 17
 //     loss 2.51 2.4375 2.25
 //     grad_norm 0.75 0.5 0.625
@@ -21,10 +21,11 @@
 // A file has its bytes and its CRC-32C, and the last line the number of files and the CRC-32C of
 // all lines before. `log` is how much of the log had been written then; `log none`: there was none.
 // `data` is a checksum of the data (rt_data_sum); older manifests have no such line. `best` is the
-// step of the best evaluation so far and its loss, 17 digits at most; without
-// --keep-best there is no such line. `rollbacks` is how often the run had gone back to a
-// checkpoint, and the number of steps whose data it had skipped by that; without any there is no
-// such line. `loss` and `grad_norm` are the numbers of the last steps, the oldest first, of which
+// step of the best evaluation so far and its loss, 17 digits at most, then the samples that it took
+// and the checksum of its data; without --keep-best there is no such line. `rollbacks` is how often
+// the run had gone back to a checkpoint, and the number of steps whose data it had skipped by that;
+// without any there is no such line. `loss` and `grad_norm` are the numbers of the last steps, the
+// oldest first, of which
 // --spike takes the medians, 17 digits at most; without --spike there are no such lines.
 //
 // The file is untrusted.
@@ -47,6 +48,8 @@ typedef struct RtBest {
     bool is_known;
     int64_t step;  // no later than the manifest's
     double loss;
+    int64_t samples;
+    uint32_t data_sum;
 } RtBest;
 
 // The numbers of the last steps, in a ring.

@@ -79,8 +79,9 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
     if (m->has_sum)
         n += (size_t)snprintf(to + n, room - n, "data %08x\n", m->data_sum);
     if (m->best.is_known)
-        n += (size_t)snprintf(to + n, room - n, "best %lld %.17g\n", (long long)m->best.step,
-                              m->best.loss);
+        n += (size_t)snprintf(to + n, room - n, "best %lld %.17g %lld %08x\n",
+                              (long long)m->best.step, m->best.loss, (long long)m->best.samples,
+                              m->best.data_sum);
     if (m->rollbacks)
         n += (size_t)snprintf(to + n, room - n, "rollbacks %lld %lld\n", (long long)m->rollbacks,
                               (long long)m->skipped);
@@ -182,7 +183,9 @@ static bool read_sum(RtLines *l, RtManifest *m)
 static bool read_best(RtLines *l, RtManifest *m)
 {
     m->best.is_known = rt_take_number(l, m->step, &m->best.step) && rt_take(l, " ") &&
-                       take_real(l, &m->best.loss) && rt_take_end(l);
+                       take_real(l, &m->best.loss) && rt_take(l, " ") &&
+                       rt_take_number(l, INT64_MAX, &m->best.samples) && rt_take(l, " ") &&
+                       take_sum(l, &m->best.data_sum) && rt_take_end(l);
     return m->best.is_known;
 }
 

@@ -73,12 +73,12 @@ static bool open_folder(RtCheckpoints *c)
     return true;
 }
 
-bool rt_checkpoints_open(RtRun *run, const RtData *data)
+bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval)
 {
     RtCheckpoints *c = run->checkpoints = rt_alloc(1, sizeof *c);
     const RtModel *m = run->model;
 
-    *c = (RtCheckpoints){.run = run, .data = data, .lock = -1, .last = -1, .log = -1};
+    *c = (RtCheckpoints){.run = run, .data = data, .eval = eval, .lock = -1, .last = -1, .log = -1};
     int64_t bytes = 0;
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++) {
         RtSaver *s = &c->file[i];
@@ -241,6 +241,11 @@ static void mark_best(RtCheckpoints *c)
     rt_checkpoints_trim(folder, run->step, run->o.keep, &c->best);
 }
 
+bool rt_best_is_other(const RtCheckpoints *c, const RtBest *best)
+{
+    return best->is_known && (best->samples != c->eval->samples || best->data_sum != c->eval->sum);
+}
+
 // Rank 0 compares, so that no rounding can make ranks differ.
 void rt_checkpoints_eval(RtCheckpoints *c, double loss)
 {
@@ -248,9 +253,10 @@ void rt_checkpoints_eval(RtCheckpoints *c, double loss)
         return;
     const RtRun *run = c->run;
     const RtBest *best = c->is_writing ? &c->manifest.best : &c->best;
-    bool is_best = isfinite(loss) && (!best->is_known || loss < best->loss);
+    bool is_best =
+        isfinite(loss) && (!best->is_known || rt_best_is_other(c, best) || loss < best->loss);
 
-    c->latest = (RtBest){true, run->step, loss};
+    c->latest = (RtBest){true, run->step, loss, c->eval->samples, c->eval->sum};
     c->improves = rt_comm_max(run->rt.comm, run->rank == 0 && is_best);
     if (c->improves && c->last == run->step)
         mark_best(c);

@@ -36,14 +36,15 @@ typedef struct RtWriter {
 struct RtCheckpoints {
     RtRun *run;
     const RtData *data;
-    int lock;        // of rank 0: the file LOCK; -1: it isn't locked
-    bool has_noted;  // LOCK says that the run does steps
-    int64_t last;    // the step of the last checkpoint, be it saved or not
-    double last_at;  // when that was, or the run began
-    int64_t log;     // of the checkpoint that was loaded: see RtManifest.log
-    RtBest best;     // of the checkpoints that are there
-    RtBest latest;   // the latest evaluation
-    bool improves;   // it was the best, and no checkpoint says so yet
+    const RtData *eval;  // of --eval-data; NULL
+    int lock;            // of rank 0: the file LOCK; -1: it isn't locked
+    bool has_noted;      // LOCK says that the run does steps
+    int64_t last;        // the step of the last checkpoint, be it saved or not
+    double last_at;      // when that was, or the run began
+    int64_t log;         // of the checkpoint that was loaded: see RtManifest.log
+    RtBest best;         // of the checkpoints that are there
+    RtBest latest;       // the latest evaluation
+    bool improves;       // it was the best, and no checkpoint says so yet
     bool has_loaded;
     int64_t rollbacks, skipped;  // see rt_checkpoints_roll_back, and RtManifest
     RtRecent loss, grad_norm;    // of the last step, or of the checkpoint that was loaded
@@ -58,10 +59,12 @@ struct RtCheckpoints {
 // ---- saving: checkpoint.c ----
 
 // Makes the folder and locks it; without --resume it must have no checkpoint. All ranks call it.
-bool rt_checkpoints_open(RtRun *run, const RtData *data);
+bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval);
 // After an evaluation, with --keep-best: if it was the best one so far, the checkpoint of this step
 // is marked as the best; rt_checkpoints_step writes one if there is none. All ranks call it.
 void rt_checkpoints_eval(RtCheckpoints *c, double loss);
+// With --keep-best: was the best one found by other samples than this run's?
+bool rt_best_is_other(const RtCheckpoints *c, const RtBest *best);
 // After a step: begins a checkpoint if it is time for one, and ends one that is written. A failure
 // is a warning.
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log);

@@ -105,6 +105,18 @@ static bool check_order(const RtCheckpoints *c, const RtManifest *m)
     return m->seed == run->o.seed || differs(c, "--seed", m->seed, run->o.seed);
 }
 
+// Losses on other samples don't compare.
+static void warn_of_other_eval(const RtCheckpoints *c)
+{
+    const RtRun *run = c->run;
+
+    if (run->o.keep_best && run->rank == 0 && rt_best_is_other(c, &c->best))
+        rt_warn(run->model,
+                "--keep-best: step %lld was the best on other samples of --eval-data: the first "
+                "evaluation of this run counts as better",
+                (long long)c->best.step);
+}
+
 static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
 {
     RtRun *run = c->run;
@@ -123,6 +135,7 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     run->step = c->last = m->step;
     c->log = m->log;
     c->best = m->best;
+    warn_of_other_eval(c);
     c->rollbacks = m->rollbacks;
     c->skipped = m->skipped;
     c->loss = m->loss;

@@ -85,9 +85,11 @@ static bool open_inputs(RtInputs *x, const RtRun *run)
 }
 
 // Weights and states are those of a checkpoint, else the ones to begin with.
-static bool start_weights(RtRun *run, const RtData *train)
+static bool start_weights(RtRun *run, const RtInputs *x)
 {
-    if (run->o.checkpoint && !rt_agree(run, rt_checkpoints_open(run, train)))
+    const RtData *eval = run->o.eval_data ? &x->eval : NULL;
+
+    if (run->o.checkpoint && !rt_agree(run, rt_checkpoints_open(run, &x->train, eval)))
         return false;
     if (run->o.resume && !rt_checkpoints_load(run->checkpoints))
         return false;
@@ -117,7 +119,7 @@ static bool start(RtRun *run, const RtInputs *x)
     if (run->o.check_arena)
         rt_watch_open(&run->rt, m);
     start_tensors(run);
-    return start_weights(run, &x->train);
+    return start_weights(run, x);
 }
 
 static bool evaluate_only(RtRun *run, const RtData *d)

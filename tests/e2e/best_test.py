@@ -85,6 +85,21 @@ def test_last(case):
         case.check(f"the last of {steps} steps is the best", fine and steps_of(there) == [steps], f"{ran} {known} {losses}")
 
 
+def test_other_samples(case):
+    """Losses on other samples don't compare: the run says so, and chooses the best one anew."""
+    t, there = case.trainer, case.trainer.folder("moved")
+    t.run("--steps", 2, "--checkpoint", there, *case.learnt)
+    log, first = t.work / "moved.jsonl", best_of(there, 2)
+    for options, name in ((case.others, "other labels"), ([*case.others, "--eval-samples", 4], "fewer samples")):
+        ran = t.run("--steps", 3, "--checkpoint", there, "--resume", "--keep", 1, "--log", log, *options)
+        text = (f"warning: --keep-best: step {first[0][0]} was the best on other samples of --eval-data: the first evaluation of"
+                " this run counts as better")  # fmt: skip
+        last = evaluations(log)[3]
+        found = best_of(there, 3)
+        case.check(f"{name}: chosen anew", ran == (0, text) and found[0][0] == 3 and abs(found[0][1] - last) < 1e-6, f"{ran} {found} {last}")
+        first = found
+
+
 def test_messages(case):
     t, plain, gone = case.trainer, case.trainer.folder("plain"), case.trainer.folder("gone")
     t.run("--steps", 1, "--checkpoint", plain)
@@ -123,6 +138,7 @@ def main():
         for ranks in 1, 2:
             case = Case(checks, Trainer(model, ranks))
             test_keeps(case)
+            test_other_samples(case)
             test_last(case)
             test_messages(case)
     checks.finish()

@@ -22,7 +22,7 @@ static RtManifest manifest(void)
                     .log = 53211,
                     .has_sum = true,
                     .data_sum = 0x5f0e12aa,
-                    .best = {true, 400, 0.1},
+                    .best = {true, 400, 0.1, 1000, 0x77ab01c3},
                     .rollbacks = 2,
                     .skipped = 17,
                     .loss = {{2.5, 0.1, -1e300, 3}, 4, 4},
@@ -56,6 +56,8 @@ static void is_read_again(void **state)
     assert_true(x.best.is_known);
     assert_int_equal(x.best.step, 400);
     assert_true(x.best.loss == 0.1);
+    assert_int_equal(x.best.samples, 1000);
+    assert_int_equal(x.best.data_sum, 0x77ab01c3);
     assert_int_equal(x.rollbacks, 2);
     assert_int_equal(x.skipped, 17);
     assert_int_equal(x.loss.n, 4);
@@ -136,14 +138,20 @@ static const struct {
     {HEAD("1") "data 5f0e12a\n", "line 9 isn't as --checkpoint writes it: 'data 5f0e12a'"},
     {HEAD("1") "data 0000000a\ndata 0000000a\n",
      "line 10 isn't as --checkpoint writes it: 'data 0000000a'"},
-    {HEAD("1") "best 1 1\ndata 0000000a\n",
+    {HEAD("1") "best 1 1 2 0000000a\ndata 0000000a\n",
      "line 10 isn't as --checkpoint writes it: 'data 0000000a'"},
-    {HEAD("1") "best 2 1\n", "line 9 isn't as --checkpoint writes it: 'best 2 1'"},
+    {HEAD("1") "best 2 1 2 0000000a\n",
+     "line 9 isn't as --checkpoint writes it: 'best 2 1 2 0000000a'"},
+    {HEAD("1") "best 1 1 2\n", "line 9 isn't as --checkpoint writes it: 'best 1 1 2'"},
+    {HEAD("1") "best 1 1 2 a\n", "line 9 isn't as --checkpoint writes it: 'best 1 1 2 a'"},
+    {HEAD("1") "best 1 1 -2 0000000a\n",
+     "line 9 isn't as --checkpoint writes it: 'best 1 1 -2 0000000a'"},
     {HEAD("1") "best 1 1.0\n", "line 9 isn't as --checkpoint writes it: 'best 1 1.0'"},
     {HEAD("1") "best 1  1\n", "line 9 isn't as --checkpoint writes it: 'best 1  1'"},
     {HEAD("1") "best 1 inf\n", "line 9 isn't as --checkpoint writes it: 'best 1 inf'"},
     {HEAD("1") "best 1 1x\n", "line 9 isn't as --checkpoint writes it: 'best 1 1x'"},
-    {HEAD("1") "best 1 1\nbest 1 1\n", "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
+    {HEAD("1") "best 1 1 2 0000000a\nbest 1 1 2 0000000a\n",
+     "line 10 isn't as --checkpoint writes it: 'best 1 1 2 0000000a'"},
     {HEAD("1") "file a 1 00000000\nbest 1 1\n",
      "line 10 isn't as --checkpoint writes it: 'best 1 1'"},
     {HEAD("1") "rollbacks 0 0\n", "line 9 isn't as --checkpoint writes it: 'rollbacks 0 0'"},
