@@ -55,11 +55,11 @@ static const char *path_of(const Node *n)
 
 // The number in the node's path that layered_path leaves out; -1: there is none, or it is too large
 // to count with.
-static int64_t layer_of(const Gen *g, const Node *n)
+static int64_t layer_of(const Gen *g, const Node *n, Arena *scratch)
 {
     const char *path = path_of(n);
 
-    if (!strcmp(layered_path(g->arena, g->s->g, n->block, path), path))
+    if (!strcmp(layered_path(scratch, g->s->g, n->block, path), path))
         return -1;
     long long layer = strtoll(path + strlen(g->s->g->classes[n->block.cls].name) + 1, NULL, 10);
     return layer < 1 << 24 ? layer : -1;
@@ -68,12 +68,14 @@ static int64_t layer_of(const Gen *g, const Node *n)
 bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step)
 {
     const Graph *graph = g->s->g;
+    Arena *scratch = arena_new();
     int64_t layer[2] = {-1, -1};  // of iterations 0 and 1
+    bool is_regular = true;
 
     for (NodeId n = 1; n < graph->n_nodes; n++) {
         Block b = graph->nodes[n].block;
         if (b.cls == cls && b.iter < 2 && layer[b.iter] < 0)
-            layer[b.iter] = layer_of(g, &graph->nodes[n]);
+            layer[b.iter] = layer_of(g, &graph->nodes[n], scratch);
     }
     if (layer[0] < 0 && layer[1] < 0)  // no label has {}
         layer[1] = 1 + (layer[0] = 0);
@@ -81,11 +83,11 @@ bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step)
     *step = layer[1] - layer[0];
     for (NodeId n = 1; n < graph->n_nodes; n++) {
         Block b = graph->nodes[n].block;
-        int64_t x = b.cls == cls ? layer_of(g, &graph->nodes[n]) : -1;
-        if (x >= 0 && x != *first + *step * b.iter)
-            return false;
+        int64_t x = b.cls == cls ? layer_of(g, &graph->nodes[n], scratch) : -1;
+        is_regular &= x < 0 || x == *first + *step * b.iter;
     }
-    return layer[0] >= 0 && layer[1] >= 0;
+    arena_free(scratch);
+    return is_regular && layer[0] >= 0 && layer[1] >= 0;
 }
 
 char *node_label(const Gen *g, const Node *n, int room)

@@ -25,8 +25,8 @@
 // and the checksum of its data; without --keep-best there is no such line. `rollbacks` is how often
 // the run had gone back to a checkpoint, and the number of steps whose data it had skipped by that;
 // without any there is no such line. `loss` and `grad_norm` are the numbers of the last steps, the
-// oldest first, of which
-// --spike takes the medians, 17 digits at most; without --spike there are no such lines.
+// oldest first, of which --spike takes the medians, 17 digits at most; without --spike there are no
+// such lines.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H
