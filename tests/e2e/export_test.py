@@ -19,6 +19,7 @@ from checkpoint_test import ENV, MESHES, Trainer, step
 from harness import Checks, read_safetensors, relative, run, side_by_side, write_safetensors
 from model import QUICK_CC, Model, parser
 from onnx_bytes import external, field, linear, model, node, pairs, tensor, value, varint
+from wire import fields
 
 MANY = ("bert", "cnn", "encoder", "gpt2", "gpt_dropout", "llama", "lstm", "mixer", "mobilenet", "nanogpt", "resnet", "vit")
 RANKS = {"gpt2": 2, "llama": 4, "mobilenet": 3}  # 1 otherwise
@@ -27,35 +28,17 @@ RANKS = {"gpt2": 2, "llama": 4, "mobilenet": 3}  # 1 otherwise
 # ---- ONNX files, byte by byte ----
 
 
-def read_varint(data, at):
-    n, shift = 0, 0
-    while True:
-        b = data[at]
-        n, shift, at = n | (b & 127) << shift, shift + 7, at + 1
-        if b < 128:
-            return n, at
-
-
-def fields(data):
-    """Yields the number and the contents of each field: bytes or a number."""
-    at = 0
-    while at < len(data):
-        tag, at = read_varint(data, at)
-        kind = tag & 7
-        if kind == 0:
-            v, at = read_varint(data, at)
-        else:
-            n, at = read_varint(data, at) if kind == 2 else ({1: 8, 5: 4}[kind], at)
-            v, at = data[at : at + n], at + n
-        yield tag >> 3, v
+def numbered(data):
+    """The number and the contents of each field of a message: bytes or a number."""
+    return [(number, value) for number, _, value in fields(data)]
 
 
 class Tensor:
     """A TensorProto: its name, its bytes (None: in typed fields), and whether they are in another file."""
 
     def __init__(self, data, folder):
-        parts = list(fields(data))
-        entries = [dict(fields(v)) for n, v in parts if n == 13]
+        parts = numbered(data)
+        entries = [dict(numbered(v)) for n, v in parts if n == 13]
         place = {e[1].decode(): e[2].decode() for e in entries}
         self.name = b"".join(v for n, v in parts if n == 8).decode()
         self.kind = [v for n, v in parts if n == 2][-1]
@@ -69,8 +52,8 @@ class Tensor:
 
 def read_model(path):
     """The initializers by name, and all other fields of the model and its graph."""
-    parts = list(fields(path.read_bytes()))
-    graph = list(fields(next(v for n, v in parts if n == 7)))
+    parts = numbered(path.read_bytes())
+    graph = numbered(next(v for n, v in parts if n == 7))
     tensors = [Tensor(v, path.parent) for n, v in graph if n == 5]
     return {t.name: t for t in tensors}, [x for x in parts if x[0] != 7] + [x for x in graph if x[0] != 5]
 

@@ -284,18 +284,25 @@ KINDS = {killed: 10, stopped: 10, both_stopped: 2, killed_early: 4, stopped_earl
 FEW = (stopped, suspended, killed, stopped_early, stepped, skewed_killed, killed_early, never_starts, short_data, wrong_program, asked_twice)
 
 
-def main():
+def choose_faults(how_often, few):
+    """The options of the command line, the dice, and the faults to try: a few, or with --all so many at random."""
     options = argparse.ArgumentParser()
     options.add_argument("--shardcc", type=lambda s: Path(s).resolve(), default=Path("build/shardcc"))
     options.add_argument("--all", action="store_true")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--count", type=int, default=52)
-    o = options.parse_args()
-    checks, draw = Checks(), random.Random(o.seed)
-    kinds = [kind for kind, n in KINDS.items() for _ in range(n)] if o.all else list(FEW)
+    options.add_argument("--count", type=int, default=sum(how_often.values()))
+    o, kinds = options.parse_args(), list(few)
+    draw = random.Random(o.seed)
     if o.all:
+        kinds = [kind for kind, n in how_often.items() for _ in range(n)]
         draw.shuffle(kinds)
         kinds = [kinds[i % len(kinds)] for i in range(o.count)]
+    return o, draw, kinds
+
+
+def main():
+    o, draw, kinds = choose_faults(KINDS, FEW)
+    checks = Checks()
     with tempfile.TemporaryDirectory() as work:
         hang = Hang(Model(REPOSITORY / "models/tiny/gpt2.onnx", o.shardcc, Path(work), cc=QUICK_CC), checks)
         faults = []

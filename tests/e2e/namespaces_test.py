@@ -6,7 +6,6 @@ moment; one that stays cut, and ranks that are lost on the other host: the job e
 
 --all: that many faults (24) at random moments. It takes two minutes. No packet leaves the machine.
 """
-import argparse
 import os
 import random
 import signal
@@ -15,7 +14,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from hang_test import GONE, KILLED, LATE, STUCK, TIMEOUT, Hang, Job, check_end, check_start, wait_a_little
+from hang_test import GONE, KILLED, LATE, STUCK, TIMEOUT, Hang, Job, check_end, check_start, choose_faults, wait_a_little
 from harness import Checks, side_by_side
 from job_test import RANKS
 from model import QUICK_CC, REPOSITORY, Model
@@ -162,17 +161,8 @@ def why_not(work):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--shardcc", type=lambda s: Path(s).resolve(), default=Path("build/shardcc"))
-    options.add_argument("--all", action="store_true")
-    options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--count", type=int, default=24)
-    o = options.parse_args()
-    checks, draw = Checks(), random.Random(o.seed)
-    kinds = [kind for kind, n in KINDS.items() for _ in range(n)] if o.all else list(FEW)
-    if o.all:
-        draw.shuffle(kinds)
-        kinds = [kinds[i % len(kinds)] for i in range(o.count)]
+    o, draw, kinds = choose_faults(KINDS, FEW)
+    checks = Checks()
     with tempfile.TemporaryDirectory() as work:
         work = Path(work)
         reason = missing_tool() or why_not(work)

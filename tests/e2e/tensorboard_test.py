@@ -16,6 +16,7 @@ import numpy as np
 from checkpoint_test import Trainer
 from harness import Checks
 from model import QUICK_CC, Model, parser
+from wire import read_varint
 
 
 def crc32c(data):
@@ -39,25 +40,16 @@ def records(data):
         at += 12 + n + 4
 
 
-def varint(data, at):
-    value, shift = 0, 0
-    while True:
-        value |= (data[at] & 127) << shift
-        at, shift = at + 1, shift + 7
-        if data[at - 1] < 128:
-            return value, at
-
-
 def fields(message):
     """(number, value) of each field: bytes, or a number of its wire type."""
     at = 0
     while at < len(message):
-        key, at = varint(message, at)
+        key, at = read_varint(message, at)
         kind = key & 7
         if kind == 0:
-            value, at = varint(message, at)
+            value, at = read_varint(message, at)
         elif kind == 2:
-            n, at = varint(message, at)
+            n, at = read_varint(message, at)
             value, at = message[at : at + n], at + n
             if len(value) != n:
                 raise ValueError("a field that is cut short")
