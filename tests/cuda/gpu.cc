@@ -28,7 +28,7 @@
 namespace gpu
 {
 
-State now = {.epoch = 1};
+State now = {.visit = {.epoch = 1}};
 
 namespace
 {
@@ -83,7 +83,8 @@ int n_fibers;
 #ifndef __x86_64__
 #error "fibers are switched by x86-64's instructions"
 #endif
-// Saves the registers that a call keeps and the stack's place in *from, and goes on at `to`.
+// Saves the registers that a call keeps and the stack's place in *from, and goes on at `to`. It
+// jumps there, because processors expect of a `ret` that it goes back to its call.
 extern "C" void gpu_switch(void **from, void *to);
 asm(".text\n"
     ".globl gpu_switch\n"
@@ -93,7 +94,7 @@ asm(".text\n"
     " mov %rsp, (%rdi)\n"
     " mov %rsi, %rsp\n"
     " pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n"
-    " ret\n");
+    " pop %rcx\n jmp *%rcx\n");
 
 namespace
 {
@@ -134,6 +135,8 @@ void become(Thread *t)
     now.number = t->number;
     now.lane = t->number % WARP;
     now.warp = t->number / WARP;
+    now.visit.syncs = now.warp_syncs[now.warp];
+    now.visit.thread = (uint16_t)t->number;
 }
 
 // Runs threads to their ends.
@@ -170,8 +173,9 @@ Fiber *new_fiber()
     char *low = stacks + (size_t)n_fibers * STACK + PAGE;
     if (mprotect(low, STACK - PAGE, PROT_READ | PROT_WRITE))
         abort();
-    // gpu_switch pops six registers and returns to fiber_main, whose own return address is 0.
-    void **top = reinterpret_cast<void **>(low + STACK - PAGE) - 2;
+    // gpu_switch pops six registers and jumps to fiber_main, whose return address is 0.
+    // Stacks begin in different lines of the cache.
+    void **top = reinterpret_cast<void **>(low + STACK - PAGE - n_fibers % 32 * 192) - 2;
     *top = reinterpret_cast<void *>(fiber_main);
     fibers[n_fibers] = {top - 6, low, STACK - PAGE, nullptr};
     return &fibers[n_fibers++];
@@ -207,9 +211,9 @@ void meet(Gate &g, bool orders, Site site)
         g.arrived = 0;
         g.generation++;
         if (orders && g.mask)
-            now.warp_syncs[now.warp]++;
+            now.visit.syncs = ++now.warp_syncs[now.warp];
         else if (orders)
-            now.epoch++;
+            now.visit.epoch++;
         return;
     }
     t->gate = &g;
@@ -251,34 +255,44 @@ Gate &gate_of(unsigned mask, Site site)
     abort();
 }
 
-// Lets threads go on, in their order, until all have ended.
+// Lets a thread go on if what it waited for has come. Returns whether it had.
+bool go_on(Thread &t)
+{
+    if (t.is_done || t.gate->generation == t.generation)
+        return false;
+    t.gate = nullptr;
+    become(&t);
+    switch_to(t.fiber);
+    return true;
+}
+
+// Lets threads go on, in their order, until all have ended. Neighbours in this order, of one warp
+// if it isn't shuffled, run as far as they can before the next ones, whose stacks then are in the
+// cache.
 void run_waiting()
 {
     while (b.done < b.n) {
-        Thread *stuck = nullptr;
         bool has_moved = false;
 
-        for (int i = 0; i < b.n; i++) {
-            Thread &t = b.thread[b.order[i]];
-            if (t.is_done)
-                continue;
-            if (t.gate->generation == t.generation) {
-                stuck = &t;
-                continue;
+        for (int first = 0; first < b.n; first += WARP) {
+            int last = std::min(first + WARP, b.n);
+            for (bool moves = true; moves; has_moved |= moves) {
+                moves = false;
+                for (int i = first; i < last; i++)
+                    moves |= go_on(b.thread[b.order[i]]);
             }
-            has_moved = true;
-            t.gate = nullptr;
-            become(&t);
-            switch_to(t.fiber);
         }
-        if (!has_moved)
-            fail_stuck(stuck);
+        if (has_moved)
+            continue;
+        for (int i = b.n - 1; i >= 0; i--)
+            if (!b.thread[b.order[i]].is_done)
+                fail_stuck(&b.thread[b.order[i]]);
     }
 }
 
 void run_block(unsigned order, uint64_t number)
 {
-    now.block_epoch = ++now.epoch;
+    now.block_epoch = ++now.visit.epoch;
     b.done = b.next = 0;
     b.barrier = {.expected = b.n};
     for (int i = 0; i < b.n; i++) {
@@ -442,7 +456,7 @@ void launch(Entry &e, Dim grid, Dim block, size_t shared, void **args, unsigned 
     for (uint64_t i = 0; i < blocks.size(); i++)
         blocks[i] = i;
     std::shuffle(blocks.begin(), blocks.end(), std::minstd_rand(order));
-    now.launch_epoch = ++now.epoch;
+    now.launch_epoch = ++now.visit.epoch;
     runs = true;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t k = order == RISING ? i : order == FALLING ? n - 1 - i : blocks[i];

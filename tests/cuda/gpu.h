@@ -35,13 +35,21 @@ struct Site {
 };
 inline constexpr Site NOWHERE = {nullptr, 0};
 
-// The running thread's surroundings. `epoch` counts barriers, over all blocks and launches;
-// `launch_epoch` and `block_epoch` are its values at the begin of the launch and of the block.
-// `warp_syncs` counts each warp's __syncwarp.
+// An access to memory: by which thread of the block, after how many barriers, over all blocks and
+// launches, and after how many __syncwarp of its warp.
+struct Visit {
+    uint32_t epoch;
+    uint16_t syncs, thread;
+};
+
+// The running thread's surroundings. `launch_epoch` and `block_epoch` are the barriers' number at
+// the begin of the launch and of the block. `warp_syncs` counts each warp's __syncwarp.
 struct State {
     Dim thread, block, block_size, grid;
     int number, lane, warp;  // of the thread in its block
-    uint32_t epoch, launch_epoch, block_epoch, warp_syncs[MAX_THREADS / WARP];
+    Visit visit;             // an access now
+    uint32_t launch_epoch, block_epoch;
+    uint16_t warp_syncs[MAX_THREADS / WARP];
     unsigned char *room;  // dynamic shared memory
     size_t room_bytes;
 };
@@ -122,19 +130,12 @@ template <class T> T shuffle(unsigned mask, T x, int source, Site site)
 
 // ---- shared memory ----
 
-struct Visit {
-    uint32_t epoch, syncs;
-    int thread;
-};
-
+// Does this access race with that one?
 inline bool is_race(const Visit &v)
 {
-    bool is_ordered = v.thread / WARP == now.warp && v.syncs != now.warp_syncs[now.warp];
-
-    return v.epoch == now.epoch && v.thread != now.number && !is_ordered;
+    return v.epoch == now.visit.epoch && v.thread != now.visit.thread &&
+           (v.thread / WARP != now.warp || v.syncs == now.visit.syncs);
 }
-
-inline Visit visit() { return {now.epoch, now.warp_syncs[now.warp], now.number}; }
 
 // One element, and who wrote and read it last. Two readers are kept, so that one of them is
 // another thread than the next writer.
@@ -148,7 +149,7 @@ template <class T> struct Slot {
             fail(site, "shared memory is read before it is written");
         if (is_race(written))
             fail(site, "race: shared memory is read while thread %d writes it", written.thread);
-        read[read[0].epoch == now.epoch && read[0].thread != now.number] = visit();
+        read[read[0].epoch == now.visit.epoch && read[0].thread != now.visit.thread] = now.visit;
         return value;
     }
     void set(T x, Site site)
@@ -157,7 +158,7 @@ template <class T> struct Slot {
             if (is_race(v))
                 fail(site, "race: shared memory is written while thread %d %s it", v.thread,
                      &v == &written ? "writes" : "uses");
-        written = visit();
+        written = now.visit;
         value = x;
     }
 };

@@ -54,7 +54,7 @@ static void compile_programs(const char *dir)
              "FILE sh -c '"
              "${CC:-cc} -std=c11 -O1 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall "
              "-Wextra -Werror -Iruntime -I%s -fPIC -c -o FILE.o FILE.c && "
-             "${CXX:-c++} -std=c++20 -O1 -march=native -ffp-contract=off -fno-math-errno "
+             "${CXX:-c++} -std=c++20 -O2 -march=native -ffp-contract=off -fno-math-errno "
              "-fno-trapping-math -Wall -Wextra -Werror -Wno-unknown-pragmas -Wno-unused-parameter "
              "-Wno-maybe-uninitialized -I. -xc++ -include tests/cuda/gpu.h -fPIC -c -o FILE.cu.o "
              "FILE.cu && "

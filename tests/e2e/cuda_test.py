@@ -7,7 +7,7 @@ Their kernels run in a toolkit's place that tests/cuda makes: threads, blocks an
 environment asks for. The host cannot reach the memory of this GPU.
 """
 from harness import read_safetensors
-from model import Model, curves_of, for_models, gpu_toolkit, parser
+from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser
 from models_test import test
 
 # How a step may be carried out: the environment of the tests' GPU, and options.
@@ -34,7 +34,7 @@ def main():
     toolkit = gpu_toolkit(options)
 
     def one(checks, path, work):
-        model = Model(path, options.shardcc, work, cuda=toolkit)
+        model = Model(path, options.shardcc, work, cc=QUICK_CC, cuda=toolkit)
         if model.info.get("dropout"):
             model.compile("adamw")
         else:

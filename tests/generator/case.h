@@ -30,8 +30,9 @@ static const Line lines[] = {
 // middling. Node `number` of a line takes the kinds in order, and within a kind the letters in
 // order.
 enum { ZERO, ONE, ODD, LARGE, MIDDLING, N_KINDS };
-// About the product of all sizes, which keeps eval quick, and less where programs are slow.
-enum { VOLUME = 1 << 16, SMALL_VOLUME = 1 << 13 };
+// About the product of all sizes, and the largest of them, which keep eval quick, and less where
+// programs are slow.
+enum { VOLUME = 1 << 16, LARGEST = 5000, SMALL_VOLUME = 1 << 13, SMALL_LARGEST = 1100 };
 enum { MOST_VALUES = 24 };
 
 // A mark after a type says which numbers the operand holds: '*', '>', '<' or '=', see kernels.def.
@@ -104,8 +105,10 @@ static inline void draw_sizes(Case *c, const char *node, int number)
     }
     if (kind == ZERO || kind == ONE)
         *chosen = kind == ONE;
-    if (kind == LARGE)
-        *chosen = (c->all->volume / others < 5000 ? c->all->volume / others : 5000) - draw(r, 50);
+    if (kind == LARGE) {
+        int64_t volume = c->all->volume, largest = volume < VOLUME ? SMALL_LARGEST : LARGEST;
+        *chosen = (volume / others < largest ? volume / others : largest) - draw(r, 50);
+    }
 }
 
 // Reads a sum of products of numbers and letters, without brackets.
