@@ -6,14 +6,19 @@
 Ours: beside the steps, and in place. PyTorch's: torch.save in the loop, and torch.distributed.checkpoint's async_save,
 whose first step waits for the save before. All save weights and AdamW's states every 20 steps, a step after the last save
 begins counts to the run's time, and so does waiting for the last save. The sides run one after the other, in separate
-processes; `ms` is the least mean of all rounds.
+processes; `ms` is the least mean of all rounds. The last row: how long ours, beside, holds up the step that begins a save (the
+median of all), over a copy of as many bytes by as many threads.
 """
 import argparse
+import json
 import shutil
+import statistics
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import models
+import numpy as np
 from measure import Failure, Side, run
 from models import MODELS, WARM_UP, build, check_table, table_parser, torch_env, torch_model
 
@@ -32,17 +37,39 @@ def steps_of(options):
     return options.every * (options.saves + 1)
 
 
+def stalls_of(log, every):
+    """Seconds that saves held up a run, by its log: those of a save stand in the line of the step after it."""
+    lines = map(json.loads, log.read_text().splitlines())
+    return [x["saving_seconds"] for x in lines if x.get("step", 0) > 1 and (x["step"] - 1) % every == 0]
+
+
+def copy_seconds(n_bytes, threads):
+    """Seconds of a copy in memory, the least of some."""
+    parts = np.array_split(np.ones((2, n_bytes // 4), np.float32), threads, axis=1)
+    seconds = []
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(5):
+            begin = time.perf_counter()
+            list(pool.map(lambda x: np.copyto(x[1], x[0]), parts))
+            seconds.append(time.perf_counter() - begin)
+    return min(seconds)
+
+
 def ours(name, how, options):
     """Seconds a step: of the whole run, without those of one with two steps. Both save once at the end, in place."""
     trainer, data = options.made[name]
-    folder, seconds = options.work / "checkpoints", []
+    folder, log, seconds = options.work / "checkpoints", options.work / "checkpoints.log", []
     for steps in (WARM_UP, WARM_UP + steps_of(options)):
         shutil.rmtree(folder, ignore_errors=True)
+        log.unlink(missing_ok=True)
         begin = time.perf_counter()
         extra = [*how, options.every] if how[-1].endswith("every") else how
         run([trainer, "--data", data, "--steps", steps, "--no-shuffle", "--quiet", "--threads", options.threads,
-             "--checkpoint", folder, *extra])  # fmt: skip
+             "--checkpoint", folder, "--log", log, *extra])  # fmt: skip
         seconds.append(time.perf_counter() - begin)
+    if how == SIDES["ours, beside"]:
+        options.stalls += stalls_of(log, options.every)
+        options.bytes = sum(f.stat().st_size for f in folder.rglob("*.safetensors"))
     return (seconds[1] - seconds[0]) / steps_of(options)
 
 
@@ -102,7 +129,7 @@ def main():
     options.work.mkdir(parents=True, exist_ok=True)
     print(f"{'a step':20s}  {'':15s} {'ms':>8s}  {'over none':>9s}")
     for name in options.names or ["gpt2"]:
-        options.made = {name: build(name, options.shardcc, options.work)}
+        options.made, options.stalls = {name: build(name, options.shardcc, options.work)}, []
         sides = {side: Side() for side in SIDES}
         for _ in range(options.rounds):
             for side, how in SIDES.items():
@@ -118,6 +145,8 @@ def main():
                 continue
             none = min(x.seconds) if side in ("ours", "PyTorch") else none
             print(f"{MODELS[name]:20s}  {side:15s} {1e3 * min(x.seconds):8.1f}  {min(x.seconds) / none:9.3f}", flush=True)
+        stall, copy = statistics.median(options.stalls), copy_seconds(options.bytes, options.threads)
+        print(f"{MODELS[name]:20s}  {'begin of a save':15s} {1e3 * stall:8.1f}  {stall / copy:9.3f}  (over a copy)", flush=True)
     return None
 
 

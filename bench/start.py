@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """How soon a trainer is at its first step, how much memory its weights take, and how soon a killed job goes on.
 
-  start.py --shardcc build/shardcc --work DIR [--rounds 3] [--built] [memory] [gpt2] [restart]
+  start.py --shardcc build/shardcc --work DIR [--rounds 3] [--built] [memory] [bytes] [gpt2] [restart]
 
 memory: 4 ranks load 2 GiB of weights; the memory without a file of each, when it is at its first step, beyond the bytes of its
-pieces. gpt2: seconds from the exec of GPT-2 124M to its first step, with weights from its file and from a checkpoint; the
-least of all rounds. restart: seconds from the end of `shardcc run`'s job, of which a rank was killed, to its next step.
+pieces. bytes: 4 ranks load 6 GiB, products of LLaMA 8B's shapes; the seconds from exec to the first step over those in which 4
+processes read a quarter of the file each into memory, from the page cache and from disk. gpt2: seconds from the exec of GPT-2
+124M to its first step, with weights from its file and from a checkpoint. Of both the least of all rounds. restart: seconds
+from the end of `shardcc run`'s job, of which a rank was killed, to its next step.
 
 A trainer opens its log when all ranks have loaded their weights. Here the log is a pipe, so it waits there for its reader.
 """
@@ -29,7 +31,9 @@ from onnx_bytes import external, model, node, value  # noqa: E402
 
 MIB = 1 << 20
 LAYERS, WIDTH = 32, 4096  # of float32: 2 GiB
+BLOCKS, INNER = 14, 14336  # pairs of products as in LLaMA 8B's: 6.1 GiB
 ENV = {**MPI_ENV, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+RANKS = 4  # of large models
 STILL = 0.5  # seconds in which the memory of a trainer that waits doesn't change
 
 
@@ -71,32 +75,82 @@ def row(what, found, limit):
     print(f"{what:58s} {found:>12s}   {limit}", flush=True)
 
 
-def large_model(work):
-    """A chain of products, whose weights are a file of zeros."""
-    weights = [f"w{i}" for i in range(LAYERS)]
-    values = ["x", *(f"y{i}" for i in range(LAYERS - 1)), "logits"]
+def large_model(work, name, shapes):
+    """A chain of products."""
+    weights = [f"w{i}" for i in range(len(shapes))]
+    values = ["x", *(f"y{i}" for i in range(len(shapes) - 1)), "logits"]
     nodes = [node("MatMul", [values[i], w], [values[i + 1]], f"mm{i}") for i, w in enumerate(weights)]
-    shape, size = [WIDTH, WIDTH], 4 * WIDTH * WIDTH
-    stored = [external(w, shape, "large.bin", i * size) for i, w in enumerate(weights)]
+    begins = np.cumsum([0, *(4 * m * n for m, n in shapes)]).tolist()
+    stored = [external(w, list(shape), f"{name}.bin", at) for w, shape, at in zip(weights, shapes, begins, strict=False)]
     ends = [value(name, "f32", [4, WIDTH]) for name in ("x", "logits")]
-    (work / "large.onnx").write_bytes(model(nodes, ends[:1], ends[1:], stored))
-    with open(work / "large.bin", "wb") as f:
-        f.truncate(LAYERS * size)
+    (work / f"{name}.onnx").write_bytes(model(nodes, ends[:1], ends[1:], stored))
+    with open(work / f"{name}.bin", "wb") as f:
+        for m, n in shapes:
+            np.full((m, n), 1e-3, np.float32).tofile(f)
     data = np.zeros((4, WIDTH), np.float32)
-    write_data(work / "large_data", {"x": data, "labels": data})
-    return work / "large.onnx"
+    write_data(work / f"{name}_data", {"x": data, "labels": data})
+
+
+def large_trainer(o, name, shapes, memory):
+    """A trainer for RANKS ranks that have a piece of each weight; the bytes of the weights."""
+    trainer = o.work / name
+    weights = sum(4 * m * n for m, n in shapes)
+    if not o.built:
+        large_model(o.work, name, shapes)
+        run([o.shardcc, o.work / f"{name}.onnx", "-o", trainer, "--loss", "mse(logits, labels)", "--optimizer", "sgd(lr=1e-3)",
+             "--ranks", RANKS, "--memory", memory])  # fmt: skip
+    return trainer, weights
 
 
 def memory(o):
-    trainer, ranks, weights = o.work / "large", 4, LAYERS * 4 * WIDTH * WIDTH
-    if not o.built:
-        run([o.shardcc, large_model(o.work), "-o", trainer, "--loss", "mse(logits, labels)", "--optimizer", "sgd(lr=1e-3)",
-             "--ranks", ranks, "--memory", "900MiB"])  # fmt: skip
-    pieces = weights / ranks / MIB
-    job = Waiting(o.work, ranks, trainer, "--data", o.work / "large_data", "--steps", 0)
+    trainer, weights = large_trainer(o, "large", [(WIDTH, WIDTH)] * LAYERS, "900MiB")
+    pieces = weights / RANKS / MIB
+    job = Waiting(o.work, RANKS, trainer, "--data", o.work / "large_data", "--steps", 0)
     most = job.most_memory(pieces)
     job.go_on()
-    row(f"{weights / MIB:.0f} MiB of weights on {ranks} ranks, beyond pieces of {pieces:.0f} MiB", f"{most - pieces:.1f} MiB", "64 MiB")
+    row(f"{weights / MIB:.0f} MiB of weights on {RANKS} ranks, beyond pieces of {pieces:.0f} MiB", f"{most - pieces:.1f} MiB", "64 MiB")
+
+
+def forget(path):
+    """Takes a file out of the page cache."""
+    with open(path, "r+b") as f:
+        os.fsync(f.fileno())
+        os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+READER = """
+import sys, numpy as np
+path, at, n = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+to = np.empty(n, np.uint8)
+with open(path, "rb", buffering=0) as f:
+    f.seek(at)
+    while n > 0:
+        n -= f.readinto(to[len(to) - n:])
+"""
+
+
+def read_seconds(path):
+    """Seconds in which as many processes as ranks read the file into memory, each its part."""
+    part = path.stat().st_size // RANKS
+    begin = time.monotonic()
+    readers = [subprocess.Popen([sys.executable, "-c", READER, path, str(k * part), str(part)]) for k in range(RANKS)]
+    if any([r.wait() for r in readers]):
+        raise SystemExit(f"{path} can't be read")
+    return time.monotonic() - begin
+
+
+def bytes_read(o):
+    trainer, weights = large_trainer(o, "shaped", [(WIDTH, INNER), (INNER, WIDTH)] * BLOCKS, "2600MiB")
+    file = trainer.with_suffix(".safetensors")
+    for place, prepare in (("page cache", lambda _: None), ("disk", forget)):
+        starts, reads = [], []
+        for _ in range(o.rounds):
+            prepare(file)
+            reads.append(read_seconds(file))
+            prepare(file)
+            starts.append(Waiting(o.work, RANKS, trainer, "--data", o.work / "shaped_data", "--steps", 0).go_on())
+        what = f"{weights / MIB:.0f} MiB, {RANKS} ranks, {place}: {min(starts):.2f} s to the first step"
+        row(what, f"{min(starts) / min(reads):.2f} x", "reading")
 
 
 def two_ranks(o):
@@ -155,7 +209,7 @@ def restart(o):
     row("GPT-2 124M on 2 ranks, from a killed rank to the next step", f"{max(seconds):.1f} s", "10 s")
 
 
-PARTS = {"memory": memory, "gpt2": gpt2, "restart": restart}
+PARTS = {"memory": memory, "bytes": bytes_read, "gpt2": gpt2, "restart": restart}
 
 
 def main():
