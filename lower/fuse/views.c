@@ -156,9 +156,9 @@ static bool is_same_block_and_phase(const Node *a, const Node *b)
     return a->phase == b->phase && a->block.cls == b->block.cls && a->block.iter == b->block.iter;
 }
 
-// Does node `n` only add or drop dims of size 1? If so, turns strides of its output into those of
-// its input. The operator's own view tells: each dim must keep its stride.
-static bool unsqueeze(const Lowering *l, const Node *n, int64_t *stride)
+// Does each dim of node `n`'s input keep its stride in the view that it makes, where dims of size 1
+// come or go? If so, turns strides of its output into those of its input.
+static bool undo_unsqueeze(const Lowering *l, const Node *n, int64_t *stride)
 {
     const Value *x = in(l->g, n, 0), *y = out(l->g, n);
     int64_t probe[MAX_RANK] = {0}, seen[MAX_RANK], result[MAX_RANK] = {0}, offset = 0;
@@ -178,6 +178,23 @@ static bool unsqueeze(const Lowering *l, const Node *n, int64_t *stride)
         result[i] = stride[at];
     }
     memcpy(stride, result, sizeof result);
+    return true;
+}
+
+// Does the view that node `n` makes of a dense input have these strides? If so, turns them into
+// those of its input.
+static bool undo_reshape(const Lowering *l, const Node *n, int64_t *stride)
+{
+    const Value *x = in(l->g, n, 0), *y = out(l->g, n);
+    int64_t dense[MAX_RANK] = {0}, seen[MAX_RANK], offset = 0;
+
+    dense_strides(x->rank, x->dim, dense);
+    if (!n->op->view(l->g, n, dense, seen, &offset) || offset || value_count(x) != value_count(y))
+        return false;
+    for (int i = 0; i < y->rank; i++)
+        if (y->dim[i] > 1 && seen[i] != stride[i])
+            return false;
+    memcpy(stride, dense, sizeof dense);
     return true;
 }
 
@@ -201,7 +218,7 @@ static void place_input(Lowering *l, NodeId i, int k, const bool *owns_bytes)
             return;
         if (!from->op->view)
             break;
-        if (!unsqueeze(l, from, view.stride))
+        if (!undo_unsqueeze(l, from, view.stride) && !undo_reshape(l, from, view.stride))
             return;
     }
     if (from->op->place || !writes_strided(l, from, output_index(from, v), view.stride))

@@ -72,6 +72,22 @@ static const struct {
      "mul u 64,1,16,4\n"
      "sum_pool p 16,1,8,4\n"
      "sin y 16,4,2,1\n"},
+    {"values put together in one row are made there, whatever their dims",
+     "graph \"g\" {\n"
+     "  input %x f32[2,3,4,4]\n"
+     "  parameter %v f32[4,4]\n"
+     "  %d f32[2,3,4,4] = dot(%x, %v) eq=\"abmk,kn->abmn\"\n"
+     "  %t f32[2,3,4,4] = tanh(%d)\n"
+     "  %a f32[1,1,1,96] = reshape(%d) shape=[1,1,1,96]\n"
+     "  %b f32[1,1,1,96] = reshape(%t) shape=[1,1,1,96]\n"
+     "  %k f32[1,1,1,192] = concat(%a, %b) axis=3\n"
+     "  %r f32[4,3,4,4] = reshape(%k) shape=[4,3,4,4]\n"
+     "  %y f32[4,3,4,4] = dot(%r, %v) eq=\"abmk,kn->abmn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "dot d 48,16,4,1\n"
+     "tanh t 48,16,4,1\n"
+     "dot y 48,16,4,1\n"},
     {"the sums of channels are made with what they add",
      "graph \"g\" {\n"
      "  input %x f32[2,3,4,4]\n"
