@@ -1,6 +1,6 @@
 // Strided copies and fills.
 #include <string.h>
-#ifdef __AVX512F__
+#ifdef __AVX__
 #include <immintrin.h>
 #endif
 
@@ -143,7 +143,22 @@ void rt_copy(Rt *rt, const RtCopy *c, void *y, const void *x)
     }
 }
 
+#ifdef __AVX__
+
+// `x` may be NULL: zeros.
+static void stream_line(char *y, const char *x)
+{
 #ifdef __AVX512F__
+    _mm512_stream_si512((__m512i *)(void *)y, x ? _mm512_loadu_si512(x) : _mm512_setzero_si512());
+#else
+    for (int i = 0; i < 64; i += 32) {
+        __m256i line = _mm256_setzero_si256();
+        if (x)
+            line = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
+        _mm256_stream_si256((__m256i *)(void *)(y + i), line);
+    }
+#endif
+}
 
 // Streams whole lines of 64 bytes; anything else is copied normally.
 void rt_stream_store(void *to, const void *from, int64_t bytes)
@@ -156,8 +171,7 @@ void rt_stream_store(void *to, const void *from, int64_t bytes)
         return;
     }
     for (int64_t i = 0; i < bytes; i += 64)
-        _mm512_stream_si512((__m512i *)(void *)(y + i),
-                            x ? _mm512_loadu_si512(x + i) : _mm512_setzero_si512());
+        stream_line(y + i, x ? x + i : NULL);
 }
 
 void rt_stream_fence(void) { _mm_sfence(); }

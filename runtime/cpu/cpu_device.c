@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 
 #include "runtime/core/core.h"
+#include "runtime/cpu/internal.h"
+
+enum { LINE = 64 };  // bytes of a line of the caches
 
 static size_t arena_bytes(const RtModel *m)
 {
@@ -57,9 +60,35 @@ static void cpu_copy_in(Rt *rt, int64_t to, const void *from, int64_t bytes)
     copy(rt, rt->arena + to, from, bytes);
 }
 
+// Copies around the caches: nobody reads those bytes soon.
+static void stream(char *to, const char *from, int64_t bytes)
+{
+    int64_t before = (int64_t)(-(uintptr_t)to % LINE), lines;
+
+    before = before < bytes ? before : bytes;
+    lines = (bytes - before) / LINE * LINE;
+    memcpy(to, from, (size_t)before);
+    rt_stream_store(to + before, from + before, lines);
+    before += lines;
+    memcpy(to + before, from + before, (size_t)(bytes - before));
+    rt_stream_fence();
+}
+
 static void cpu_copy_out(Rt *rt, void *to, int64_t from, int64_t bytes)
 {
-    copy(rt, to, rt->arena + from, bytes);
+    enum { LARGE = 1 << 18 };
+    const char *x = rt->arena + from;
+    int64_t lines = (bytes + LINE - 1) / LINE;
+
+    if (bytes < LARGE) {
+        memcpy(to, x, (size_t)bytes);
+        return;
+    }
+#pragma omp parallel for num_threads(rt->threads) schedule(static)
+    for (int i = 0; i < rt->threads; i++) {
+        int64_t first = lines * i / rt->threads * LINE, last = lines * (i + 1) / rt->threads * LINE;
+        stream((char *)to + first, x + first, (last < bytes ? last : bytes) - first);
+    }
 }
 
 static void cpu_fill(Rt *rt, int64_t to, const void *element, int64_t bytes, int64_t count)
