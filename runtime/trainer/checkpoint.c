@@ -99,6 +99,36 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval)
     return run->rank > 0 || open_folder(c);
 }
 
+// ---- removing ----
+
+static void *remove_old(void *remover)
+{
+    const RtRemover *r = remover;
+
+    rt_checkpoints_trim(r->folder, r->last, r->keep, &r->best);
+    return NULL;
+}
+
+static void finish_removal(RtRemover *r)
+{
+    if (r->is_running)
+        pthread_join(r->thread, NULL);
+    r->is_running = false;
+}
+
+// Removes what the checkpoint of step `last` makes superfluous.
+static void begin_removal(RtCheckpoints *c, int64_t last)
+{
+    RtRemover *r = &c->remover;
+
+    finish_removal(r);
+    *r = (RtRemover){
+        .folder = c->run->o.checkpoint, .last = last, .keep = c->run->o.keep, .best = c->best};
+    r->is_running = pthread_create(&r->thread, NULL, remove_old, r) == 0;
+    if (!r->is_running)
+        remove_old(r);
+}
+
 // ---- saving ----
 
 static bool warn(const RtCheckpoints *c, const char *what)
@@ -107,12 +137,13 @@ static bool warn(const RtCheckpoints *c, const char *what)
     return false;
 }
 
-// Rank 0 makes an empty folder.
+// Rank 0 makes an empty folder. The remover would take it for one that a killed run has left.
 static bool make_folder(RtCheckpoints *c)
 {
     const char *folder = c->run->o.checkpoint;
     int64_t step = c->run->step;
 
+    finish_removal(&c->remover);
     rt_checkpoint_remove(folder, step);  // what a killed run has left, or what wasn't whole
     if (mkdir(c->path, 0777) != 0 && errno != EEXIST)
         return warn(c, strerror(errno));
@@ -209,7 +240,7 @@ static void end(RtCheckpoints *c, bool ok)
     if (ok)
         c->best = c->manifest.best;
     if (run->rank == 0 && ok)
-        rt_checkpoints_trim(run->o.checkpoint, c->manifest.step, run->o.keep, &c->best);
+        begin_removal(c, c->manifest.step);
     else if (run->rank == 0 && !run->has_failed)
         rt_checkpoint_remove(run->o.checkpoint, c->manifest.step);
     rt_manifest_free(&c->manifest);
@@ -226,6 +257,7 @@ static void mark_best(RtCheckpoints *c)
     RtFileError e;
 
     c->improves = false;
+    finish_removal(&c->remover);
     if (run->rank > 0 || !rt_checkpoint_is_there(folder, run->step) ||
         !rt_checkpoint_path(c->path, folder, run->step, RT_MANIFEST_FILE))
         return;
@@ -238,7 +270,7 @@ static void mark_best(RtCheckpoints *c)
         return;
     }
     c->best = c->latest;
-    rt_checkpoints_trim(folder, run->step, run->o.keep, &c->best);
+    begin_removal(c, run->step);
 }
 
 bool rt_best_is_other(const RtCheckpoints *c, const RtBest *best)
@@ -399,8 +431,10 @@ void rt_checkpoints_step(RtCheckpoints *c, RtLog *log)
 
 void rt_checkpoints_wait(RtCheckpoints *c)
 {
-    if (c)
-        end_beside(c, true);
+    if (!c)
+        return;
+    end_beside(c, true);
+    finish_removal(&c->remover);
 }
 
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
@@ -417,6 +451,7 @@ void rt_checkpoints_close(RtCheckpoints *c)
     if (!c)
         return;
     join(&c->writer);
+    finish_removal(&c->remover);
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
         rt_saver_close(&c->file[i]);
     rt_manifest_free(&c->manifest);

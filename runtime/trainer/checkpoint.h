@@ -33,6 +33,16 @@ typedef struct RtWriter {
     int64_t bytes[RT_CHECKPOINT_FILES];
 } RtWriter;
 
+// Rank 0 removes what is no longer needed beside the steps that follow, by a thread: large files
+// take a while.
+typedef struct RtRemover {
+    pthread_t thread;
+    bool is_running;
+    const char *folder;
+    int64_t last, keep;  // see rt_checkpoints_trim
+    RtBest best;
+} RtRemover;
+
 struct RtCheckpoints {
     RtRun *run;
     const RtData *data;
@@ -52,6 +62,7 @@ struct RtCheckpoints {
     RtManifest manifest;  // of the checkpoint that is being written
     bool is_writing;
     RtWriter writer;
+    RtRemover remover;
     char path[PATH_MAX];  // of the file that is written or read
     char file_path[RT_CHECKPOINT_FILES][PATH_MAX];
 };
@@ -70,7 +81,7 @@ bool rt_best_is_other(const RtCheckpoints *c, const RtBest *best);
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log);
 // After the last step: writes one of it, unless there is one.
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log);
-// Ends the checkpoint that is being written, if there is one.
+// Ends the checkpoint that is being written, if there is one, and the removal of others.
 void rt_checkpoints_wait(RtCheckpoints *c);
 void rt_checkpoints_close(RtCheckpoints *c);
 
