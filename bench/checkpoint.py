@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The cost of checkpoints: the mean step of a run that saves every few steps, over that of one that doesn't.
+"""The cost of checkpoints: the mean step of a run that saves every few steps, over its steps beside no save.
 
   checkpoint.py --shardcc build/shardcc --work DIR [--every 20] [--saves 2] [--rounds 2] [--threads 2] [NAME ...]
 
 Ours: beside the steps, and in place. PyTorch's: torch.save in the loop, and torch.distributed.checkpoint's async_save,
-whose first step waits for the save before. All save weights and AdamW's states every 20 steps, a step after the last save
-begins counts to the run's time, and so does waiting for the last save. The sides run one after the other, in separate
-processes; `ms` is the least mean of all rounds. The last row: how long ours, beside, holds up the step that begins a save (the
-median of all), over a copy of as many bytes by as many threads.
+whose first step waits for the save before. All save weights and AdamW's states every 20 steps. The sides run one after the
+other, in separate processes. The speed of a machine drifts by more than a save costs, so each run is its own measure: the
+mean of the steps from one save to the next, over the median of the later half of them, when no save is written any more.
+`cost` is the mean of this over all saves; the sides without saves show how far that is from 1 by chance. The last row: how
+long ours, beside, holds up the step that begins a save (the median of all), over a copy of as many bytes by as many threads.
 """
 import argparse
 import json
@@ -37,12 +38,6 @@ def steps_of(options):
     return options.every * (options.saves + 1)
 
 
-def stalls_of(log, every):
-    """Seconds that saves held up a run, by its log: those of a save stand in the line of the step after it."""
-    lines = map(json.loads, log.read_text().splitlines())
-    return [x["saving_seconds"] for x in lines if x.get("step", 0) > 1 and (x["step"] - 1) % every == 0]
-
-
 def copy_seconds(n_bytes, threads):
     """Seconds of a copy in memory, the least of some."""
     parts = np.array_split(np.ones((2, n_bytes // 4), np.float32), threads, axis=1)
@@ -55,32 +50,36 @@ def copy_seconds(n_bytes, threads):
     return min(seconds)
 
 
+def cost_of(steps, every):
+    """The mean of each save's steps over the median of the later half of them, the mean over all saves."""
+    parts = [steps[i : i + every] for i in range(every, len(steps) - every + 1, every)]
+    return statistics.mean(statistics.mean(p) / statistics.median(p[every // 2 :]) for p in parts)
+
+
 def ours(name, how, options):
-    """Seconds a step: of the whole run, without those of one with two steps. Both save once at the end, in place."""
+    """Seconds of each step, with what a save held it up."""
     trainer, data = options.made[name]
-    folder, log, seconds = options.work / "checkpoints", options.work / "checkpoints.log", []
-    for steps in (WARM_UP, WARM_UP + steps_of(options)):
-        shutil.rmtree(folder, ignore_errors=True)
-        log.unlink(missing_ok=True)
-        begin = time.perf_counter()
-        extra = [*how, options.every] if how[-1].endswith("every") else how
-        run([trainer, "--data", data, "--steps", steps, "--no-shuffle", "--quiet", "--threads", options.threads,
-             "--checkpoint", folder, "--log", log, *extra])  # fmt: skip
-        seconds.append(time.perf_counter() - begin)
+    folder, log = options.work / "checkpoints", options.work / "checkpoints.log"
+    shutil.rmtree(folder, ignore_errors=True)
+    log.unlink(missing_ok=True)
+    extra = [*how, options.every] if how[-1].endswith("every") else how
+    run([trainer, "--data", data, "--steps", WARM_UP + steps_of(options), "--no-shuffle", "--quiet", "--threads", options.threads,
+         "--checkpoint", folder, "--log", log, *extra])  # fmt: skip
+    lines = [x for x in map(json.loads, log.read_text().splitlines()) if "step" in x]
     if how == SIDES["ours, beside"]:
-        options.stalls += stalls_of(log, options.every)
+        options.stalls += [x["saving_seconds"] for x in lines if x["step"] > 1 and (x["step"] - 1) % options.every == 0]
         options.bytes = sum(f.stat().st_size for f in folder.rglob("*.safetensors"))
-    return (seconds[1] - seconds[0]) / steps_of(options)
+    return [x["seconds"] + x["saving_seconds"] for x in lines][: steps_of(options)]
 
 
 def torchs(name, how, options):
     command = [sys.executable, __file__, name, "--torch", how, "--every", options.every, "--saves", options.saves,
                "--threads", options.threads, "--work", options.work]  # fmt: skip
-    return float(run(command, env=torch_env(options.threads))[0].split()[-1])
+    return json.loads(run(command, env=torch_env(options.threads))[0].splitlines()[-1])
 
 
 def torch_side(options):
-    """Prints the seconds a step, in a process of its own."""
+    """Prints the seconds of each step, in a process of its own."""
     import torch
     import torch.distributed.checkpoint as dcp
 
@@ -89,16 +88,15 @@ def torch_side(options):
     folder = options.work / "torch_checkpoints"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    pending, begin = None, 0
+    pending, ends = None, [time.perf_counter()]
     for step in range(1, WARM_UP + steps_of(options) + 1):
-        if step == WARM_UP + 1:
-            begin = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
         loss = loss_of(module(*inputs.values()), labels)
         loss.backward()
         optimizer.step()
         loss.item()
-        if step % options.every or step <= WARM_UP:
+        ends.append(time.perf_counter())
+        if step % options.every:
             continue
         state = {"model": module.state_dict(), "optimizer": optimizer.state_dict()}
         if options.torch == "save":
@@ -111,7 +109,7 @@ def torch_side(options):
             pending = dcp.async_save(state, checkpoint_id=folder / f"{step}")
     if pending:
         pending.result()
-    print((time.perf_counter() - begin) / steps_of(options))
+    print(json.dumps([y - x for x, y in zip(ends, ends[1:])][: steps_of(options)]))
     shutil.rmtree(folder)
 
 
@@ -127,7 +125,7 @@ def main():
         return torch_side(options)
     check_table(p, options, MODELS)
     options.work.mkdir(parents=True, exist_ok=True)
-    print(f"{'a step':20s}  {'':15s} {'ms':>8s}  {'over none':>9s}")
+    print(f"{'a step':20s}  {'':15s} {'ms':>8s}  {'cost':>9s}")
     for name in options.names or ["gpt2"]:
         options.made, options.stalls = {name: build(name, options.shardcc, options.work)}, []
         sides = {side: Side() for side in SIDES}
@@ -138,13 +136,13 @@ def main():
                     sides[side].seconds.append(measure(name, how, options))
                 except Failure as e:
                     sides[side].problem = str(e)
-        none = None
         for side, x in sides.items():
             if x.problem:
                 print(f"{MODELS[name]:20s}  {side:15s} {x.problem}", flush=True)
                 continue
-            none = min(x.seconds) if side in ("ours", "PyTorch") else none
-            print(f"{MODELS[name]:20s}  {side:15s} {1e3 * min(x.seconds):8.1f}  {min(x.seconds) / none:9.3f}", flush=True)
+            step = min(statistics.mean(steps[options.every :]) for steps in x.seconds)
+            cost = statistics.mean(cost_of(steps, options.every) for steps in x.seconds)
+            print(f"{MODELS[name]:20s}  {side:15s} {1e3 * step:8.1f}  {cost:9.3f}", flush=True)
         stall, copy = statistics.median(options.stalls), copy_seconds(options.bytes, options.threads)
         print(f"{MODELS[name]:20s}  {'begin of a save':15s} {1e3 * stall:8.1f}  {stall / copy:9.3f}  (over a copy)", flush=True)
     return None
