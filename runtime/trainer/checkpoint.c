@@ -99,6 +99,23 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval)
     return run->rank > 0 || open_folder(c);
 }
 
+// ---- threads ----
+
+// Without a thread the work is done at once.
+static void start(RtThread *t, void *(*work)(void *), void *context)
+{
+    t->is_running = pthread_create(&t->id, NULL, work, context) == 0;
+    if (!t->is_running)
+        work(context);
+}
+
+static void join(RtThread *t)
+{
+    if (t->is_running)
+        pthread_join(t->id, NULL);
+    t->is_running = false;
+}
+
 // ---- removing ----
 
 static void *remove_old(void *remover)
@@ -109,24 +126,15 @@ static void *remove_old(void *remover)
     return NULL;
 }
 
-static void finish_removal(RtRemover *r)
-{
-    if (r->is_running)
-        pthread_join(r->thread, NULL);
-    r->is_running = false;
-}
-
 // Removes what the checkpoint of step `last` makes superfluous.
 static void begin_removal(RtCheckpoints *c, int64_t last)
 {
     RtRemover *r = &c->remover;
 
-    finish_removal(r);
+    join(&r->thread);
     *r = (RtRemover){
         .folder = c->run->o.checkpoint, .last = last, .keep = c->run->o.keep, .best = c->best};
-    r->is_running = pthread_create(&r->thread, NULL, remove_old, r) == 0;
-    if (!r->is_running)
-        remove_old(r);
+    start(&r->thread, remove_old, r);
 }
 
 // ---- saving ----
@@ -143,7 +151,7 @@ static bool make_folder(RtCheckpoints *c)
     const char *folder = c->run->o.checkpoint;
     int64_t step = c->run->step;
 
-    finish_removal(&c->remover);
+    join(&c->remover.thread);
     rt_checkpoint_remove(folder, step);  // what a killed run has left, or what wasn't whole
     if (mkdir(c->path, 0777) != 0 && errno != EEXIST)
         return warn(c, strerror(errno));
@@ -257,7 +265,7 @@ static void mark_best(RtCheckpoints *c)
     RtFileError e;
 
     c->improves = false;
-    finish_removal(&c->remover);
+    join(&c->remover.thread);
     if (run->rank > 0 || !rt_checkpoint_is_there(folder, run->step) ||
         !rt_checkpoint_path(c->path, folder, run->step, RT_MANIFEST_FILE))
         return;
@@ -346,16 +354,7 @@ static void begin_beside(RtCheckpoints *c)
         rt_saver_copy(&c->file[i], to);
     c->is_writing = true;
     atomic_store(&w->is_done, false);
-    w->is_running = pthread_create(&w->thread, NULL, write_copy, c) == 0;
-    if (!w->is_running)
-        write_copy(c);
-}
-
-static void join(RtWriter *w)
-{
-    if (w->is_running)
-        pthread_join(w->thread, NULL);
-    w->is_running = false;
+    start(&w->thread, write_copy, c);
 }
 
 // Ends the checkpoint that is being written if all ranks have written their parts. `waits`: until
@@ -373,7 +372,7 @@ static void end_beside(RtCheckpoints *c, bool waits)
     }
     if (!c->is_writing)
         return;
-    join(w);
+    join(&w->thread);
     c->is_writing = false;
     end(c, rt_agree_to_try(c->run, w->is_fine || warn(c, w->error.text)));
 }
@@ -434,7 +433,7 @@ void rt_checkpoints_wait(RtCheckpoints *c)
     if (!c)
         return;
     end_beside(c, true);
-    finish_removal(&c->remover);
+    join(&c->remover.thread);
 }
 
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
@@ -450,8 +449,8 @@ void rt_checkpoints_close(RtCheckpoints *c)
 {
     if (!c)
         return;
-    join(&c->writer);
-    finish_removal(&c->remover);
+    join(&c->writer.thread);
+    join(&c->remover.thread);
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
         rt_saver_close(&c->file[i]);
     rt_manifest_free(&c->manifest);

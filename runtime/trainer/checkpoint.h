@@ -22,10 +22,15 @@ typedef struct RtCheckpointFile {
 enum { RT_CHECKPOINT_FILES = 2 };
 extern const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES];  // checkpoint_folder.c
 
+// A thread that works beside the steps.
+typedef struct RtThread {
+    pthread_t id;
+    bool is_running;
+} RtThread;
+
 // The files of a checkpoint are written beside the steps that follow it, by a thread, from a copy.
 typedef struct RtWriter {
-    pthread_t thread;
-    bool is_running;
+    RtThread thread;
     atomic_bool is_done;
     bool is_fine;  // valid when it is done, as is `error`
     RtFileError error;
@@ -36,8 +41,7 @@ typedef struct RtWriter {
 // Rank 0 removes what is no longer needed beside the steps that follow, by a thread: large files
 // take a while.
 typedef struct RtRemover {
-    pthread_t thread;
-    bool is_running;
+    RtThread thread;
     const char *folder;
     int64_t last, keep;  // see rt_checkpoints_trim
     RtBest best;
