@@ -132,7 +132,6 @@ void become(Thread *t)
 {
     b.self = t;
     now.thread = t->index;
-    now.number = t->number;
     now.lane = t->number % WARP;
     now.warp = t->number / WARP;
     now.visit.syncs = now.warp_syncs[now.warp];

@@ -46,8 +46,8 @@ struct Visit {
 // the begin of the launch and of the block. `warp_syncs` counts each warp's __syncwarp.
 struct State {
     Dim thread, block, block_size, grid;
-    int number, lane, warp;  // of the thread in its block
-    Visit visit;             // an access now
+    int lane, warp;  // of the thread in its block
+    Visit visit;     // an access now
     uint32_t launch_epoch, block_epoch;
     uint16_t warp_syncs[MAX_THREADS / WARP];
     unsigned char *room;  // dynamic shared memory

@@ -18,7 +18,7 @@ bool is_race(const cudart::Access &a)
     bool is_of_block = a.epoch >= gpu::now.block_epoch;
 
     return is_of_launch &&
-           (!is_of_block || (a.epoch == gpu::now.visit.epoch && a.thread != gpu::now.number));
+           (!is_of_block || (a.epoch == gpu::now.visit.epoch && a.thread != gpu::now.visit.thread));
 }
 
 [[noreturn]] void fail_race(const cudart::Access &a, const char *mine, const char *other)
@@ -33,9 +33,10 @@ void read_byte(cudart::Byte &b)
 {
     if (is_race(b.written))
         fail_race(b.written, "read", "writes");
-    bool is_taken = b.read[0].epoch >= gpu::now.launch_epoch &&
-                    (b.read[0].epoch < gpu::now.block_epoch || b.read[0].thread != gpu::now.number);
-    b.read[is_taken] = {gpu::now.visit.epoch, gpu::now.number};
+    bool is_taken =
+        b.read[0].epoch >= gpu::now.launch_epoch &&
+        (b.read[0].epoch < gpu::now.block_epoch || b.read[0].thread != gpu::now.visit.thread);
+    b.read[is_taken] = {gpu::now.visit.epoch, gpu::now.visit.thread};
 }
 
 void write_byte(cudart::Byte &b)
@@ -45,7 +46,7 @@ void write_byte(cudart::Byte &b)
     for (const auto &r : b.read)
         if (is_race(r))
             fail_race(r, "written", "reads");
-    b.written = {gpu::now.visit.epoch, gpu::now.number};
+    b.written = {gpu::now.visit.epoch, gpu::now.visit.thread};
 }
 
 void access(const void *p, size_t n, bool writes)
