@@ -143,6 +143,8 @@ def main():
             step = min(statistics.mean(steps[options.every :]) for steps in x.seconds)
             cost = statistics.mean(cost_of(steps, options.every) for steps in x.seconds)
             print(f"{MODELS[name]:20s}  {side:15s} {1e3 * step:8.1f}  {cost:9.3f}", flush=True)
+        if not options.stalls:
+            continue
         stall, copy = statistics.median(options.stalls), copy_seconds(options.bytes, options.threads)
         print(f"{MODELS[name]:20s}  {'begin of a save':15s} {1e3 * stall:8.1f}  {stall / copy:9.3f}  (over a copy)", flush=True)
     return None

@@ -82,7 +82,7 @@ def large_model(work, name, shapes):
     nodes = [node("MatMul", [values[i], w], [values[i + 1]], f"mm{i}") for i, w in enumerate(weights)]
     begins = np.cumsum([0, *(4 * m * n for m, n in shapes)]).tolist()
     stored = [external(w, list(shape), f"{name}.bin", at) for w, shape, at in zip(weights, shapes, begins, strict=False)]
-    ends = [value(name, "f32", [4, WIDTH]) for name in ("x", "logits")]
+    ends = [value(end, "f32", [4, WIDTH]) for end in ("x", "logits")]
     (work / f"{name}.onnx").write_bytes(model(nodes, ends[:1], ends[1:], stored))
     with open(work / f"{name}.bin", "wb") as f:
         for m, n in shapes:
