@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,9 +47,27 @@ static void remove_file(const RtWatchdog *w)
 
 static bool is_gone(pid_t process) { return kill(process, 0) != 0 && errno == ESRCH; }
 
+// The socket that makes this process the one of its launcher and host that prints the timeout.
+static int speaker = -1;
+
+// Is this rank the first to print the timeout? The kernel takes a name (in the abstract namespace
+// of Unix sockets, unix(7)) once until all processes that hold it have ended.
+static bool is_first(const RtWatchdog *w)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "shardcc-timeout-%d", (int)w->launcher);
+    speaker = socket(AF_UNIX, SOCK_DGRAM, 0);
+    return bind(speaker, (struct sockaddr *)&name, sizeof name) == 0 || errno != EADDRINUSE;
+}
+
 static void end_wait(RtWatchdog *w)
 {
     remove_file(w);
+    if (!is_first(w)) {
+        sleep(LAUNCHER_S + 1);  // until the launcher ends the job
+        _exit(1);
+    }
     rt_error(w->model,
              "%s took more than %g s: a rank is missing, stuck or cut off, or runs another program",
              w->waiting, w->timeout);
@@ -229,7 +249,8 @@ void rt_end_launcher(unsigned seconds)
         return;
     setsid();
     for (int fd = 0; fd < 1024; fd++)
-        close(fd);
+        if (fd != speaker)
+            close(fd);
     sleep(seconds);
     kill(launcher, SIGKILL);  // SIGTERM makes Open MPI 4.1 crash noisily here
     _exit(0);

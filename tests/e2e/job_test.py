@@ -197,10 +197,12 @@ def test_start(checks, runs):
     options = ["--data", "data", "--steps", 1, "--quiet", "--save", "never", "--timeout", timeout]
     message = f"{runs.all.name}: error: MPI's start took more than {timeout} s: a rank is missing, stuck or cut off, or runs another program"
     stopped = ["sh", "-c", f"kill -STOP $$; exec {runs.all} --data data"]
+    slow_launcher = "kill -STOP $PPID; (sleep 2.6; kill -CONT $PPID) & kill -STOP $$"
     for what, program, place, are_said in (
         ("sleeps", ["sleep", "100"], 1, [[message]]),
         ("is stopped", stopped, 0, [[message]]),
         ("is stopped", stopped, 1, [[message]]),
+        ("stops mpirun", ["sh", "-c", slow_launcher], 1, [[message], []]),  # mpirun may be killed before it goes on
         ("has --help", [runs.all, "--help"], 1, [[message], []]),
         ("ends", ["true"], 0, [[message], []]),  # which Open MPI may see first
     ):
