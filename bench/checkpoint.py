@@ -7,8 +7,9 @@ Ours: beside the steps, and in place. PyTorch's: torch.save in the loop, and tor
 whose first step waits for the save before. All save weights and AdamW's states every 20 steps. The sides run one after the
 other, in separate processes. The speed of a machine drifts by more than a save costs, so each run is its own measure: the
 mean of the steps from one save to the next, over the median of the later half of them, when no save is written any more.
-`cost` is the mean of this over all saves; the sides without saves show how far that is from 1 by chance. The last row: how
-long ours, beside, holds up the step that begins a save (the median of all), over a copy of as many bytes by as many threads.
+`cost` is the mean of this over all saves; the sides without saves show how far that is from 1 by chance. The last rows: how
+long ours, beside, holds up the step that begins a save (the median of all), over a copy of as many bytes by as many threads:
+again and again (the least), and each after some seconds of other work as between two saves (the median).
 """
 import argparse
 import json
@@ -31,6 +32,7 @@ SIDES = {
     "torch.save": "save",
     "async_save": "async",
 }
+WORK_SECONDS = 10  # between two copies in memory
 
 
 def steps_of(options):
@@ -38,16 +40,20 @@ def steps_of(options):
     return options.every * (options.saves + 1)
 
 
-def copy_seconds(n_bytes, threads):
-    """Seconds of a copy in memory, the least of some."""
+def copy_seconds(n_bytes, threads, work):
+    """Seconds of each of some copies in memory, after `work` seconds of other work each."""
     parts = np.array_split(np.ones((2, n_bytes // 4), np.float32), threads, axis=1)
-    seconds = []
+    x, other, seconds = np.ones((2048, 2048), np.float32), np.ones(n_bytes // 4, np.float32), []
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(5):
+            end = time.perf_counter() + work
+            while time.perf_counter() < end:
+                x = x @ x / len(x)
+                other *= 1.0001
             begin = time.perf_counter()
             list(pool.map(lambda x: np.copyto(x[1], x[0]), parts))
             seconds.append(time.perf_counter() - begin)
-    return min(seconds)
+    return seconds
 
 
 def cost_of(steps, every):
@@ -145,8 +151,11 @@ def main():
             print(f"{MODELS[name]:20s}  {side:15s} {1e3 * step:8.1f}  {cost:9.3f}", flush=True)
         if not options.stalls:
             continue
-        stall, copy = statistics.median(options.stalls), copy_seconds(options.bytes, options.threads)
-        print(f"{MODELS[name]:20s}  {'begin of a save':15s} {1e3 * stall:8.1f}  {stall / copy:9.3f}  (over a copy)", flush=True)
+        stall = statistics.median(options.stalls)
+        again = min(copy_seconds(options.bytes, options.threads, 0))
+        later = statistics.median(copy_seconds(options.bytes, options.threads, WORK_SECONDS))
+        for what, copy in ("a copy again", again), ("a copy after other work", later):
+            print(f"{MODELS[name]:20s}  {'begin of a save':15s} {1e3 * stall:8.1f}  {stall / copy:9.3f}  (over {what})", flush=True)
     return None
 
 
