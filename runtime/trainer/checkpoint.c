@@ -73,21 +73,31 @@ static bool open_folder(RtCheckpoints *c)
     return true;
 }
 
+static int64_t copied_bytes(const RtWriter *w)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
+        bytes += w->bytes[i];
+    return bytes;
+}
+
 bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval)
 {
     RtCheckpoints *c = run->checkpoints = rt_alloc(1, sizeof *c);
     const RtModel *m = run->model;
 
     *c = (RtCheckpoints){.run = run, .data = data, .eval = eval, .lock = -1, .last = -1, .log = -1};
-    int64_t bytes = 0;
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++) {
         RtSaver *s = &c->file[i];
         if (!rt_saver_open(
                 s, run, rt_entries(m->tensors, m->n_tensors, rt_checkpoint_files[i].roles), NULL))
             return false;
         s->is_optional = true;
-        bytes += c->writer.bytes[i] = rt_saver_copy_bytes(s);
+        s->pace = &c->writer.pace;
+        c->writer.bytes[i] = rt_saver_copy_bytes(s);
     }
+    int64_t bytes = copied_bytes(&c->writer);
     bool has_next = run->o.every.steps || run->o.every.seconds > 0 || run->o.keep_best;
     bool copies = !run->o.in_place && has_next;
     if (copies && !(c->writer.copy = rt_alloc_large(run->share.threads, (size_t)bytes)))
@@ -325,7 +335,7 @@ static void save_in_place(RtCheckpoints *c)
 
 // ---- beside the steps ----
 
-// Steps have precedence: the thread takes the time that they leave.
+// Steps have precedence: the thread takes the time that they leave, and writes at a pace.
 static void *write_copy(void *checkpoints)
 {
     RtCheckpoints *c = checkpoints;
@@ -341,7 +351,8 @@ static void *write_copy(void *checkpoints)
     return NULL;
 }
 
-static void begin_beside(RtCheckpoints *c)
+// `seconds`: since the checkpoint before.
+static void begin_beside(RtCheckpoints *c, double seconds)
 {
     RtWriter *w = &c->writer;
     char *to = w->copy;
@@ -354,6 +365,7 @@ static void begin_beside(RtCheckpoints *c)
         rt_saver_copy(&c->file[i], to);
     c->is_writing = true;
     atomic_store(&w->is_done, false);
+    rt_pace_begin(&w->pace, copied_bytes(w), seconds);
     start(&w->thread, write_copy, c);
 }
 
@@ -365,6 +377,8 @@ static void end_beside(RtCheckpoints *c, bool waits)
     RtWriter *w = &c->writer;
 
     // All ranks answer often, so that no one's wait comes near --timeout.
+    if (waits)
+        rt_pace_hurry(&w->pace);
     while (c->is_writing && rt_comm_max(c->run->rt.comm, !atomic_load(&w->is_done))) {
         if (!waits)
             return;
@@ -398,10 +412,11 @@ static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
     end_beside(c, true);
     describe(c, log);
     c->improves = false;
+    double before = c->last_at;
     c->last = c->run->step;
     c->last_at = rt_seconds();
     if (c->writer.copy && !is_last)
-        begin_beside(c);
+        begin_beside(c, c->last_at - before);
     else
         save_in_place(c);
 }
@@ -417,13 +432,14 @@ static void note_step(RtCheckpoints *c)
     (void)write_lock(c->lock, text, (size_t)n);
 }
 
-void rt_checkpoints_step(RtCheckpoints *c, RtLog *log)
+void rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds)
 {
     if (!c)
         return;
     if (c->lock >= 0 && !c->has_noted)
         note_step(c);
     end_beside(c, false);
+    rt_pace_step(&c->writer.pace, seconds, c->is_writing);
     if (is_due(c))
         save(c, log, false);
 }

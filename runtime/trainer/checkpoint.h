@@ -31,6 +31,7 @@ typedef struct RtThread {
 // The files of a checkpoint are written beside the steps that follow it, by a thread, from a copy.
 typedef struct RtWriter {
     RtThread thread;
+    RtPace pace;
     atomic_bool is_done;
     bool is_fine;  // valid when it is done, as is `error`
     RtFileError error;
@@ -80,9 +81,9 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval);
 void rt_checkpoints_eval(RtCheckpoints *c, double loss);
 // With --keep-best: was the best one found by other samples than this run's?
 bool rt_best_is_other(const RtCheckpoints *c, const RtBest *best);
-// After a step: begins a checkpoint if it is time for one, and ends one that is written. A failure
-// is a warning.
-void rt_checkpoints_step(RtCheckpoints *c, RtLog *log);
+// After a step of so many seconds: begins a checkpoint if it is time for one, and ends one that is
+// written. A failure is a warning.
+void rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds);
 // After the last step: writes one of it, unless there is one.
 void rt_checkpoints_end(RtCheckpoints *c, RtLog *log);
 // Ends the checkpoint that is being written, if there is one, and the removal of others.

@@ -4,6 +4,7 @@
 
 #include "runtime/rt_checksum.h"
 #include "runtime/trainer/data.h"
+#include "runtime/trainer/pace.h"
 #include "runtime/trainer/run.h"
 
 // ---- weights: weights.c, draw_weights.c ----
@@ -32,6 +33,7 @@ typedef struct RtSaver {
     bool is_begun;
     bool is_optional;  // a failure is a warning, and the run goes on
     RtChecksum sum;    // of what this rank has written
+    RtPace *pace;      // of rt_saver_put_copy
 } RtSaver;
 
 // Checks at once that a file can be written at `path`. NULL: RtSaver.path is set before each file.

@@ -53,14 +53,17 @@ void rt_saver_cancel(RtSaver *s)
     s->is_begun = false;
 }
 
-// Writes parts that end with those of the file which are gathered.
-static void put(RtSaver *s, int64_t at, const char *data, int64_t bytes)
+// Writes parts that end with those of the file which are gathered. `pace`: when it may go on after
+// each; NULL: at once.
+static void put(RtSaver *s, int64_t at, const char *data, int64_t bytes, RtPace *pace)
 {
     for (int64_t n; bytes > 0; bytes -= n, at += n, data += n) {
         n = RT_OUT_GATHERED - at % RT_OUT_GATHERED;
         n = bytes < n ? bytes : n;
         rt_checksum_add(&s->sum, at, data, (size_t)n);
         rt_out_write_at(&s->out, at, data, (size_t)n);
+        if (pace)
+            rt_pace_wait(pace, n);
     }
 }
 
@@ -88,7 +91,7 @@ bool rt_saver_begin(RtSaver *s)
     else
         rt_out_gather(&s->out, s->gathered + (-(uintptr_t)s->gathered % RT_OUT_BLOCK));
     if (ok && makes)
-        put(s, 0, s->header, s->header_bytes);
+        put(s, 0, s->header, s->header_bytes, NULL);
     return agree(s, ok);
 }
 
@@ -111,7 +114,7 @@ void rt_saver_put(RtSaver *s, int entry, int64_t place)
         for (int64_t at = 0, n; at < r.count * bytes; at += n) {
             n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
             rt->device->copy_out(rt, s->staging, place + r.own * bytes + at, n);
-            put(s, s->begin[entry] + r.whole * bytes + at, s->staging, n);
+            put(s, s->begin[entry] + r.whole * bytes + at, s->staging, n, NULL);
         }
 }
 
@@ -182,7 +185,7 @@ void rt_saver_copy(RtSaver *s, char *to) { use_runs(s, copy_run, to); }
 
 static void put_run(RtSaver *s, const CopiedRun *r, char *copy)
 {
-    put(s, r->at, copy + r->place, r->bytes);
+    put(s, r->at, copy + r->place, r->bytes, s->pace);
 }
 
 void rt_saver_put_copy(RtSaver *s, char *copy) { use_runs(s, put_run, copy); }

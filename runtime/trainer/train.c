@@ -19,9 +19,9 @@ typedef struct Train {
     double lr;             // the maximum of the schedule
     const RtTensor *loss_sum, *loss_count, *grad_norm;
     double began;  // start of the step
-    // Waits for the loader in this step; rt_comm_seconds when it began; saving since the step
-    // before.
-    double data_seconds, communication_began, saving_seconds;
+    // The last step's; its waits for the loader; rt_comm_seconds when it began; saving since the
+    // step before.
+    double seconds, data_seconds, communication_began, saving_seconds;
     RtLoader *loader;
     RtLog log;
     RtEventFile events;
@@ -252,6 +252,7 @@ static bool run_step(Train *t, const int64_t *sample)
     run->rt.device->synchronise(&run->rt);
     end_times(t, &r);
     rt_profile_step(run->rt.profile, r.seconds);
+    t->seconds = r.seconds;
     rt_log_step(&t->log, &r);
     rt_events_step(&t->events, &r);
     if (!is_finite && !rt_watch_check(run->rt.watch))
@@ -314,7 +315,7 @@ static bool run_steps(Train *t)
         if (evaluates && !run->interrupted && !evaluate(t))
             return false;
         double start = rt_seconds();
-        rt_checkpoints_step(run->checkpoints, &t->log);
+        rt_checkpoints_step(run->checkpoints, &t->log, t->seconds);
         t->saving_seconds = rt_seconds() - start;
     }
     rt_checkpoints_end(run->checkpoints, &t->log);
