@@ -85,6 +85,8 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
     if (m->rollbacks)
         n += (size_t)snprintf(to + n, room - n, "rollbacks %lld %lld\n", (long long)m->rollbacks,
                               (long long)m->skipped);
+    if (m->evaluation_due)
+        n += (size_t)snprintf(to + n, room - n, "evaluation due\n");
     n += print_recent(to + n, room - n, "loss", &m->loss);
     n += print_recent(to + n, room - n, "grad_norm", &m->grad_norm);
     for (int i = 0; i < m->n; i++)
@@ -196,6 +198,11 @@ static bool read_rollbacks(RtLines *l, RtManifest *m)
            m->skipped > 0;
 }
 
+static bool read_evaluation(RtLines *l, RtManifest *m)
+{
+    return m->evaluation_due = rt_take(l, "due") && rt_take_end(l);
+}
+
 static bool read_recent(RtLines *l, RtRecent *r)
 {
     do {
@@ -217,6 +224,7 @@ static const struct {
 } optional[] = {{"data ", read_sum},
                 {"best ", read_best},
                 {"rollbacks ", read_rollbacks},
+                {"evaluation ", read_evaluation},
                 {"loss ", read_loss},
                 {"grad_norm ", read_grad_norm}};
 

@@ -196,6 +196,7 @@ static void describe(RtCheckpoints *c, const RtLog *log)
                       .best = c->improves ? c->latest : c->best,
                       .rollbacks = c->rollbacks,
                       .skipped = c->skipped,
+                      .evaluation_due = c->evaluation_due,
                       .loss = c->loss,
                       .grad_norm = c->grad_norm};
     rt_printable(m->program, sizeof m->program, run->model->name);
@@ -364,8 +365,8 @@ static void begin_beside(RtCheckpoints *c, double seconds)
     for (int i = 0; i < RT_CHECKPOINT_FILES; to += w->bytes[i++])
         rt_saver_copy(&c->file[i], to);
     c->is_writing = true;
-    atomic_store(&w->is_done, false);
     rt_pace_begin(&w->pace, copied_bytes(w), seconds);
+    atomic_store(&w->is_done, false);
     start(&w->thread, write_copy, c);
 }
 
@@ -376,9 +377,9 @@ static void end_beside(RtCheckpoints *c, bool waits)
     static const struct timespec pause = {0, 10 * 1000 * 1000};
     RtWriter *w = &c->writer;
 
-    // All ranks answer often, so that no one's wait comes near --timeout.
     if (waits)
         rt_pace_hurry(&w->pace);
+    // All ranks answer often, so that no one's wait comes near --timeout.
     while (c->is_writing && rt_comm_max(c->run->rt.comm, !atomic_load(&w->is_done))) {
         if (!waits)
             return;
@@ -411,8 +412,8 @@ static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
 {
     end_beside(c, true);
     describe(c, log);
-    c->improves = false;
     double before = c->last_at;
+    c->improves = false;
     c->last = c->run->step;
     c->last_at = rt_seconds();
     if (c->writer.copy && !is_last)
@@ -438,8 +439,8 @@ void rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds)
         return;
     if (c->lock >= 0 && !c->has_noted)
         note_step(c);
-    end_beside(c, false);
     rt_pace_step(&c->writer.pace, seconds, c->is_writing);
+    end_beside(c, false);
     if (is_due(c))
         save(c, log, false);
 }

@@ -16,6 +16,7 @@ typedef struct Train {
     RtRun *run;
     const RtData *data, *eval;
     int64_t first, steps;  // the step to begin with; all steps, those before it included
+    int64_t evaluated;     // the step that was evaluated last; -1: none was
     double lr;             // the maximum of the schedule
     const RtTensor *loss_sum, *loss_count, *grad_norm;
     double began;  // start of the step
@@ -251,8 +252,8 @@ static bool run_step(Train *t, const int64_t *sample)
         run_part(t, m->update, "update");
     run->rt.device->synchronise(&run->rt);
     end_times(t, &r);
-    rt_profile_step(run->rt.profile, r.seconds);
     t->seconds = r.seconds;
+    rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);
     rt_events_step(&t->events, &r);
     if (!is_finite && !rt_watch_check(run->rt.watch))
@@ -281,7 +282,19 @@ static bool evaluate(Train *t)
     rt_log_eval(&t->log, t->run->step, loss, batches * t->eval->batch, rt_seconds() - start);
     rt_events_eval(&t->events, t->run->step, loss);
     rt_checkpoints_eval(t->run->checkpoints, loss);
+    t->evaluated = t->run->step;
     return true;
+}
+
+// Evaluates the last step if that is due. If the run is ended before, the one that goes on does it.
+static bool evaluate_if(Train *t, bool is_due)
+{
+    const RtRun *run = t->run;
+    bool is_fine = !is_due || run->interrupted || evaluate(t);
+
+    if (run->checkpoints)
+        run->checkpoints->evaluation_due = is_due && t->evaluated != run->step;
+    return is_fine;
 }
 
 // The time that the run may take is over: rank 0 stops it as a signal does.
@@ -298,6 +311,8 @@ static bool run_steps(Train *t)
     RtRun *run = t->run;
     int64_t every = run->o.eval_every;
 
+    if (run->checkpoints && !evaluate_if(t, t->eval && run->checkpoints->evaluation_due))
+        return false;
     while (run->step < t->steps && !run->interrupted) {
         check_time(run);
         begin_times(t);
@@ -311,8 +326,7 @@ static bool run_steps(Train *t)
                 return false;
             continue;
         }
-        bool evaluates = t->eval && every > 0 && run->step % every == 0 && run->step < t->steps;
-        if (evaluates && !run->interrupted && !evaluate(t))
+        if (!evaluate_if(t, t->eval && every > 0 && run->step % every == 0))
             return false;
         double start = rt_seconds();
         rt_checkpoints_step(run->checkpoints, &t->log, t->seconds);
@@ -320,7 +334,7 @@ static bool run_steps(Train *t)
     }
     rt_checkpoints_end(run->checkpoints, &t->log);
     rt_progress_end(&t->progress);
-    return !t->eval || run->interrupted || evaluate(t);
+    return !t->eval || run->interrupted || t->evaluated == run->step || evaluate(t);
 }
 
 // Writes what the options ask for after the last step.
@@ -342,6 +356,7 @@ bool rt_train(RtRun *run, const RtData *data, const RtData *eval)
     Train t = {.run = run,
                .data = data,
                .eval = eval,
+               .evaluated = -1,
                .log.fd = -1,
                .events.file.fd = -1,
                .profile.rt = &run->rt};

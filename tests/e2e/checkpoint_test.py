@@ -100,6 +100,34 @@ def test_same_bits(checks, trainer):
     checks.check(f"{name}: log", lines(trainer.work / "whole.jsonl") == lines(trainer.work / "parts.jsonl"))
 
 
+def test_evaluations(checks, trainer):
+    """Runs that end where an evaluation is due, and one that a signal ends there: it is done by the run that goes on."""
+    evaluates = ["--eval-data", trainer.data, "--eval-every"]
+    whole, parts, log = trainer.folder("evaluated"), trainer.folder("in_parts"), trainer.work / "in_parts.jsonl"
+    trainer.run("--steps", 7, "--checkpoint", whole, "--log", "evaluated.jsonl", *evaluates, 2)
+    for steps in 3, 4, 7:
+        trainer.run("--steps", steps, "--checkpoint", parts, "--resume", "--log", log, *evaluates, 2)
+    expected = lines(trainer.work / "evaluated.jsonl")
+    checks.check("evaluations of a run in parts", lines(log) == expected and sum("eval_loss" in x for x in expected) == 4)
+    whole, parts = trainer.folder("evaluated"), trainer.folder("in_parts")
+    for done in log, trainer.work / "evaluated.jsonl":
+        done.unlink()
+    trainer.run("--steps", 120, "--checkpoint", whole, "--log", "evaluated.jsonl", *evaluates, 1)
+    last = ["--steps", 120, "--checkpoint", parts, "--resume", "--log", log, *evaluates, 1]
+    due = 0
+    for _ in range(4):
+        before = log.stat().st_size if log.exists() else 0
+        p = trainer.start(*last)
+        while p.poll() is None and not (log.exists() and log.stat().st_size > before):
+            time.sleep(0.001)
+        p.send_signal(signal.SIGUSR1)
+        p.communicate(timeout=60)
+        due += any("\nevaluation due\n" in m.read_text() for m in parts.glob("step-*/MANIFEST"))
+    ran = trainer.run(*last)
+    same = lines(log) == lines(trainer.work / "evaluated.jsonl")
+    checks.check("evaluations of a run that signals end", ran == (0, "") and same, f"{due} of 4 before an evaluation")
+
+
 def test_meshes(checks, trainers):
     """A checkpoint of each mesh on each other one: its weights bit by bit, and the losses of the next steps."""
     for one in trainers:
@@ -406,7 +434,7 @@ def main():
             model = Model(path, o.shardcc, Path(work) / "dynamic", o.models / "nanogpt.npz", QUICK_CC)
             test_meshes(checks, [Trainer(model, mesh) for mesh in (*MESHES, *MORE_MESHES)])
         test_load(checks, made[-1])
-        for test in (test_damage, test_messages, test_full_disk, test_room, test_command, test_kills):
+        for test in (test_evaluations, test_damage, test_messages, test_full_disk, test_room, test_command, test_kills):
             test(checks, first)
         if len(made) > 1:
             test_other_model(checks, first, made[1][0])
