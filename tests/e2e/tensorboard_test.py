@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """--tensorboard: event files have the numbers of the log, bit by bit as floats; a run that goes on has a file of its own.
 
-  tensorboard_test.py --shardcc build/shardcc
+  tensorboard_test.py --shardcc build/shardcc [--package]
 
-The reader here knows the formats of TensorFlow's record_writer.h, event.proto and summary.proto, and is strict.
+The reader here knows the formats of TensorFlow's record_writer.h, event.proto and summary.proto, and is strict. --package
+also reads them by TensorBoard itself, where it is installed.
 """
 import json
 import struct
@@ -83,7 +84,19 @@ def same(found, expected):
     return len(found) == len(expected) and all(s == t and near(a, b) for (s, a), (t, b) in zip(found, expected))
 
 
-def test_run(checks, trainer):
+def by_tensorboard(folder):
+    """What TensorBoard finds in a folder, as a list of (step, {tag: value})."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events, steps = EventAccumulator(str(folder)), {}
+    events.Reload()
+    for tag in events.Tags()["scalars"]:
+        for x in events.Scalars(tag):
+            steps.setdefault((x.step, tag == "eval_loss"), {})[tag] = x.value
+    return [(step, values) for (step, _), values in sorted(steps.items())]
+
+
+def test_run(checks, trainer, package):
     """A run, and one that goes on with it, whose files together have the log."""
     name, folder = f"{trainer.ranks} ranks", trainer.folder("events")
     log = trainer.work / "events.jsonl"
@@ -102,6 +115,9 @@ def test_run(checks, trainer):
     events, start = read_events(other)
     expected = [x for x in of_log(log) if x[0] > 4]
     checks.check(f"{name}: it goes on in another file", ran == (0, "") and start == 5 and same(events, expected), f"{ran} {events}")
+    if package:
+        found = by_tensorboard(folder)
+        checks.check(f"{name}: TensorBoard finds the log", same(found, of_log(log)), f"{len(found)} events, {len(found[0][1])} scalars in the first")
 
 
 def test_messages(checks, trainer):
@@ -117,14 +133,16 @@ def test_messages(checks, trainer):
 
 
 def main():
-    o = parser(__doc__).parse_args()
+    p = parser(__doc__)
+    p.add_argument("--package", action="store_true", help="read the files by TensorBoard, too")
+    o = p.parse_args()
     checks = Checks()
     checks.check("the checksum is RFC 3720's", crc32c(bytes(32)) == ((0x8A9136AA >> 15 | 0x8A9136AA << 17) + 0xA282EAD8) & 0xFFFFFFFF)
     with tempfile.TemporaryDirectory() as work:
         model = Model(o.models / "nanogpt.onnx", o.shardcc, Path(o.work or work), cc=QUICK_CC)
         for ranks in 1, 2:
             trainer = Trainer(model, ranks)
-            test_run(checks, trainer)
+            test_run(checks, trainer, o.package)
             test_messages(checks, trainer)
     checks.finish()
 
