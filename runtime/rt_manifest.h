@@ -12,7 +12,7 @@
 //     data 5f0e12aa
 //     best 400 2.25 1000 77ab01c3
 //     rollbacks 2 17
-//     evaluation due
+//     evaluation done
 //     loss 2.51 2.4375 2.25
 //     grad_norm 0.75 0.5 0.625
 //     file model-00001-of-00001.safetensors 497774208 1c9a77f0
@@ -25,10 +25,10 @@
 // step of the best evaluation so far and its loss, 17 digits at most, then the samples that it took
 // and the checksum of its data; without --keep-best there is no such line. `rollbacks` is how often
 // the run had gone back to a checkpoint, and the number of steps whose data it had skipped by that;
-// without any there is no such line. `evaluation due`: the run was ended before the evaluation of
-// this step; there is no such line otherwise. `loss` and `grad_norm` are the numbers of the last
-// steps, the oldest first, of which --spike takes the medians, 17 digits at most; without --spike
-// there are no such lines.
+// without any there is no such line. `evaluation`: that of this step is done, or due,
+// as the run was ended before; if this step has none there is no such line. `loss` and `grad_norm`
+// are the numbers of the last steps, the oldest first, of which --spike takes the medians, 17
+// digits at most; without --spike there are no such lines.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H
@@ -61,6 +61,9 @@ typedef struct RtRecent {
     int n, next;
 } RtRecent;
 
+// A step's evaluation, as --eval-every asks for it.
+typedef enum RtEvaluation { RT_NOT_EVALUATED, RT_EVALUATION_DUE, RT_EVALUATION_DONE } RtEvaluation;
+
 typedef struct RtManifest {
     char program[RT_MANIFEST_PROGRAM];
     int64_t step;          // steps done
@@ -73,7 +76,7 @@ typedef struct RtManifest {
     uint32_t data_sum;  // of the data, if it is known
     RtBest best;
     int64_t rollbacks, skipped;  // both 0, or neither; skipped: steps
-    bool evaluation_due;
+    RtEvaluation evaluation;
     RtRecent loss, grad_norm;
     RtManifestFile *file;
     int n, room;

@@ -60,6 +60,9 @@ static size_t print_recent(char *to, size_t room, const char *word, const RtRece
     return r->n ? n + (size_t)snprintf(to + n, room - n, "\n") : 0;
 }
 
+static const char *const evaluations[] = {
+    [RT_EVALUATION_DUE] = "due", [RT_EVALUATION_DONE] = "done"};
+
 char *rt_manifest_print(const RtManifest *m, size_t *bytes)
 {
     enum { HEAD = 640 + 2 * (16 + RT_RECENT * REAL), LINE = RT_MANIFEST_NAME + 48 };
@@ -85,8 +88,8 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
     if (m->rollbacks)
         n += (size_t)snprintf(to + n, room - n, "rollbacks %lld %lld\n", (long long)m->rollbacks,
                               (long long)m->skipped);
-    if (m->evaluation_due)
-        n += (size_t)snprintf(to + n, room - n, "evaluation due\n");
+    if (m->evaluation)
+        n += (size_t)snprintf(to + n, room - n, "evaluation %s\n", evaluations[m->evaluation]);
     n += print_recent(to + n, room - n, "loss", &m->loss);
     n += print_recent(to + n, room - n, "grad_norm", &m->grad_norm);
     for (int i = 0; i < m->n; i++)
@@ -200,7 +203,10 @@ static bool read_rollbacks(RtLines *l, RtManifest *m)
 
 static bool read_evaluation(RtLines *l, RtManifest *m)
 {
-    return m->evaluation_due = rt_take(l, "due") && rt_take_end(l);
+    for (int i = RT_EVALUATION_DUE; i <= RT_EVALUATION_DONE && !m->evaluation; i++)
+        if (rt_take(l, evaluations[i]))
+            m->evaluation = (RtEvaluation)i;
+    return m->evaluation && rt_take_end(l);
 }
 
 static bool read_recent(RtLines *l, RtRecent *r)

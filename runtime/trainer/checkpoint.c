@@ -196,7 +196,7 @@ static void describe(RtCheckpoints *c, const RtLog *log)
                       .best = c->improves ? c->latest : c->best,
                       .rollbacks = c->rollbacks,
                       .skipped = c->skipped,
-                      .evaluation_due = c->evaluation_due,
+                      .evaluation = c->evaluation,
                       .loss = c->loss,
                       .grad_norm = c->grad_norm};
     rt_printable(m->program, sizeof m->program, run->model->name);

@@ -61,7 +61,7 @@ struct RtCheckpoints {
     RtBest latest;       // the latest evaluation
     bool improves;       // it was the best, and no checkpoint says so yet
     bool has_loaded;
-    bool evaluation_due;         // of the last step; see RtManifest
+    RtEvaluation evaluation;     // of the last step
     int64_t rollbacks, skipped;  // see rt_checkpoints_roll_back, and RtManifest
     RtRecent loss, grad_norm;    // of the last step, or of the checkpoint that was loaded
     RtSaver file[RT_CHECKPOINT_FILES];

@@ -138,7 +138,7 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     warn_of_other_eval(c);
     c->rollbacks = m->rollbacks;
     c->skipped = m->skipped;
-    c->evaluation_due = m->evaluation_due;
+    c->evaluation = m->evaluation;
     c->loss = m->loss;
     c->grad_norm = m->grad_norm;
     c->has_loaded = true;

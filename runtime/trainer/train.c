@@ -293,8 +293,21 @@ static bool evaluate_if(Train *t, bool is_due)
     bool is_fine = !is_due || run->interrupted || evaluate(t);
 
     if (run->checkpoints)
-        run->checkpoints->evaluation_due = is_due && t->evaluated != run->step;
+        run->checkpoints->evaluation = !is_due                     ? RT_NOT_EVALUATED
+                                       : t->evaluated == run->step ? RT_EVALUATION_DONE
+                                                                   : RT_EVALUATION_DUE;
     return is_fine;
+}
+
+// The evaluation of the step that the run goes on after.
+static bool catch_up(Train *t)
+{
+    const RtCheckpoints *c = t->run->checkpoints;
+    RtEvaluation was = c ? c->evaluation : RT_NOT_EVALUATED;
+
+    if (was == RT_EVALUATION_DONE)
+        t->evaluated = t->run->step;
+    return was != RT_EVALUATION_DUE || !t->eval || evaluate_if(t, true);
 }
 
 // The time that the run may take is over: rank 0 stops it as a signal does.
@@ -311,7 +324,7 @@ static bool run_steps(Train *t)
     RtRun *run = t->run;
     int64_t every = run->o.eval_every;
 
-    if (run->checkpoints && !evaluate_if(t, t->eval && run->checkpoints->evaluation_due))
+    if (!catch_up(t))
         return false;
     while (run->step < t->steps && !run->interrupted) {
         check_time(run);
