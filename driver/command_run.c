@@ -14,6 +14,7 @@
 #include "runtime/rt_checkpoint.h"
 
 enum { NOT_GIVEN = -1, TRY_AGAIN = 75 };  // the latter is the status of a run that made room
+enum { ALONE_S = 5 };                     // seconds that mpirun may run without a rank
 
 typedef struct RunOptions {
     const char *hosts, *launcher;
@@ -56,13 +57,14 @@ typedef struct Job {
     const char *folder;      // of checkpoints; NULL: none
     char was[RT_LOCK_TEXT];  // the lock file before it began
     pid_t process;
-    int said;        // its stderr, if there is a file of hosts; -1: it isn't read
-    Text line;       // of that, so far
-    int failed_on;   // the number of a host; -1: none is known
-    int signal;      // that shardcc has got; 0: none
-    bool has_begun;  // it has done a step
-    double failed;   // when the run before has ended; 0: there was none
-    int signals;     // a descriptor of signals
+    int said;          // its stderr, if there is a file of hosts; -1: it isn't read
+    Text line;         // of that, so far
+    int failed_on;     // the number of a host; -1: none is known
+    int signal;        // that shardcc has got; 0: none
+    bool has_begun;    // it has done a step
+    double had_ranks;  // when it had a rank last; 0: never yet
+    double failed;     // when the run before has ended; 0: there was none
+    int signals;       // a descriptor of signals
 } Job;
 
 static const char *name_of(const Job *j) { return base_name(j->program.path); }
@@ -142,6 +144,21 @@ static void wait_for_signal(Job *j, double seconds)
         kill(j->process, j->has_launcher && is_first ? SIGUSR1 : j->signal);
 }
 
+// Open MPI's mpirun may wait for itself at its end (in PMIx_server_finalize) if a rank is killed
+// while it starts.
+static void end_if_stuck(Job *j)
+{
+    if (!j->is_by_slot)
+        return;
+    if (launch_has_children(j->process))
+        j->had_ranks = now();
+    if (!j->had_ranks || now() - j->had_ranks < ALONE_S)
+        return;
+    fprintf(stderr, "shardcc: mpirun is killed: its ranks have ended, but it hasn't\n");
+    kill(j->process, SIGKILL);
+    j->had_ranks = now();
+}
+
 // Runs it once. Returns its exit status; -1 after an error.
 static int run_once(Job *j, Diag *d)
 {
@@ -151,6 +168,7 @@ static int run_once(Job *j, Diag *d)
     j->has_begun = false;
     j->failed_on = -1;
     j->line.n = 0;
+    j->had_ranks = 0;
     if (!j->folder || !rt_checkpoint_lock(j->folder, j->was))
         *j->was = 0;
     j->process = launch_start((char *const *)j->words.s, reads ? &j->said : NULL, d);
@@ -159,6 +177,7 @@ static int run_once(Job *j, Diag *d)
     while (waitpid(j->process, &ended, WNOHANG) == 0) {
         wait_for_signal(j, 0.1);
         look_for_step(j);
+        end_if_stuck(j);
     }
     look_for_step(j);
     while (read_said(j))

@@ -1,11 +1,13 @@
 // Starts other programs.
 #include "driver/launch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -135,6 +137,44 @@ pid_t launch_start(char *const *argv, int *said, Diag *d)
         return pid;
     diag_error(d, "cannot run '%s': %s", argv[0], strerror(-pid));
     return -1;
+}
+
+// Is one of the processes whose numbers the file has no zombie?
+static bool any_runs(FILE *children)
+{
+    char path[64], state = 0;
+    int child;
+
+    while (fscanf(children, "%d", &child) == 1) {
+        snprintf(path, sizeof path, "/proc/%d/stat", child);
+        FILE *f = fopen(path, "re");
+        bool is_read = f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1;
+        if (f)
+            fclose(f);
+        if (is_read && state != 'Z')
+            return true;
+    }
+    return false;
+}
+
+bool launch_has_children(pid_t process)
+{
+    char path[64], file[384];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    DIR *threads = opendir(path);
+    if (!threads)
+        return true;
+    for (struct dirent *e; !found && (e = readdir(threads));) {
+        snprintf(file, sizeof file, "%s/%s/children", path, e->d_name);
+        FILE *f = *e->d_name == '.' ? NULL : fopen(file, "re");
+        found = f ? any_runs(f) : *e->d_name != '.';
+        if (f)
+            fclose(f);
+    }
+    closedir(threads);
+    return found;
 }
 
 // ---- hosts ----

@@ -13,6 +13,8 @@ bool launch_read(char *const *argv, Text *t, Text *errors, int *status, Diag *d)
 // shardcc is gone. Returns its id; -1 after an error. `said` (may be NULL) gets the end of a pipe
 // from which its stderr is read without waiting; the caller closes it.
 pid_t launch_start(char *const *argv, int *said, Diag *d);
+// Has the process a child that runs? True if that can't be known.
+bool launch_has_children(pid_t process);
 
 // A host of a job.
 typedef struct Host {

@@ -100,6 +100,19 @@ def ranks_of(run, process):
     return [x for x in [process.pid, *children(process.pid)] if is_program(x, run.trainer.program.name)]
 
 
+def end_of(run, process):
+    """Waits for the end. mpirun may wait for itself then, without a rank (in PMIx_server_finalize): it is killed."""
+    for last in False, True:
+        try:
+            process.communicate(timeout=SECONDS if last else 60)
+            return
+        except subprocess.TimeoutExpired:
+            if last:
+                raise
+            if not ranks_of(run, process):
+                process.kill()
+
+
 def kill_any(run, process, dice):
     """Kills a rank, or what has started the ranks. False: it had ended."""
     if process.poll() is not None:
@@ -110,7 +123,7 @@ def kill_any(run, process, dice):
         os.kill(victim, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    process.communicate(timeout=SECONDS)
+    end_of(run, process)
     wait_until(lambda: not any(is_program(x, run.trainer.program.name) for x in ranks) and is_free(run.folder))
     return True
 

@@ -5,6 +5,7 @@
 """
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -92,6 +93,23 @@ def test_restarts(checks, trainer, whole):
     fine = len(said) == 4 and all(re.fullmatch(a, b) for a, b in zip(texts, said))
     checks.check(f"{what}: starts again, twice", status == 0 and fine, f"{status} {said}")
     checks.check(f"{what}: with the bits of a run without", (job.folder / "w.st").read_bytes() == whole)
+
+
+def test_stuck_launcher(checks, trainer, work):
+    """An mpirun that doesn't end when its ranks have: it is killed, and the run starts again."""
+    folder, started = work / "stuck", work / "stuck_once"
+    folder.mkdir()
+    mpi = shutil.which("mpirun")
+    lines = ["#!/bin/sh", f'[ "$1" != --version ] && [ ! -e {started} ] || exec {mpi} "$@"', f"touch {started}", f'{mpi} "$@"', "exec sleep 100"]
+    (folder / "mpirun").write_text("\n".join(lines))
+    (folder / "mpirun").chmod(0o755)
+    job = Job(trainer, "stuck_run", env={**ENV, "PATH": f"{folder}:{ENV['PATH']}"})
+    job.wait_for_step()
+    job.kill_rank(0)
+    status, said = job.end()
+    said = [x for x in said if x.startswith("shardcc")]
+    killed = said[:1] == ["shardcc: mpirun is killed: its ranks have ended, but it hasn't"]
+    checks.check("an mpirun that is stuck", status == 0 and killed and len(said) == 3, f"{status} {said}")
 
 
 def test_gives_up(checks, trainer):
@@ -222,7 +240,8 @@ def main():
             checks.check(f"{t.ranks} ranks: a whole run", job.end() == (0, []))
             whole[t.ranks] = (job.folder / "w.st").read_bytes()
         side_by_side(2, *(partial(test_restarts, checks, t, whole[t.ranks]) for t in (one, two)),
-                     partial(test_gives_up, checks, one), partial(test_signals, checks, two, whole[2]), partial(test_lost, checks, two))  # fmt: skip
+                     partial(test_gives_up, checks, one), partial(test_signals, checks, two, whole[2]), partial(test_lost, checks, two),
+                     partial(test_stuck_launcher, checks, two, work))  # fmt: skip
         test_requeued(checks, one, work)
         test_slurm(checks, two, work)
         test_messages(checks, one, two, work)
