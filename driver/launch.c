@@ -139,19 +139,22 @@ pid_t launch_start(char *const *argv, int *said, Diag *d)
     return -1;
 }
 
-// Is one of the processes whose numbers the file has no zombie?
+// Does a process run whose number the file has? Zombies don't. One whose state can't be read, as
+// its name has a bracket, counts as running.
 static bool any_runs(FILE *children)
 {
-    char path[64], state = 0;
+    char path[64];
     int child;
 
     while (fscanf(children, "%d", &child) == 1) {
+        char state = 0;
         snprintf(path, sizeof path, "/proc/%d/stat", child);
         FILE *f = fopen(path, "re");
-        bool is_read = f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1;
-        if (f)
-            fclose(f);
-        if (is_read && state != 'Z')
+        if (!f)
+            continue;
+        (void)!fscanf(f, "%*d (%*[^)]) %c", &state);
+        fclose(f);
+        if (state != 'Z')
             return true;
     }
     return false;
