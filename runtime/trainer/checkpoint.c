@@ -466,6 +466,7 @@ void rt_checkpoints_close(RtCheckpoints *c)
 {
     if (!c)
         return;
+    rt_pace_hurry(&c->writer.pace);
     join(&c->writer.thread);
     join(&c->remover.thread);
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
