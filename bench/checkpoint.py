@@ -43,12 +43,12 @@ def steps_of(options):
 def copy_seconds(n_bytes, threads, work):
     """Seconds of each of some copies in memory, after `work` seconds of other work each."""
     parts = np.array_split(np.ones((2, n_bytes // 4), np.float32), threads, axis=1)
-    x, other, seconds = np.ones((2048, 2048), np.float32), np.ones(n_bytes // 4, np.float32), []
+    matrix, other, seconds = np.ones((2048, 2048), np.float32), np.ones(n_bytes // 4, np.float32), []
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(5):
             end = time.perf_counter() + work
             while time.perf_counter() < end:
-                x = x @ x / len(x)
+                matrix = matrix @ matrix / len(matrix)
                 other *= 1.0001
             begin = time.perf_counter()
             list(pool.map(lambda x: np.copyto(x[1], x[0]), parts))

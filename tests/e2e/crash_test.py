@@ -102,15 +102,12 @@ def ranks_of(run, process):
 
 def end_of(run, process):
     """Waits for the end. mpirun may wait for itself then, without a rank (in PMIx_server_finalize): it is killed."""
-    for last in False, True:
-        try:
-            process.communicate(timeout=SECONDS if last else 60)
-            return
-        except subprocess.TimeoutExpired:
-            if last:
-                raise
-            if not ranks_of(run, process):
-                process.kill()
+    try:
+        process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        if not ranks_of(run, process):
+            process.kill()
+        process.communicate(timeout=SECONDS)
 
 
 def kill_any(run, process, dice):

@@ -30,7 +30,7 @@ static const struct {
       {BEGIN, 20, GB, 0},
       {BESIDE, 2, 600 * MB, 150 * MB},
       {BESIDE, 1, 150 * MB, 187500000},
-      {BESIDE, 0.5, 50 * MB, 234375000 * INT64_C(1)}}},
+      {BESIDE, 0.5, 50 * MB, 234375000}}},
     {"nothing was written", {{FREE, 1, 0, 0}, {BEGIN, 20, GB, 0}, {BESIDE, 2, 0, 0}}},
     {"it ends in half of the time to the next one",
      {{FREE, 1, 0, 0}, {BEGIN, 20, GB, 0}, {BESIDE, 2, 300 * MB, 100 * MB + 1}}},
