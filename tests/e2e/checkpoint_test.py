@@ -393,8 +393,8 @@ def test_kills(checks, trainer):
     begin = time.monotonic()
     trainer.run(*options, "--checkpoint", whole, "--log", "undisturbed.jsonl")
     length = time.monotonic() - begin
-    dice, kills, tries = random.Random(3), 0, 0
-    while not (step(soak, steps) / "MANIFEST").exists() and tries < 60:
+    dice, kills, tries, p = random.Random(3), 0, 0, None
+    while not (p and p.returncode == 0) and tries < 60:  # also one that was killed while it removed the last files
         tries += 1
         p = trainer.start(*options, "--checkpoint", soak, "--resume", "--log", "soak.jsonl")
         try:
