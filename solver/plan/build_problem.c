@@ -309,6 +309,23 @@ static bool is_first_reader(const Builder *b, int *reader, NodeId n, int i, int 
     return reader[at] == key;
 }
 
+// By NodeId, for the first of tied ones: another graph runs the node in another phase alone. There
+// it shares the copies of that phase, so what it reads may cost less than here.
+static bool *find_moved(const Builder *b)
+{
+    bool *is_moved = arena_array(b->scratch, bool, b->g->n_nodes);
+
+    for (int i = 0; i < b->o->n_others; i++) {
+        const OtherGraph *x = &b->o->other[i];
+        bool *is_there = arena_array(b->scratch, bool, b->g->n_nodes);
+        for (NodeId n = 1; n < x->g->n_nodes; n++)
+            is_there[x->node[n]] |= x->g->nodes[n].phase == b->g->nodes[x->node[n]].phase;
+        for (NodeId n = 1; n < b->g->n_nodes; n++)
+            is_moved[b->q->tied.node[n]] |= !is_there[n];
+    }
+    return is_moved;
+}
+
 static void consume_pairings(Builder *b, NodeId n, int *reader)
 {
     PlanProblem *q = b->q;
@@ -411,9 +428,11 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     compute_variables(&b);
     order_variables(&b);
     int *reader = arena_array(scratch, int, 3 * (size_t)g->n_values);
+    const bool *is_moved = find_moved(&b);
     for (NodeId n = 1; n < g->n_nodes; n++) {
         produce_pairings(&b, n);
-        consume_pairings(&b, n, reader);
+        if (!is_moved[q->tied.node[n]])
+            consume_pairings(&b, n, reader);
     }
     plan_nodes(&b);
     plan_edges(&b);

@@ -283,7 +283,7 @@ static void find_answer(Finder *f, const bool *keep, const Answer *start)
     bound_step(f, keep, &hiding);
     if (!f->choice[0].is_tried)
         begin_choices(f, x);
-    if (f->hides && is_found(x->outcome))
+    if (f->hides && is_found(x->outcome) && !f->o->n_others)
         choose(f);
 }
 

@@ -38,6 +38,9 @@ typedef struct PlanRequest {
     bool is_brief;         // of a proposal: the first plan that is found will do
     Copies copies;         // of a proposal: which ones its rows count
     BytePrice byte_price;  // of a proposal: see PlanOptions
+    // Policies that a proposal's bound is to cover. The proposal itself runs nothing again.
+    const RecomputePolicy *other;
+    int n_others;
     bool skips_presets;
     bool fuse;
     const char *programs;  // the folder of the solver's engines

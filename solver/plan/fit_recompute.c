@@ -6,24 +6,10 @@
 // fits is the best for them, as a step gets longer from place to place. Of all these programs the
 // one with the shortest simulated step is taken.
 #include <math.h>
-#include <string.h>
 
+#include "solver/plan/bound_recompute.h"
 #include "solver/plan/local_search.h"
 #include "solver/plan/plan_job.h"
-
-// How many vectors of ways the bound may be of: each takes a search.
-enum { MOST_VECTORS = 8 };
-
-// Where nothing runs again, a byte is cheaper than at the first step of the path, nobody knows by
-// how much. So often its price is halved.
-enum { HALVINGS = 4 };
-
-// A plan that was proposed with a price.
-typedef struct Priced {
-    RecomputePolicy policy;
-    BytePrice price;
-    PlanResult result;
-} Priced;
 
 typedef struct Search {
     AlongPath along;
@@ -31,8 +17,7 @@ typedef struct Search {
     PlanResult least;  // about the smallest plan, once it was asked for
     PlanStatus least_status;
     const ModelPlan *smallest;  // the last plan that had to be small
-    Priced *priced;             // in the order of their proposals
-    int n_priced, cap_priced;
+    PricedPlans priced;
 } Search;
 
 // ---- proposals ----
@@ -80,50 +65,6 @@ static int64_t last_excess(const Search *s, int place)
     return 0;
 }
 
-// The price of a byte in picoseconds: about what it costs to save one by running more again at the
-// place.
-static double picoseconds_of_byte(const Search *s, int place)
-{
-    return 1e12 * keep_path_step(s->along.path, place)->slope * s->along.r->accumulate;
-}
-
-static const PlanResult *find_priced(const Search *s, const RecomputePolicy *policy,
-                                     BytePrice price)
-{
-    for (int i = 0; i < s->n_priced; i++) {
-        const Priced *x = &s->priced[i];
-        if (x->price.picoseconds == price.picoseconds && x->price.at == price.at &&
-            recompute_policy_equal(&x->policy, policy))
-            return &x->result;
-    }
-    return NULL;
-}
-
-// Proposes a plan that pays for bytes instead of keeping to the memory. One that was proposed
-// before is taken again: bounds have some prices of plans.
-static PlanStatus propose_with_price(Search *s, const RecomputePolicy *policy, BytePrice price,
-                                     PlanResult *to)
-{
-    PlanRequest r = *s->along.r;
-    const PlanResult *known = find_priced(s, policy, price);
-
-    if (known) {
-        *to = *known;
-        return PLAN_DONE;
-    }
-    r.recompute = *policy;
-    r.memory = ENOUGH_BYTES;
-    r.is_proposal = r.skips_presets = true;
-    r.copies = COPIES_SURE;
-    r.byte_price = price;
-    PlanStatus status =
-        fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
-    if (status == PLAN_DONE)
-        *arena_push(s->along.a, s->priced, s->n_priced, s->cap_priced) =
-            (Priced){*policy, price, *to};
-    return status;
-}
-
 // Considers plans that pay for bytes what these cost at the best place, or at the last one if no
 // plan fits yet: what a plan takes less than others do, it runs less again. If bytes have another
 // price where it fits best, the next plan pays that.
@@ -135,11 +76,11 @@ static void propose_priced(Search *s)
     for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
         int place = s->along.best.is_found ? s->along.best.place : s->along.path->n_places;
         RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
-        BytePrice price = {picoseconds_of_byte(s, place), AT_FIRST_BACKWARD};
-        double paid = s->n_priced ? s->priced[s->n_priced - 1].price.picoseconds : 0;
+        BytePrice price = {picoseconds_of_byte(&s->along, place), AT_FIRST_BACKWARD};
+        double paid = s->priced.n ? s->priced.plan[s->priced.n - 1].price.picoseconds : 0;
         PlanResult x;
         if (!place || fabs(price.picoseconds - paid) <= same * paid ||
-            propose_with_price(s, &policy, price, &x) != PLAN_DONE)
+            propose_with_price(&s->along, &s->priced, &policy, price, &x) != PLAN_DONE)
             return;
         consider(s, &x, place);
     }
@@ -150,12 +91,13 @@ static void propose_priced(Search *s)
 static void propose_cheaper(Search *s)
 {
     RecomputePolicy policy = keep_path_at(s->along.path, 0, s->along.a);
-    double price = picoseconds_of_byte(s, 0);
+    double price = picoseconds_of_byte(&s->along, 0);
     bool fits = true;
 
     for (int i = 0; i < HALVINGS && fits && !s->along.d->errors; i++, price /= 2) {
         PlanResult x;
-        if (propose_with_price(s, &policy, (BytePrice){price, AT_FIRST_BACKWARD}, &x) != PLAN_DONE)
+        if (propose_with_price(&s->along, &s->priced, &policy,
+                               (BytePrice){price, AT_FIRST_BACKWARD}, &x) != PLAN_DONE)
             return;
         consider(s, &x, 0);
         fits = s->along.before.place[0].tried.bytes <= s->along.memory;
@@ -301,93 +243,6 @@ static void propose_smaller(Search *s)
 
 // ---- the whole ----
 
-// Presets were tried without a limit.
-static void limit_presets(const Search *s, Planned *p)
-{
-    for (int i = 0; i < p->n_presets; i++)
-        if (p->preset[i].peak > s->along.r->memory)
-            p->preset[i].outcome = OUTCOME_INFEASIBLE;
-}
-
-// Goes to the next vector of ways. False after the last one.
-static bool next_ways(const KeepPath *x, int *way)
-{
-    for (int32_t k = 0; k < x->g->n_classes; k++) {
-        if (++way[k] < x->ways[k].n_ways)
-            return true;
-        way[k] = 0;
-    }
-    return false;
-}
-
-static int64_t count_vectors(const KeepPath *x)
-{
-    int64_t n = 1;
-
-    for (int32_t k = 0; k < x->g->n_classes && n <= MOST_VECTORS; k++)
-        n *= x->ways[k].n_ways;
-    return n;
-}
-
-// A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again:
-// bytes have a price instead of a limit (Lagrangian relaxation). With equal shards, a plan whose
-// layers keep in several ways costs and holds as much as a mean of plans whose layers all keep in
-// one of them, so the least bound of these is one of all. 0: there are too many of them, or it is
-// no larger than `known`.
-static Wide bound_with_price(Search *s, BytePrice price, Wide known)
-{
-    Wide whole = (Wide)ceil(price.picoseconds * (double)s->along.r->memory);
-    int *way = arena_array(s->along.a, int, s->along.train->n_classes);
-    Wide least = WIDE_MAX;
-
-    if (count_vectors(s->along.path) > MOST_VECTORS)
-        return 0;
-    do {
-        RecomputePolicy policy = keep_path_pure(s->along.path, way, s->along.a);
-        PlanResult x;
-        if (propose_with_price(s, &policy, price, &x) != PLAN_DONE)
-            return 0;
-        least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
-    } while (least - whole > known && next_ways(s->along.path, way));
-    return least - whole;
-}
-
-// The largest bound of those with some prices, and of the known one.
-static Wide bound_with_prices(Search *s, Wide known)
-{
-    int place = s->along.soonest.place, n = place ? 1 : HALVINGS;
-    double price = picoseconds_of_byte(s, place) / (place ? 1 : 2);
-
-    for (int i = 0; i < n; i++, price /= 2)
-        for (PricedItem at = 0; at < N_PRICED_ITEMS; at++) {
-            Wide bound = bound_with_price(s, (BytePrice){price, at}, known);
-            known = bound > known ? bound : known;
-        }
-    return known;
-}
-
-// No plan is faster than the bound of all plans that run nothing again and need not keep to the
-// memory. If the memory is scarce, there is a bound with a price of bytes too.
-static void set_bounds(Search *s, const Planned *free, PlanResult *to)
-{
-    Planned *p = &to->planned;
-    Answer *x = &p->answer;
-
-    memcpy(p->preset, free->preset, sizeof p->preset);
-    p->n_presets = free->n_presets;
-    limit_presets(s, p);
-    p->step_bound = free->step_bound;
-    p->n_searched = free->n_searched;
-    p->n_excluded = free->n_excluded;
-    p->n_left_out = free->n_left_out;
-    x->bound = free->answer.bound;
-    if (s->is_scarce && s->along.path->n_steps)
-        x->bound = bound_with_prices(s, x->bound);
-    x->bound = x->bound < x->cost ? x->bound : x->cost;
-    x->outcome =
-        answer_gap(x->cost, x->bound) <= to->options.solve.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
-}
-
 // Finds a plan where no proposal fits, or reports the smallest one.
 static PlanStatus find_least(Search *s, PlanResult *to)
 {
@@ -452,21 +307,21 @@ static PlanStatus make_best(Search *s, PlanResult *to)
 
 static PlanStatus search(Search *s, PlanResult *to)
 {
-    PlanResult free;
-    PlanStatus status = propose(s, 0, ENOUGH_BYTES, false, COPIES_ALL, &free);
+    PlanResult none;
+    PlanStatus status = propose(s, 0, ENOUGH_BYTES, false, COPIES_ALL, &none);
 
     if (status == PLAN_NOT_FOUND)
         diag_error(s->along.d, "no plan was found in time");
     if (status != PLAN_DONE)
         return status;
-    consider(s, &free, 0);
+    consider(s, &none, 0);
     s->is_scarce = s->along.best.place > 0 || !s->along.best.is_found || s->along.best.tried.is_cut;
     if (s->is_scarce)
         propose_smaller(s);
     status = s->along.d->errors ? PLAN_WRONG : make_best(s, to);
-    if (status == PLAN_DONE)
-        set_bounds(s, &free.planned, to);
-    return status;
+    return status == PLAN_DONE
+               ? bound_recompute(&s->along, &s->priced, s->is_scarce, &none.planned, to)
+               : status;
 }
 
 PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,

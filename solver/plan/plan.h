@@ -57,12 +57,22 @@ typedef struct BytePrice {
     PricedItem at;
 } BytePrice;
 
+// A graph that a policy of recomputation makes of the same model.
+typedef struct OtherGraph {
+    const Graph *g;
+    const NodeId *node;  // by NodeId of g: the planned graph's node that it is, or that it repeats
+} OtherGraph;
+
 typedef struct PlanOptions {
     const Target *target;
     int accumulate;        // micro-batches
     int64_t memory;        // bytes of a rank
     Copies copies;         // copies that count in `memory`
     BytePrice byte_price;  // a part of the cost, and of nothing else
+    // If there are others, a node costs the least that it costs in one of them, with all that
+    // repeats it there. So the bound is one of all plans of these graphs.
+    const OtherGraph *other;
+    int n_others;
     const Pin *pin;
     int n_pins;
     int n_user_pins;       // moves keep to the first so many

@@ -44,6 +44,38 @@ static bool make_graph(PlanJob *j, const Graph *train)
     return j->g && graph_verify(j->g, j->d);
 }
 
+// By node of the model: the node that makes the value in the graph to be planned, whose nodes are
+// the model's.
+static NodeId *planned_nodes(const PlanJob *j)
+{
+    NodeId *node = arena_array(j->a, NodeId, j->model->n_nodes);
+
+    for (NodeId n = 1; n < j->g->n_nodes; n++)
+        node[value_of(j->model, j->made.origin[j->g->nodes[n].out[0]])->producer] = n;
+    return node;
+}
+
+// Makes the graphs of the request's other policies.
+static bool make_others(PlanJob *j)
+{
+    int n = j->r->n_others;
+    OtherGraph *other = arena_array(j->a, OtherGraph, n);
+    const NodeId *planned = n ? planned_nodes(j) : NULL;
+
+    for (int i = 0; i < n; i++) {
+        Recomputed x = recompute_traced(j->a, j->model, &j->r->other[i], j->r->target, j->d);
+        if (!x.g)
+            return false;
+        NodeId *node = arena_array(j->a, NodeId, x.g->n_nodes);
+        for (NodeId k = 1; k < x.g->n_nodes; k++)
+            node[k] = planned[value_of(j->model, x.origin[x.g->nodes[k].out[0]])->producer];
+        other[i] = (OtherGraph){x.g, node};
+    }
+    j->options.other = other;
+    j->options.n_others = n;
+    return true;
+}
+
 // Pins the compute specs that several readers share. Returns how many pins there are then.
 static int pin_compute_specs(const PlanJob *j, const Plan *p, Pin *pin, int n)
 {
@@ -140,5 +172,5 @@ bool plan_job_read(Arena *a, const PlanRequest *r, const Cluster *c, const Graph
                     .d = d,
                     .at = {.file = r->plan ? base_name(r->plan) : d->file, .to = d->to}};
     to->options = plan_job_options(to);
-    return make_graph(to, train) && (r->plan ? read_plan : read_request)(to);
+    return make_graph(to, train) && make_others(to) && (r->plan ? read_plan : read_request)(to);
 }

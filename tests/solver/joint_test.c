@@ -29,8 +29,9 @@ static struct {
 
 // Steps that are tried with any others. 4328: all layers have to change at a place where only some
 // of them run again, and the plan that is changed fits with less overlap. 9009: a weight and
-// another value of its shape are sliced, only the one without a copy.
-static const uint64_t always[] = {4328, 9009};
+// another value of its shape are sliced, only the one without a copy. 20261184: a plan of which
+// more runs again costs less by the prices of nodes, as what isn't kept needn't be written.
+static const uint64_t always[] = {4328, 9009, 20261184};
 
 typedef struct Sums {
     int steps, plans, found, not_found, above_gap, high_bounds, high_step_bounds;

@@ -1,0 +1,140 @@
+// Bounds plans for little memory, whatever they run again.
+#include <math.h>
+#include <string.h>
+
+#include "solver/plan/bound_recompute.h"
+
+// How many vectors of ways the bound may be of: each takes a search.
+enum { MOST_VECTORS = 8 };
+
+// Presets were tried without a limit.
+static void limit_presets(const AlongPath *s, Planned *p)
+{
+    for (int i = 0; i < p->n_presets; i++)
+        if (p->preset[i].peak > s->r->memory)
+            p->preset[i].outcome = OUTCOME_INFEASIBLE;
+}
+
+// Goes to the next vector of ways. False after the last one.
+static bool next_ways(const KeepPath *x, int *way)
+{
+    for (int32_t k = 0; k < x->g->n_classes; k++) {
+        if (++way[k] < x->ways[k].n_ways)
+            return true;
+        way[k] = 0;
+    }
+    return false;
+}
+
+static int64_t count_vectors(const KeepPath *x)
+{
+    int64_t n = 1;
+
+    for (int32_t k = 0; k < x->g->n_classes && n <= MOST_VECTORS; k++)
+        n *= x->ways[k].n_ways;
+    return n;
+}
+
+// A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again:
+// bytes have a price instead of a limit (Lagrangian relaxation). With equal shards, a plan whose
+// layers keep in several ways costs and holds as much as a mean of plans whose layers all keep in
+// one of them, so the least bound of these is one of all. 0: there are too many of them, or it is
+// no larger than `known`.
+static Wide bound_with_price(const AlongPath *s, PricedPlans *l, BytePrice price, Wide known)
+{
+    Wide whole = (Wide)ceil(price.picoseconds * (double)s->r->memory);
+    int *way = arena_array(s->a, int, s->train->n_classes);
+    Wide least = WIDE_MAX;
+
+    if (count_vectors(s->path) > MOST_VECTORS)
+        return 0;
+    do {
+        RecomputePolicy policy = keep_path_pure(s->path, way, s->a);
+        PlanResult x;
+        if (propose_with_price(s, l, &policy, price, &x) != PLAN_DONE)
+            return 0;
+        least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
+    } while (least - whole > known && next_ways(s->path, way));
+    return least - whole;
+}
+
+// The largest bound of those with some prices, and of the known one.
+static Wide bound_with_prices(const AlongPath *s, PricedPlans *l, Wide known)
+{
+    int place = s->soonest.place, n = place ? 1 : HALVINGS;
+    double price = picoseconds_of_byte(s, place) / (place ? 1 : 2);
+
+    for (int i = 0; i < n; i++, price /= 2)
+        for (PricedItem at = 0; at < N_PRICED_ITEMS; at++) {
+            Wide bound = bound_with_price(s, l, (BytePrice){price, at}, known);
+            known = bound > known ? bound : known;
+        }
+    return known;
+}
+
+static Wide least_of(Wide x, Wide y) { return x < y ? x : y; }
+
+// Finds bounds of all plans that shard equal layers equally, whatever runs again and whatever the
+// memory. To run more again mostly takes longer, but it may also take less: what isn't kept needn't
+// be written. So each node costs here the least that it costs in any way of keeping.
+static PlanStatus find_free_bounds(const AlongPath *s, Planned *to)
+{
+    int n = keep_path_ways(s->path);
+    RecomputePolicy *way = arena_array(s->a, RecomputePolicy, n);
+    PlanRequest r = *s->r;
+    PlanResult x;
+
+    for (int i = 0; i < n; i++)
+        way[i] = keep_path_way(s->path, i, s->a);
+    r.recompute = (RecomputePolicy){.rule = RECOMPUTE_NONE};
+    r.other = way;
+    r.n_others = n;
+    r.memory = ENOUGH_BYTES;
+    r.is_proposal = r.skips_presets = true;
+    PlanStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d);
+    *to = x.planned;
+    return status;
+}
+
+// If the memory is scarce, there may be a larger bound with a price of bytes. One that isn't larger
+// than that of plans which run nothing again is little larger than the free one, and isn't looked
+// for.
+static PlanStatus find_bounds(const AlongPath *s, PricedPlans *l, bool is_scarce, Wide *bound,
+                              Wide *step_bound)
+{
+    Planned free;
+    Wide none = *bound;
+    PlanStatus status = find_free_bounds(s, &free);
+
+    if (status != PLAN_DONE)
+        return status;
+    *step_bound = least_of(*step_bound, free.step_bound);
+    if (is_scarce)
+        *bound = bound_with_prices(s, l, none);
+    if (*bound == none)
+        *bound = least_of(none, free.answer.bound);
+    return PLAN_DONE;
+}
+
+PlanStatus bound_recompute(const AlongPath *s, PricedPlans *l, bool is_scarce, const Planned *none,
+                           PlanResult *to)
+{
+    Planned *p = &to->planned;
+    Answer *x = &p->answer;
+    PlanStatus status = PLAN_DONE;
+
+    memcpy(p->preset, none->preset, sizeof p->preset);
+    p->n_presets = none->n_presets;
+    limit_presets(s, p);
+    p->n_searched = none->n_searched;
+    p->n_excluded = none->n_excluded;
+    p->n_left_out = none->n_left_out;
+    p->step_bound = none->step_bound;
+    x->bound = none->answer.bound;
+    if (s->path->n_steps)
+        status = find_bounds(s, l, is_scarce, &x->bound, &p->step_bound);
+    x->bound = least_of(x->bound, x->cost);
+    x->outcome =
+        answer_gap(x->cost, x->bound) <= to->options.solve.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
+    return status;
+}

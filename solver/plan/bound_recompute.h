@@ -1,0 +1,43 @@
+// Plans that pay for bytes instead of keeping to the memory, and bounds of all plans, whatever they
+// run again. What fit_recompute consists of.
+#ifndef SHARDCC_BOUND_RECOMPUTE_H
+#define SHARDCC_BOUND_RECOMPUTE_H
+
+#include "solver/plan/along_path.h"
+
+// Where nothing runs again, a byte is cheaper than at the first step of the path, nobody knows by
+// how much. So often its price is halved.
+enum { HALVINGS = 4 };
+
+// A plan that was proposed with a price.
+typedef struct PricedPlan {
+    RecomputePolicy policy;
+    BytePrice price;
+    PlanResult result;
+} PricedPlan;
+
+// In the order of their proposals.
+typedef struct PricedPlans {
+    PricedPlan *plan;
+    int n, cap;
+} PricedPlans;
+
+// ---- priced_plans.c ----
+
+// The price of a byte in picoseconds: about what it costs to save one by running more again at the
+// place.
+double picoseconds_of_byte(const AlongPath *s, int place);
+
+// Proposes a plan that pays for bytes. One that was proposed before is taken again: bounds have
+// some prices of plans.
+PlanStatus propose_with_price(const AlongPath *s, PricedPlans *l, const RecomputePolicy *policy,
+                              BytePrice price, PlanResult *to);
+
+// ---- bound_recompute.c ----
+
+// Sets bounds, outcome and presets of a plan. `none`: the best one that runs nothing again and
+// need not keep to the memory. is_scarce: its program doesn't fit.
+PlanStatus bound_recompute(const AlongPath *s, PricedPlans *l, bool is_scarce, const Planned *none,
+                           PlanResult *to);
+
+#endif

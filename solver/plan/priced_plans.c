@@ -1,0 +1,40 @@
+// Proposes plans that pay for bytes.
+#include "solver/plan/bound_recompute.h"
+
+double picoseconds_of_byte(const AlongPath *s, int place)
+{
+    return 1e12 * keep_path_step(s->path, place)->slope * s->r->accumulate;
+}
+
+static const PlanResult *find_priced(const PricedPlans *l, const RecomputePolicy *policy,
+                                     BytePrice price)
+{
+    for (int i = 0; i < l->n; i++) {
+        const PricedPlan *x = &l->plan[i];
+        if (x->price.picoseconds == price.picoseconds && x->price.at == price.at &&
+            recompute_policy_equal(&x->policy, policy))
+            return &x->result;
+    }
+    return NULL;
+}
+
+PlanStatus propose_with_price(const AlongPath *s, PricedPlans *l, const RecomputePolicy *policy,
+                              BytePrice price, PlanResult *to)
+{
+    PlanRequest r = *s->r;
+    const PlanResult *known = find_priced(l, policy, price);
+
+    if (known) {
+        *to = *known;
+        return PLAN_DONE;
+    }
+    r.recompute = *policy;
+    r.memory = ENOUGH_BYTES;
+    r.is_proposal = r.skips_presets = true;
+    r.copies = COPIES_SURE;
+    r.byte_price = price;
+    PlanStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
+    if (status == PLAN_DONE)
+        *arena_push(s->a, l->plan, l->n, l->cap) = (PricedPlan){*policy, price, *to};
+    return status;
+}
