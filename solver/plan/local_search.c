@@ -4,19 +4,20 @@
 // plan to plan by the bytes and the steps of their programs.
 #include "solver/plan/local_search.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 enum {
     // The work of a search, in nodes of the programs that it makes: some hundred programs of a
-    // small step, in 0.3 to 0.6 s. Half of it doesn't suffice for all memories of joint_test.
-    WORK = 40000,
+    // small step, in about a second. Half of it doesn't suffice for all memories of joint_test.
+    WORK = 80000,
     // A graph takes part only if so many of its programs may be made: to list the moves of a plan
     // takes as long as a few of them.
-    LEAST_PROGRAMS = 64,
-    // How many alternatives to a decision are tried once a plan fits. With a single one some plans
-    // of joint_test take a step 10 % longer than the best one.
-    FEW_ALTERNATIVES = 2,
+    LEAST_PROGRAMS = 128,
+    // How many alternatives to a decision are tried once a plan fits. With two some plans of
+    // joint_test take a step 15 % longer than the best one.
+    FEW_ALTERNATIVES = 3,
 };
 
 typedef struct LocalSearch {
@@ -31,6 +32,7 @@ typedef struct LocalSearch {
     Tried tried;
     PlanResult x;         // its moves
     TiedValues at_place;  // of that graph
+    bool has_to_fit;      // no program is better that doesn't
 } LocalSearch;
 
 // ---- a changed plan ----
@@ -92,6 +94,40 @@ static void decide(LocalSearch *s, const Pin *move)
             *decision(s, move, i) = move->spec;
 }
 
+// Gives what the nodes of a move read the compute specs that they need for it: with the strategy
+// alone a copy may be made another time that other nodes share. False: they have them.
+static bool decide_inputs(LocalSearch *s, const Pin *move)
+{
+    const Graph *g = s->along->train;
+    const TiedValues *tied = &s->tied;
+    Spec *compute = s->plan->compute_spec;
+    NodeId first = model_decision(s, move);
+    bool is_changed = false;
+    Rule r;
+
+    node_rule(g, &g->nodes[first], s->along->a, &r);
+    for (int i = 0; i < g->nodes[first].n_in; i++) {
+        ValueId v = g->nodes[first].in[i] ? tied->value[tied_input_value(g, tied, first, i)] : 0;
+        int at = 3 * v + (int)g->nodes[first].phase;
+        Spec need = strategy_spec(&r, &move->spec, i);
+        is_changed |= v && !spec_equal(&compute[at], &need);
+        compute[at] = v ? need : compute[at];
+    }
+    for (int at = 3; at < 3 * g->n_values; at++)
+        compute[at] = compute[3 * tied->value[at / 3] + at % 3];
+    return is_changed;
+}
+
+// Gives the value of a move this compute spec in all phases.
+static void decide_compute(LocalSearch *s, const Pin *move, const Spec *spec)
+{
+    int32_t first = model_decision(s, move);
+
+    for (ValueId v = 1; v < s->along->train->n_values; v++)
+        for (int k = 0; k < 3 && s->tied.value[v] == first; k++)
+            s->plan->compute_spec[3 * v + k] = *spec;
+}
+
 // ---- moves at a place ----
 
 static bool fits(const LocalSearch *s, const Tried *x) { return x->bytes <= s->along->memory; }
@@ -102,7 +138,8 @@ static bool is_better(const LocalSearch *s, const Tried *x)
 {
     if (fits(s, &s->tried))
         return fits(s, x) && x->seconds < s->tried.seconds;
-    return x->bytes < s->tried.bytes && along_path_gains(s->along, x->seconds);
+    return x->bytes < s->tried.bytes && along_path_gains(s->along, x->seconds) &&
+           (fits(s, x) || !s->has_to_fit);
 }
 
 // Where only some of equal layers run again, these are tied apart from the others at the place. Is
@@ -140,14 +177,11 @@ static bool is_worth(const LocalSearch *s, const PlanMove *m)
            is_of_first(s, to) && !spec_equal(decision(s, to, model_decision(s, to)), &to->spec);
 }
 
-// Makes a move if the program becomes better.
-static bool try_move(LocalSearch *s, const PlanMove *m)
+// Goes back to the plan before unless the changed one has a better program.
+static bool keep_if_better(LocalSearch *s, ModelPlan *before)
 {
-    ModelPlan *before = s->plan;
-
-    s->plan = copy_plan(s->along->train, before, s->along->a);
-    decide(s, &m->to);
     Tried x = along_path_try(&s->trial, s->plan, s->place);
+
     s->work -= s->along->train->n_nodes;
     s->trial.d->errors = 0;
     if (!is_better(s, &x)) {
@@ -156,6 +190,43 @@ static bool try_move(LocalSearch *s, const PlanMove *m)
     }
     s->tried = x;
     return true;
+}
+
+// Is it the first move to this compute spec of the value, in any phase?
+static bool is_new_spec(const LocalSearch *s, ValueId v, int at)
+{
+    const PlanMove *move = s->x.planned.move;
+
+    for (int i = 0; i < at; i++)
+        if (move[i].to.kind == PIN_COMPUTE && move[i].to.id == v &&
+            spec_equal(&move[i].to.spec, &move[at].to.spec))
+            return false;
+    return move[at].to.kind == PIN_COMPUTE && move[at].to.id == v;
+}
+
+// Makes a move if the program becomes better: alone, or together with the compute specs of what the
+// node reads or of the value.
+static bool try_move(LocalSearch *s, const PlanMove *m)
+{
+    const Graph *g = s->along->train;
+    ModelPlan *before = s->plan, *moved = s->plan = copy_plan(g, before, s->along->a);
+
+    decide(s, &m->to);
+    if (keep_if_better(s, before))
+        return true;
+    s->plan = copy_plan(g, moved, s->along->a);
+    if (m->to.kind == PIN_STRATEGY && decide_inputs(s, &m->to) && keep_if_better(s, before))
+        return true;
+    for (int i = 0; m->to.kind == PIN_STORAGE && i < s->x.planned.n_moves; i++) {
+        if (!is_new_spec(s, m->to.id, i))
+            continue;
+        s->plan = copy_plan(g, moved, s->along->a);
+        decide_compute(s, &m->to, &s->x.planned.move[i].to.spec);
+        if (keep_if_better(s, before))
+            return true;
+    }
+    s->plan = before;
+    return false;
 }
 
 // Lists the moves of a plan in the graph of a place.
@@ -181,14 +252,18 @@ static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *
     return true;
 }
 
-// Makes moves as long as they make the program better, until it fits. Then considers the plan all
-// along the path.
-static void improve(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
+// Considers the changed plan all along the path.
+static void consider(LocalSearch *s)
 {
-    bool had_room = fits(s, &p->tried), is_changed = false;
+    along_path_consider(s->along, s->plan, s->place);
+    s->work -= (int64_t)s->along->before.n * s->along->train->n_nodes;
+}
 
-    if (!list_moves(s, plan, p))
-        return;
+// Makes moves as long as they make the program better, until it fits.
+static bool make_moves(LocalSearch *s)
+{
+    bool had_room = fits(s, &s->tried), is_changed = false;
+
     for (int i = 0, since = 0; since < s->x.planned.n_moves && s->work > 0; i++, since++) {
         const PlanMove *m = &s->x.planned.move[i % s->x.planned.n_moves];
         if (!is_worth(s, m) || !try_move(s, m))
@@ -198,10 +273,32 @@ static void improve(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
         if (!had_room && fits(s, &s->tried))
             break;
     }
-    if (!is_changed)
+    return is_changed;
+}
+
+// Considers all better plans that fit and are a single move away.
+static void make_single_moves(LocalSearch *s, const ModelPlan *plan, const Tried *tried)
+{
+    s->has_to_fit = true;
+    for (int i = 0; i < s->x.planned.n_moves && s->work > 0; i++) {
+        const PlanMove *m = &s->x.planned.move[i];
+        s->plan = copy_plan(s->along->train, plan, s->along->a);
+        s->tried = *tried;
+        if (is_worth(s, m) && try_move(s, m))
+            consider(s);
+    }
+    s->has_to_fit = false;
+}
+
+// Considers plans to which moves lead. If several moves made a plan fit, one of them alone may have
+// made a better one fit.
+static void improve(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
+{
+    if (!list_moves(s, plan, p) || !make_moves(s))
         return;
-    along_path_consider(s->along, s->plan, s->place);
-    s->work -= (int64_t)s->along->before.n * s->along->train->n_nodes;
+    consider(s);
+    if (fits(s, &s->tried) && !fits(s, &p->tried))
+        make_single_moves(s, plan, &p->tried);
 }
 
 // ---- the whole ----
@@ -218,19 +315,35 @@ static bool is_begun(const LocalSearch *s, const TriedPlace *p)
     return false;
 }
 
-// Sets *to to the smallest program that doesn't fit, would be faster than the best one, and has
-// moves that weren't tried. Sets *plan to its plan. False: there is none.
+// How many programs at the place had their moves tried.
+static int count_begun(const LocalSearch *s, int at)
+{
+    int n = 0;
+
+    for (int i = 0; i < s->begun.n; i++)
+        n += s->begun.place[i].at == at;
+    return n;
+}
+
+// Sets *to to a program that doesn't fit, would be faster than the best one, and has moves that
+// weren't tried: at the place where the fewest had theirs tried, the smallest one. Sets *plan to
+// its plan. False: there is none.
 static bool pick_smallest(const LocalSearch *s, const ModelPlan **plan, TriedPlace *to)
 {
+    int fewest = INT_MAX;
+
     to->tried.bytes = INT64_MAX;
     for (int k = 0; k < s->along->n_considered; k++)
         for (int i = 0; i < s->along->considered[k].tried.n; i++) {
             const TriedPlace *p = &s->along->considered[k].tried.place[i];
-            if (fits(s, &p->tried) || p->tried.bytes >= to->tried.bytes ||
+            int n = count_begun(s, p->at);
+            if (fits(s, &p->tried) || n > fewest ||
+                (n == fewest && p->tried.bytes >= to->tried.bytes) ||
                 !along_path_gains(s->along, p->tried.seconds) || is_begun(s, p))
                 continue;
             *plan = s->along->considered[k].plan;
             *to = *p;
+            fewest = n;
         }
     return to->tried.bytes < INT64_MAX;
 }
@@ -282,7 +395,7 @@ void local_search(AlongPath *along)
     s.trial.is_brief = true;
     s.trial.d = &quiet;
     while (s.work > 0 && !along->d->errors &&
-           (pick_smallest(&s, &plan, &p) || pick_best(&s, &plan, &p) || pick_cut(&s, &plan, &p)))
+           (pick_best(&s, &plan, &p) || pick_smallest(&s, &plan, &p) || pick_cut(&s, &plan, &p)))
         improve(&s, plan, &p);
     text_free(&said);
 }
