@@ -76,7 +76,8 @@ static Wide least_of(Wide x, Wide y) { return x < y ? x : y; }
 
 // Finds bounds of all plans that shard equal layers equally, whatever runs again and whatever the
 // memory. To run more again mostly takes longer, but it may also take less: what isn't kept needn't
-// be written. So each node costs here the least that it costs in any way of keeping.
+// be written. So each node costs here the least that it costs in any way of keeping. A search that
+// ends without a plan proves nothing: the bounds are 0.
 static PlanStatus find_free_bounds(const AlongPath *s, Planned *to)
 {
     int n = keep_path_ways(s->path);
@@ -92,8 +93,8 @@ static PlanStatus find_free_bounds(const AlongPath *s, Planned *to)
     r.memory = ENOUGH_BYTES;
     r.is_proposal = r.skips_presets = true;
     PlanStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d);
-    *to = x.planned;
-    return status;
+    *to = status == PLAN_DONE ? x.planned : (Planned){0};
+    return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
 }
 
 // If the memory is scarce, there may be a larger bound with a price of bytes. One that isn't larger
