@@ -69,7 +69,8 @@ def kill_second(job):
 
 
 def write_hosts(folder, *names):
-    path = folder / ("hosts" + "".join(names))
+    """A file of its own for each call: runs side by side read theirs."""
+    path = Path(tempfile.mkstemp(prefix="hosts", dir=folder)[1])
     path.write_text("".join(f"{name}\n" for name in names))
     return path
 
