@@ -93,7 +93,7 @@ class Deep:
     def train(self, tag, *more):
         """The losses, and all gradients and weights by name."""
         trainer = self.work / tag
-        run(self.shardcc, self.onnx, "-o", trainer, "--cc", QUICK_CC, *ARGUMENTS, *more)
+        run(self.shardcc, self.onnx, "-o", trainer, "--cc", QUICK_CC, "--cluster", "local", *ARGUMENTS, *more)
         files = [trainer.with_suffix(f".{kind}") for kind in ("gradients", "weights")]
         log = trainer.with_suffix(".jsonl")
         options = ["--steps", 2, "--no-shuffle", "--quiet", "--log", log, "--check-arena"]
