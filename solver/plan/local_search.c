@@ -121,11 +121,8 @@ static bool decide_inputs(LocalSearch *s, const Pin *move)
 // Gives the value of a move this compute spec in all phases.
 static void decide_compute(LocalSearch *s, const Pin *move, const Spec *spec)
 {
-    int32_t first = model_decision(s, move);
-
-    for (ValueId v = 1; v < s->along->train->n_values; v++)
-        for (int k = 0; k < 3 && s->tied.value[v] == first; k++)
-            s->plan->compute_spec[3 * v + k] = *spec;
+    for (int k = 0; k < 3; k++)
+        decide(s, &(Pin){.kind = PIN_COMPUTE, .id = move->id, .phase = (Phase)k, .spec = *spec});
 }
 
 // ---- moves at a place ----

@@ -44,14 +44,19 @@ static bool make_graph(PlanJob *j, const Graph *train)
     return j->g && graph_verify(j->g, j->d);
 }
 
-// By node of the model: the node that makes the value in the graph to be planned, whose nodes are
-// the model's.
+// The model's node that a node of a graph made of it is, or repeats.
+static NodeId model_node(const PlanJob *j, const Recomputed *x, NodeId n)
+{
+    return value_of(j->model, x->origin[x->g->nodes[n].out[0]])->producer;
+}
+
+// By node of the model: the one of the graph to be planned, whose nodes are the model's.
 static NodeId *planned_nodes(const PlanJob *j)
 {
     NodeId *node = arena_array(j->a, NodeId, j->model->n_nodes);
 
     for (NodeId n = 1; n < j->g->n_nodes; n++)
-        node[value_of(j->model, j->made.origin[j->g->nodes[n].out[0]])->producer] = n;
+        node[model_node(j, &j->made, n)] = n;
     return node;
 }
 
@@ -68,7 +73,7 @@ static bool make_others(PlanJob *j)
             return false;
         NodeId *node = arena_array(j->a, NodeId, x.g->n_nodes);
         for (NodeId k = 1; k < x.g->n_nodes; k++)
-            node[k] = planned[value_of(j->model, x.origin[x.g->nodes[k].out[0]])->producer];
+            node[k] = planned[model_node(j, &x, k)];
         other[i] = (OtherGraph){x.g, node};
     }
     j->options.other = other;

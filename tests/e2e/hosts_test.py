@@ -70,9 +70,9 @@ def kill_second(job):
 
 def write_hosts(folder, *names):
     """A file of its own for each call: runs side by side read theirs."""
-    path = Path(tempfile.mkstemp(prefix="hosts", dir=folder)[1])
-    path.write_text("".join(f"{name}\n" for name in names))
-    return path
+    with tempfile.NamedTemporaryFile("w", prefix="hosts", dir=folder, delete=False) as f:
+        f.write("".join(f"{name}\n" for name in names))
+    return Path(f.name)
 
 
 def test_left_out(checks, pair, work):
