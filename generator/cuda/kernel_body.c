@@ -8,23 +8,56 @@
 
 static const Node *node_of(const Body *b, int i) { return &b->g->s->g->nodes[b->it->nodes[i]]; }
 
+// ---- parts of the text ----
+
+// A body is printed before the declarations in front of it, which depend on it: as a text of its
+// own. Returns the text so far.
+static Text begin_body(Body *b)
+{
+    Text before = b->text;
+
+    b->text = (Text){0};
+    return before;
+}
+
+// Continues the text before. Returns the body, which the caller appends.
+static Text end_body(Body *b, Text before)
+{
+    Text body = b->text;
+
+    b->text = before;
+    return body;
+}
+
+static void append_body(Body *b, Text *body)
+{
+    text_put(&b->text, body->s ? body->s : "", body->n);
+    text_free(body);
+}
+
+static bool names(const Text *body, const char *name) { return body->s && has_word(body->s, name); }
+
 // ---- which elements ----
 
-// Prints "i0", "i1" … of the dims [from, to) of number `e`, in units of `unit` elements of the last
-// dim that are behind them.
-static void print_indices(Body *b, const char *e, int from, int to, int64_t unit, int indent)
+// Prints those of "i0", "i1" … of the dims [from, to) of number `e` that the body names. `unit`
+// elements of the last dim are behind them.
+static void print_indices(Body *b, const Text *body, const char *e, int from, int to, int64_t unit,
+                          int indent)
 {
     const Walk *w = b->w;
     int64_t below = unit;
 
     for (int d = to - 1; d >= from; d--) {
         int64_t size = w->dim[d] ? w->dim[d] : 1;
-        text_printf(&b->text, "%*sconst int64_t i%d = %s", indent, "", d, e);
-        if (below > 1)
-            text_printf(&b->text, " / %" PRId64, below);
-        if (d > from)
-            text_printf(&b->text, " %% %" PRId64, size);
-        text_printf(&b->text, ";\n");
+        const char *name = arena_string(b->g->arena, "i%d", d);
+        if (names(body, name)) {
+            text_printf(&b->text, "%*sconst int64_t %s = %s", indent, "", name, e);
+            if (below > 1)
+                text_printf(&b->text, " / %" PRId64, below);
+            if (d > from)
+                text_printf(&b->text, " %% %" PRId64, size);
+            text_printf(&b->text, ";\n");
+        }
         below *= size;
     }
 }
@@ -33,7 +66,7 @@ static void print_indices(Body *b, const char *e, int from, int to, int64_t unit
 static const char *index_type(const Body *b) { return b->w->has_index ? "int64_t" : "int"; }
 
 // Prints the thread's elements of a group without rows.
-static void print_flat_index(Body *b)
+static void print_flat_index(Body *b, const Text *body)
 {
     const Walk *w = b->w;
     int width = threads_of(b)->width, last = w->rank - 1;
@@ -54,7 +87,9 @@ static void print_flat_index(Body *b)
                 all > INT32_MAX ? "int64_t" : "int", all > INT32_MAX ? "" : "(int)");
     text_printf(&b->text, "    if (e >= %" PRId64 ")\n        return;\n", all / width);
     int64_t parts = n / width ? n / width : 1;
-    print_indices(b, "e", 0, last, parts, 4);
+    print_indices(b, body, "e", 0, last, parts, 4);
+    if (!names(body, "i"))
+        return;
     text_printf(&b->text, "    const %s i = e %% %" PRId64, index_type(b), parts);
     if (width > 1)
         text_printf(&b->text, " * %d", width);
@@ -62,7 +97,7 @@ static void print_flat_index(Body *b)
 }
 
 // Prints the row of the thread's block or warp.
-static void print_row_index(Body *b)
+static void print_row_index(Body *b, const Text *body)
 {
     const Walk *w = b->w;
     bool is_warp = threads_of(b)->share == SHARE_WARP;
@@ -78,7 +113,7 @@ static void print_row_index(Body *b)
         text_printf(&b->text, "    const int64_t %s = blockIdx.x;\n", name);
     }
     if (w->rows > 1)
-        print_indices(b, "r", 0, w->rows, 1, 4);
+        print_indices(b, body, "r", 0, w->rows, 1, 4);
 }
 
 // The number of the thread among those of its row.
@@ -105,19 +140,16 @@ static void print_elements(Body *b, int indent)
     int width = threads_of(b)->width;
 
     print_takes(b, indent);
-    Text before = b->text;
-    b->text = (Text){0};
+    Text before = begin_body(b);
     print_element(b, indent + (width > 1 ? 4 : 0));
-    Text body = b->text;
-    b->text = before;
+    Text body = end_body(b, before);
     bool is_line = body.n && memchr(body.s, '\n', body.n) == body.s + body.n - 1;
     if (width > 1)
         text_printf(&b->text, "%*sRT_UNROLL for (int j = 0; j < %d; j++)%s\n", indent, "", width,
                     is_line ? "" : " {");
-    text_put(&b->text, body.s ? body.s : "", body.n);
+    append_body(b, &body);
     if (width > 1 && !is_line)
         text_printf(&b->text, "%*s}\n", indent, "");
-    text_free(&body);
     print_gives(b, indent);
 }
 
@@ -141,20 +173,22 @@ static const char *element_text(const Body *b, const char *number)
 }
 
 // Prints the indices along the dims of a row.
-static void print_inner_indices(Body *b, int indent)
+static void print_inner_indices(Body *b, const Text *body, int indent)
 {
     const Walk *w = b->w;
     int64_t last = w->dim[w->rank - 1] ? w->dim[w->rank - 1] : 1;
 
     if (*row_index(b) != 'e')
         return;
-    print_indices(b, "e", w->rows, w->rank - 1, last, indent);
-    text_printf(&b->text, "%*sconst %s i = e %% %" PRId64 ";\n", indent, "", index_type(b), last);
+    print_indices(b, body, "e", w->rows, w->rank - 1, last, indent);
+    if (names(body, "i"))
+        text_printf(&b->text, "%*sconst %s i = e %% %" PRId64 ";\n", indent, "", index_type(b),
+                    last);
 }
 
 // Prints the begin of the loop over the thread's elements of a row. A thread that takes one turn
 // has its index already. The turns of elements in registers are unrolled.
-static void print_row_loop(Body *b)
+static void print_row_loop(Body *b, const Text *body)
 {
     const Threads *x = threads_of(b);
     const char *e = row_index(b), *type = row_index_type(b), *lane = lane_text(b);
@@ -166,22 +200,22 @@ static void print_row_loop(Body *b)
     if (!x->has_registers) {
         text_printf(&b->text, "    for (%s %s = %s; %s < %" PRId64 "; %s += %" PRId64 ") {\n", type,
                     e, element_text(b, lane), e, x->count, e, (int64_t)x->threads * x->width);
-        print_inner_indices(b, 8);
+        print_inner_indices(b, body, 8);
         return;
     }
     text_printf(&b->text, "    RT_UNROLL for (int t = 0; t < %d; t++) {\n", x->turns);
     const char *number = arena_string(b->g->arena, "t * %d + %s", x->threads, lane);
     text_printf(&b->text, "        const %s %s = %s;\n", type, e, element_text(b, number));
-    print_inner_indices(b, 8);
+    print_inner_indices(b, body, 8);
     text_printf(&b->text, "        if (%s >= %" PRId64 ")\n            break;\n", e, x->count);
 }
 
 // Prints the thread's place in a row that it goes over once.
-static void print_first_index(Body *b)
+static void print_first_index(Body *b, const Text *body)
 {
     text_printf(&b->text, "    const %s %s = %s;\n", row_index_type(b), row_index(b),
                 element_text(b, lane_text(b)));
-    print_inner_indices(b, 4);
+    print_inner_indices(b, body, 4);
 }
 
 // Adds up the sums of the pass over all threads of the row.
@@ -205,8 +239,11 @@ static void print_pass(Body *b, int pass)
     if (pass >= 0) {
         select_pass(b, pass, false);
         if (has_elements(b)) {
-            print_row_loop(b);
+            Text before = begin_body(b);
             print_elements(b, 8);
+            Text body = end_body(b, before);
+            print_row_loop(b, &body);
+            append_body(b, &body);
             text_printf(&b->text, "    }\n");
         }
         print_joins(b);
@@ -280,9 +317,7 @@ static void print_rows(Body *b)
     Text stores = {0};
 
     b->row_stores = &stores;
-    print_row_index(b);
-    if (threads_of(b)->turns < 2)
-        print_first_index(b);
+    Text before = begin_body(b);
     print_numbers(b);
     print_sums(b);
     print_registers(b);
@@ -290,16 +325,24 @@ static void print_rows(Body *b)
         print_pass(b, pass);
     print_sum_stores(b);
     print_row_stores(b);
+    Text body = end_body(b, before);
+    print_row_index(b, &body);
+    if (threads_of(b)->turns < 2)
+        print_first_index(b, &body);
+    append_body(b, &body);
     text_free(&stores);
     b->row_stores = NULL;
 }
 
 static void print_flat(Body *b)
 {
-    print_flat_index(b);
+    Text before = begin_body(b);
     print_numbers(b);
     select_pass(b, 0, false);
     print_elements(b, 4);
+    Text body = end_body(b, before);
+    print_flat_index(b, &body);
+    append_body(b, &body);
 }
 
 // ---- sums of columns ----
@@ -352,11 +395,14 @@ static void print_columns(Body *b)
                 "\n    for (int64_t %s = at.first; i < %" PRId64
                 " && %s < at.last; %s += at.LINES) {\n",
                 row, x->count, row, row);
-    if (w->rows > 1)
-        print_indices(b, "r", 0, w->rows, 1, 8);
+    Text before = begin_body(b);
     print_numbers(b);
     select_pass(b, 0, false);
     print_elements(b, 8);
+    Text body = end_body(b, before);
+    if (w->rows > 1)
+        print_indices(b, &body, "r", 0, w->rows, 1, 8);
+    append_body(b, &body);
     text_printf(&b->text, "    }\n");
     for (int k = 0; k < n; k++)
         text_printf(&b->text,
