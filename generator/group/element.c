@@ -112,6 +112,20 @@ void select_pass(Body *b, int pass, bool of_row)
     }
 }
 
+// Doesn't keep what no later pass reads: the elements that are made of it are kept themselves.
+static void drop_unread(Body *b)
+{
+    bool *is_read = arena_array(b->g->arena, bool, b->it->n_nodes);
+
+    for (int pass = 0; pass < b->it->group.n_passes; pass++) {
+        select_pass(b, pass, false);
+        for (int i = 0; i < b->it->n_nodes; i++)
+            is_read[i] |= b->uses[i] && b->it->group.pass[i] < pass;
+    }
+    for (int i = 0; i < b->it->n_nodes; i++)
+        b->is_kept[i] &= is_read[i];
+}
+
 // Elements are kept only if a row is one loop: they go into an array as long as it.
 void find_kept(Body *b, int64_t most)
 {
@@ -132,6 +146,7 @@ void find_kept(Body *b, int64_t most)
                 b->is_kept[i] = again[i] && node_of(b, i)->op->flops >= COSTLY_FLOPS &&
                                 out(b->g->s->g, node_of(b, i))->dtype == F32;
     }
+    drop_unread(b);
 }
 
 bool is_sum_of(const Body *b, int i, int pass)
