@@ -109,6 +109,34 @@ static void test_product(void **state)
     machine_end(&m);
 }
 
+// Gives a and y the rows of one matrix of 2 M rows: a the first ones, y M of them from row `first`
+// on.
+static void share_columns(Machine *m, int first)
+{
+    const RtCublasLt *lt = m->lt;
+
+    cudaStreamSynchronize(m->stream);
+    lt->cublasLtMatrixLayoutDestroy(m->a);
+    lt->cublasLtMatrixLayoutDestroy(m->y);
+    m->a = matrix(m, M, K, 2 * M);
+    m->y = matrix(m, M, N, 2 * M);
+    cudaFree(m->x);
+    cudaFree(m->to);
+    cudaMalloc((void **)&m->x, 2 * M * K * 4);
+    m->to = m->x + first;
+}
+
+static void test_result_between_columns(void **state)
+{
+    Machine m = machine_new();
+
+    share_columns(&m, M);
+    assert_int_equal(search(&m), 1);
+    assert_int_equal(call(&m), 0);
+    m.to = NULL;
+    machine_end(&m);
+}
+
 // ---- misuse ----
 
 static void short_leading(Machine *m)
@@ -183,6 +211,12 @@ static void onto_operand(Machine *m)
     m->to = m->x;
     search_and_call(m);
 }
+static void onto_rows(Machine *m)
+{
+    allow(m, ROOM, RT_LT_REDUCE_COMPUTE_TYPE, 4);
+    share_columns(m, M - 1);
+    search_and_call(m);
+}
 static void bad_status(Machine *m)
 {
     RtLtFound found[3];
@@ -232,6 +266,7 @@ static const struct {
     {too_short, "a: bytes 0 to 128 of an allocation of 124 bytes"},
     {freed, "b: memory is used after its free"},
     {onto_operand, "d overlaps what is read"},
+    {onto_rows, "d overlaps what is read"},
     {bad_status, "cublasLtMatmul: the algorithm's status was bad"},
     {small_workspace, "a workspace of 256 bytes, where the algorithm uses 257"},
     {moved_workspace, "the workspace isn't at a multiple of 256 bytes"},
@@ -255,6 +290,7 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_product),
+                                       cmocka_unit_test(test_result_between_columns),
                                        cmocka_unit_test(test_misuse)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,9 +68,10 @@ static void remove_file(void)
     remove(path);
 }
 
-// Checks that the file has this algorithm for each product.
-static void check_file(int algorithm)
+// Checks that the file has these algorithms for the products in f32 and in f64.
+static void check_file(int in_f32, int in_f64)
 {
+    const int algorithm[] = {in_f32, in_f64};
     RtTune t;
 
     read_file(&t);
@@ -78,7 +79,7 @@ static void check_file(int algorithm)
     assert_int_equal(t.library, 130000);
     assert_int_equal(t.n, 2);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(rt_tune_find(&t, texts[i])->algorithm, algorithm);
+        assert_int_equal(rt_tune_find(&t, texts[i])->algorithm, algorithm[i]);
     rt_tune_free(&t);
 }
 
@@ -96,6 +97,9 @@ static void check_choices(const Machine *m, bool is_made)
                         sizeof(RtMatmulChoice));
 }
 
+// The two products are tried with each algorithm that can compute them: once, and five times more.
+enum { TRIED = 3, TRIES = 2 * TRIED * 6 };
+
 static void test_fastest(void **state)
 {
     static const char *const fastest[] = {"0", "1", "4"};
@@ -104,12 +108,14 @@ static void test_fastest(void **state)
     for (int i = 0; i < 3; i++) {
         Machine m;
         setenv("CUBLASLT_FASTEST", fastest[i], 1);
+        long before = cudart_matmuls();
         start(&m, true, i & 1, sizeof found);
+        assert_int_equal(cudart_matmuls() - before, TRIES);
         check_choices(&m, true);
         rt_cuda.copy_out(&m.rt, found, 0, sizeof found);
         assert_memory_equal(found, zeros, sizeof found);
         end(&m);
-        check_file(atoi(fastest[i]));
+        check_file(atoi(fastest[i]), atoi(fastest[i]));
     }
     unsetenv("CUBLASLT_FASTEST");
     remove_file();
@@ -134,10 +140,33 @@ static void test_later_runs(void **state)
     remove_file();
 }
 
+// A file of this machine may still have algorithms that cuBLASLt doesn't offer.
+static void test_unknown_algorithms(void **state)
+{
+    char path[PATH_MAX];
+    RtFileError e;
+    RtTune t;
+    Machine m;
+
+    start(&m, true, false, 4096);
+    end(&m);
+    read_file(&t);
+    t.product[0].algorithm = RT_TUNE_ALGORITHMS - 1;
+    t.product[1].algorithm = RT_TUNE_ALGORITHMS - 1;
+    assert_true(rt_beside(&model, ".tune", path, sizeof path));
+    assert_true(rt_tune_write(&t, path, &e));
+    rt_tune_free(&t);
+    start(&m, false, false, 4096);
+    check_choices(&m, false);
+    end(&m);
+    remove_file();
+}
+
 // Where the arena is too small for a product's operands, its first algorithm is kept, untimed. Both
-// factors in one place are enough: 256 + 1536 + 384 bytes.
+// factors in one place are enough: 256 + 1536 + 384 bytes in f64.
 static void test_small_arenas(void **state)
 {
+    enum { ENOUGH = 256 + 1536 + 384 };
     Machine m;
 
     setenv("CUBLASLT_FASTEST", "1", 1);
@@ -145,10 +174,13 @@ static void test_small_arenas(void **state)
     start(&m, true, false, 256);
     assert_int_equal(cudart_matmuls(), before);
     end(&m);
-    check_file(0);
-    start(&m, true, false, 256 + 1536 + 384);
+    check_file(0, 0);
+    start(&m, true, false, ENOUGH - 1);
     end(&m);
-    check_file(1);
+    check_file(1, 0);
+    start(&m, true, false, ENOUGH);
+    end(&m);
+    check_file(1, 1);
     unsetenv("CUBLASLT_FASTEST");
     remove_file();
 }
@@ -173,7 +205,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fastest), cmocka_unit_test(test_later_runs),
-        cmocka_unit_test(test_small_arenas), cmocka_unit_test(test_no_algorithm)};
+        cmocka_unit_test(test_unknown_algorithms), cmocka_unit_test(test_small_arenas),
+        cmocka_unit_test(test_no_algorithm)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
