@@ -74,94 +74,85 @@ static const char *path_of(const Hunt *h, int i, const char *end, char *to)
     return to;
 }
 
-// Judges net i's items, and writes its C text if programs are compiled.
+// Judges net i's items, and writes its program's texts if programs are compiled.
 static void first_look(const Job *j, int i)
 {
-    char path[256], name[32];
-    Text c = {0};
+    ProgramTexts t = {{0}, {0}};
+    char path[256];
     Diag d = {.file = "net"};
 
-    snprintf(name, sizeof name, "net%d", i);
-    Task t = {.name = name, .c = j->h->is_whole ? &c : NULL, .ranks = j->h->ranks};
-
-    judge_here(&j->r[i], &t, &j->v[i]);
-    if (j->h->is_whole && !j->v[i].outcome)
-        out_write(path_of(j->h, i, ".c", path), c.s, c.n, &d);
-    text_free(&c);
+    judge_here(&j->r[i], &(Task){.texts = j->h->is_whole ? &t : NULL, .ranks = j->h->ranks},
+               &j->v[i]);
+    if (j->h->is_whole && !j->v[i].outcome) {
+        out_write(path_of(j->h, i, ".c", path), t.c.s, t.c.n, &d);
+        if (t.kernels.n)
+            out_write(path_of(j->h, i, ".cu", path), t.kernels.s, t.kernels.n, &d);
+    }
+    texts_free(&t);
 }
 
 // Judges the compiled program of net i.
 static void second_look(const Job *j, int i)
 {
-    char path[256], name[32];
-    void *handle = dlopen(path_of(j->h, 0, ".so", path), RTLD_NOW);
+    char path[256];
+    void *handle = dlopen(path_of(j->h, i, ".c.so", path), RTLD_LAZY);
+    const RtModel *(*model)(void) =
+        handle ? (const RtModel *(*)(void))dlsym(handle, "the_model") : NULL;
 
-    snprintf(name, sizeof name, "net%d", i);
-    const RtModel *(*model)(void) = handle ? (const RtModel *(*)(void))dlsym(handle, name) : NULL;
-    if (!model) {
-        verdict_wrong(&j->v[i], CRASHED, "%s", handle ? "no such net" : dlerror());
-        return;
-    }
-    judge_here(&j->r[i], &(Task){.name = name, .model = model(), .is_fast = true}, &j->v[i]);
+    if (model)
+        judge_here(&j->r[i], &(Task){.model = model(), .is_fast = true}, &j->v[i]);
+    else
+        verdict_wrong(&j->v[i], WRONG_C, "it doesn't compile: %s", dlerror());
 }
 
-// Calls `look` for all nets that are right so far, in other processes. Where one crashes, the next
-// process continues with the following net.
+// Calls `look` for all nets that are right so far, each in a process of its own.
 static void look_at_all(const Job *j, void (*look)(const Job *j, int i))
 {
-    volatile int *at =
-        mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    for (*at = 0; *at < j->n; (*at)++) {
+    for (int i = 0; i < j->n; i++) {
         int status = 0;
+        if (j->v[i].outcome)
+            continue;
         fflush(stdout);
         pid_t child = fork();
         if (!child) {
             if (!getenv("NETS_LOUD"))
                 freopen("/dev/null", "w", stderr);
-            for (; *at < j->n; (*at)++) {
-                alarm(120);  // for each net: sanitized programs are slow
-                if (!j->v[*at].outcome)
-                    look(j, *at);
-            }
+            alarm(120);  // sanitized programs are slow
+            look(j, i);
             _exit(0);
         }
         waitpid(child, &status, 0);
-        if (status && *at < j->n)
-            verdict_wrong(&j->v[*at], CRASHED, "signal %d, status %d", WTERMSIG(status),
+        if (status)
+            verdict_wrong(&j->v[i], CRASHED, "signal %d, status %d", WTERMSIG(status),
                           WEXITSTATUS(status));
     }
-    munmap((void *)at, sizeof *at);
 }
 
 // ---- compiled programs ----
 
-static bool compile(const Job *j)
+// Compiles all programs of the folder, several at a time. One that doesn't compile is missing
+// afterwards.
+static void compile(const Job *j)
 {
     Text t = {0};
-    int n = 0;
 
     text_printf(&t,
-                "%s -std=c11 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math "
-                "-fopenmp-simd -Iruntime -Drt_gradient=nets_gradient -shared -fPIC -o %s/net0.so",
-                j->h->cc, j->h->dir);
-    for (int i = 0; i < j->n; i++)
-        if (!j->v[i].outcome) {
-            text_printf(&t, " %s/net%d.c", j->h->dir, i);
-            n++;
-        }
-    bool ok = !n || !system(t.s);
+                "export NETS_CC='%s'; find %s -name '*.c' | sed 's/[.]c$//' | "
+                "xargs -P $(nproc) -I FILE sh -c '%s'",
+                j->h->cc, j->h->dir, nets_target.compile);
+    if (system(t.s) == -1)
+        perror("sh");
     text_free(&t);
-    return ok;
 }
 
 static void remove_all(const Job *j)
 {
+    static const char *const ends[] = {".c", ".cu", ".o", ".cu.so", ".c.so"};
     char path[256];
 
     for (int i = 0; i < j->n; i++)
-        unlink(path_of(j->h, i, ".c", path));
-    unlink(path_of(j->h, 0, ".so", path));
+        for (int k = 0; k < COUNT(ends); k++)
+            unlink(path_of(j->h, i, ends[k], path));
 }
 
 void hunt_many(const Hunt *h, const Recipe *r, int n, Verdict *v)
@@ -171,11 +162,8 @@ void hunt_many(const Hunt *h, const Recipe *r, int n, Verdict *v)
 
     look_at_all(&j, first_look);
     if (h->is_whole) {
-        if (compile(&j))
-            look_at_all(&j, second_look);
-        else
-            for (int i = 0; i < n; i++)
-                verdict_wrong(&j.v[i], WRONG_C, "it doesn't compile, or its neighbours don't");
+        compile(&j);
+        look_at_all(&j, second_look);
         remove_all(&j);
     }
     memcpy(v, j.v, bytes);

@@ -1,7 +1,6 @@
 // Judges a net, from its graph to its program.
 #include <string.h>
 
-#include "generator/generator.h"
 #include "tests/nets/judge.h"
 
 // Gives the verdict with the first error of `said`.
@@ -12,17 +11,17 @@ void verdict_refused(Verdict *v, Ruling o, const Text *said)
     verdict_wrong(v, o, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
 }
 
-static void write_c(const Task *t, const Program *p)
+static void write_texts(const Program *p, ProgramTexts *to)
 {
-    GenerateOptions o = {.target = &cpu_text, .name = t->name, .options = "", .plan = "one rank"};
-    ProgramTexts texts = {{0}, {0}};
+    GenerateOptions o = {.target = nets_target.text,
+                         .name = "net",
+                         .options = "",
+                         .plan = "one rank",
+                         .gpus = "sm_80"};
 
-    text_printf(t->c, "#define main %s_main\n", t->name);
-    generate_texts(p, &o, &texts);
-    text_put(t->c, texts.c.s, texts.c.n);
-    texts_free(&texts);
-    text_printf(t->c, "const RtModel *%s(void);\nconst RtModel *%s(void) { return &model; }\n",
-                t->name, t->name);
+    generate_texts(p, &o, to);
+    text_printf(&to->c, "const RtModel *the_model(void);\n"
+                        "const RtModel *the_model(void) { return &model; }\n");
 }
 
 void verdict_check(Verdict *v, const Program *p)
@@ -92,7 +91,8 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
 {
     Text said = {0};
     Diag d = {.file = "lower", .to = &said};
-    LowerOptions lo = {.target = &target_cpu, .fuse = !s->plain, .accumulate = s->accumulate};
+    LowerOptions lo = {
+        .target = nets_target.target, .fuse = !s->plain, .accumulate = s->accumulate};
     classes_align(s->predict, s->train);
     int n_train = s->train->n_values, n_predict = s->predict->n_values;
     Program *p = lower(a, s->train, s->predict, &lo, &d);
@@ -103,8 +103,8 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
     }
     text_free(&said);
     v->classes = count_classes(p);
-    if (t->c)
-        write_c(t, p);
+    if (t->texts)
+        write_texts(p, t->texts);
     if (t->model) {
         Result x = run_model(t->model, p, r, s, a);
         judge_result(r, &x, WRONG_C, v);

@@ -12,8 +12,23 @@
 #ifndef SHARDCC_TESTS_NETS_JUDGE_H
 #define SHARDCC_TESTS_NETS_JUDGE_H
 
+#include "generator/generator.h"
 #include "ir/ir.h"
 #include "lower/lower.h"
+
+// The target of the nets' programs is chosen when the test is linked: target_cpu.c or
+// target_cuda.c.
+typedef struct NetsTarget {
+    const Target *target;
+    const TargetText *text;
+    // The command of a shell that compiles the program FILE.c, FILE a path without spaces, into the
+    // shared library FILE.c.so. Its C compiler is $NETS_CC. The C flags are those of
+    // generator/compile_c.c, without the level.
+    const char *compile;
+    // How a program of `seed` is carried out, if the device leaves that open; else NULL.
+    void (*begin)(uint64_t seed);
+} NetsTarget;
+extern const NetsTarget nets_target;
 
 // A net, and the options it is compiled with.
 typedef struct Subject {
@@ -143,11 +158,11 @@ int choose_random_runs(void *seed, const ProgramChain *chain, StageRun **run, Ar
 
 bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d);
 
-// Judges a net in this process. `c` (may be NULL) receives the C text of its program. `model` (may
-// be NULL) is that text after compilation.
+// Judges a net in this process. `texts` (may be NULL) receives the texts of its program, with a
+// function the_model that returns its RtModel. `model` (may be NULL) is that of the compiled
+// program.
 typedef struct Task {
-    const char *name;  // of the model in C
-    Text *c;
+    ProgramTexts *texts;
     const struct RtModel *model;
     bool is_fast;  // skips the oracle, which has judged the net before
     int ranks;     // 0: one rank; else judges programs of 2 to `ranks` ranks

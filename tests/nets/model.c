@@ -1,4 +1,5 @@
-// Runs a net's compiled program, on an arena that starts full of NaN.
+// Runs a net's compiled program, on an arena that starts full of NaN. The host has the arena's
+// bytes in memory of its own: those of the device may be out of its reach.
 #include <stdlib.h>
 
 #include "runtime/core/core.h"
@@ -16,17 +17,20 @@ static struct {
 
 void nets_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
-static void take_gradient(const char *name, const float *data)
+static void take_gradient(Rt *rt, const char *name, const float *data)
 {
     const Graph *g = shown.r->g;
+    float x;
 
     for (int i = 0; i < g->n_outputs; i++) {
         const Value *v = value_of(g, g->outputs[i].value);
         if (g->outputs[i].role != OUTPUT_GRADIENT || strcmp(g->outputs[i].name, name))
             continue;
         Tensor t = tensor_new(shown.arena, v->dtype, v->rank, v->dim);
-        for (int64_t k = 0; k < tensor_count(&t); k++)
-            t.f[k] = (double)data[k];
+        for (int64_t k = 0; k < tensor_count(&t); k++) {
+            rt->device->copy_out(rt, &x, rt_place_of(rt, data + k), sizeof x);
+            t.f[k] = (double)x;
+        }
         shown.to->output[i] = t;
     }
 }
@@ -35,32 +39,55 @@ void nets_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
 {
     int entry = 0;
 
-    (void)rt;
     for (int i = 0; i < shown.model->n_train; i++) {
         const RtTensor *t = &shown.model->train[i];
         if (t->role != RT_GRADIENT)
             continue;
         if (t->gradient == gradient)
-            take_gradient(shown.entries.item[entry + layer].name, data);
+            take_gradient(rt, shown.entries.item[entry + layer].name, data);
         entry += rt_layers(t);
     }
 }
 
 // ---- the arena ----
 
-static void begin(Rt *rt, const RtModel *m)
+static void begin(Rt *rt, const RtModel *m, const Subject *s)
 {
-    *rt = (Rt){.threads = 1, .kernel = rt_alloc((size_t)m->n_kernels + 1, sizeof *rt->kernel)};
-    if (posix_memalign((void **)&rt->arena, 64, (size_t)m->arena_bytes + 64))
-        abort();
+    *rt = (Rt){.device = m->device, .threads = 1, .gpu = {.has_graphs = true}};
+    if (nets_target.begin)
+        nets_target.begin(s->numbers);
+    rt->kernel = rt_alloc((size_t)m->n_kernels + 1, sizeof *rt->kernel);
+    if (!m->device->open(rt, m))
+        exit(1);
+    m->init(rt);
 }
 
 static void end(Rt *rt, const RtModel *m, Machine *machine)
 {
-    rt_kernels_free(rt, m->n_kernels);
+    m->device->close(rt, m);
     free(rt->kernel);
-    free(rt->arena);
+    free(machine->bytes);
     arena_free(machine->scratch);
+}
+
+static Machine start_machine(const Program *p, int set)
+{
+    char *bytes = rt_alloc((size_t)p->arena_bytes + 64, 1);
+
+    return machine_new(p, set, bytes);
+}
+
+// Runs a function of the program, if it has that function.
+static void run_part(Rt *rt, const Machine *x, RtPart part)
+{
+    int64_t bytes = x->p->arena_bytes;
+
+    if (!part)
+        return;
+    rt->device->copy_in(rt, 0, x->bytes, bytes);
+    rt->device->run(rt, part);
+    rt->device->synchronise(rt);
+    rt->device->copy_out(rt, x->bytes, 0, bytes);
 }
 
 // Copies the program's own constants over those that the graph has.
@@ -76,27 +103,24 @@ static void put_constants(const RtModel *m, char *arena)
 
 Result run_model(const RtModel *m, const Program *p, const Reference *r, const Subject *s, Arena *a)
 {
+    Machine x = start_machine(p, SET_TRAIN);
     Result to = result_new(r, a);
     Rt rt;
 
-    begin(&rt, m);
-    Machine x = machine_new(p, SET_TRAIN, rt.arena);
+    begin(&rt, m, s);
     put_all(&x, s);
-    put_constants(m, rt.arena);
+    put_constants(m, x.bytes);
     shown.entries = rt_entries(m->train, m->n_train, 1u << RT_GRADIENT);
     shown.model = m;
     shown.r = r;
     shown.to = &to;
     shown.arena = a;
-    m->init(&rt);
     for (int k = 0; k < s->accumulate; k++) {
         put_data(&x, s, r->n_values, k);
-        m->micro(&rt, rt.arena);
+        run_part(&rt, &x, m->micro);
     }
-    if (m->reduce)
-        m->reduce(&rt, rt.arena);
-    if (m->update)
-        m->update(&rt, rt.arena);
+    run_part(&rt, &x, m->reduce);
+    run_part(&rt, &x, m->update);
     read_results(&x, r, &to, a);
     rt_entries_free(&shown.entries);
     end(&rt, m, &x);
@@ -105,14 +129,13 @@ Result run_model(const RtModel *m, const Program *p, const Reference *r, const S
 
 Tensor predict_model(const RtModel *m, const Program *p, const Subject *s, Arena *a)
 {
+    Machine x = start_machine(p, SET_PREDICT);
     Rt rt;
 
-    begin(&rt, m);
-    Machine x = machine_new(p, SET_PREDICT, rt.arena);
+    begin(&rt, m, s);
     put_all(&x, s);
-    put_constants(m, rt.arena);
-    m->init(&rt);
-    m->forward(&rt, rt.arena);
+    put_constants(m, x.bytes);
+    run_part(&rt, &x, m->forward);
     Tensor y = get(&x, prediction_of(x.s->g), a);
     end(&rt, m, &x);
     return y;

@@ -1,21 +1,9 @@
 // Tests random nets of fixed seeds, and shrunk recipes of nets whose programs were wrong once.
 // Each is compiled and compared with its own graph (see judge.h). `tests/nets/nets` hunts for
 // more.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "tests/nets/check_nets.h"
 
-#include <cmocka.h>
-
-#include "tests/nets/hunt.h"
-
-// Recipes stay valid because new layers and choices are added last (see net.h).
-static const struct {
-    const char *what, *recipe;
-} found[] = {
+static const FoundNet found[] = {
     {"an element is written over a number of its row that is read once more",
      "numbers=1000000023 dims=2,1,2 last=1 stem=0 topology=0 head=0 shared=0 loss=3 optimizer=0 "
      "clip=0 accumulate=0 plain=0 layers=1 block=0 attend=0,0,0,0"},
@@ -73,9 +61,7 @@ static const struct {
 };
 
 // Nets whose programs for several ranks were wrong once.
-static const struct {
-    const char *what, *recipe;
-} split[] = {
+static const FoundNet split[] = {
     {"ranks without a shard of an operand whose chunk is one element",
      "numbers=1000000025 dims=2,2,2,2 last=0 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 layers=1 block=0 attend=0,5,0,0"},
@@ -99,50 +85,14 @@ static const struct {
      "block=2 scale=5,0,0,0 attend=0,7,7,0 none=0,0,0,0 none=0,0,0,0"},
 };
 
-static void check_right(const Recipe *r, const Verdict *v, const char *what, int number)
-{
-    Text t = {0};
-
-    if (v->outcome <= NO_NET)
-        return;
-    recipe_print(r, &t);
-    fail_msg("%s %d: %s: %s\nnets --recipe '%s'", what, number, outcome_names[v->outcome], v->what,
-             t.s);
-}
-
-static void hunt_all(const Hunt *hunt, const Recipe *r, int n, const char *what)
-{
-    char dir[] = "/tmp/nets_test.XXXXXX";
-    Verdict *v = calloc((size_t)n, sizeof *v);
-    Hunt h = *hunt;
-
-    assert_non_null(mkdtemp(dir));
-    h.dir = dir;
-    hunt_many(&h, r, n, v);
-    rmdir(dir);
-    for (int i = 0; i < n; i++)
-        check_right(&r[i], &v[i], what, i);
-    free(v);
-}
-
 static void found_nets_are_right(void **state)
 {
-    Recipe r[COUNT(found)];
-
-    (void)state;
-    for (int i = 0; i < COUNT(found); i++)
-        assert_true(recipe_parse(found[i].recipe, &r[i]));
-    hunt_all(&(Hunt){.is_whole = true, .cc = QUICK_CC}, r, COUNT(found), "found net");
+    check_found(&(Hunt){.is_whole = true, .cc = QUICK_CC}, found, COUNT(found));
 }
 
 static void split_nets_are_right(void **state)
 {
-    Recipe r[COUNT(split)];
-
-    (void)state;
-    for (int i = 0; i < COUNT(split); i++)
-        assert_true(recipe_parse(split[i].recipe, &r[i]));
-    hunt_all(&(Hunt){.ranks = 4}, r, COUNT(split), "split net");
+    check_found(&(Hunt){.ranks = 4}, split, COUNT(split));
 }
 
 // Recipes survive being printed and parsed.
@@ -161,40 +111,23 @@ static void recipes_are_texts(void **state)
     }
 }
 
-static void hunt_drawn(const Hunt *h, uint64_t first, int n)
-{
-    Recipe *r = calloc((size_t)n, sizeof *r);
-
-    for (int i = 0; i < n; i++)
-        r[i] = recipe_draw(first + (uint64_t)i);
-    hunt_all(h, r, n, "net");
-    free(r);
-}
-
 static void whole_nets_are_right(void **state)
 {
-    (void)state;
-    hunt_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 1000, 100);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 1000, 100);
 }
 
 // Nets are also right if gcc optimizes them, as it does trainers.
 static void optimized_nets_are_right(void **state)
 {
-    (void)state;
-    hunt_drawn(&(Hunt){.is_whole = true, .cc = "cc -O1"}, 2000, 15);
+    check_drawn(&(Hunt){.is_whole = true, .cc = "cc -O1"}, 2000, 15);
 }
 
 static void programs_of_nets_are_right(void **state)
 {
-    (void)state;
-    hunt_drawn(&(Hunt){.is_whole = false}, 3000, 400);
+    check_drawn(&(Hunt){.is_whole = false}, 3000, 400);
 }
 
-static void nets_of_ranks_are_right(void **state)
-{
-    (void)state;
-    hunt_drawn(&(Hunt){.ranks = 4}, 4000, 60);
-}
+static void nets_of_ranks_are_right(void **state) { check_drawn(&(Hunt){.ranks = 4}, 4000, 60); }
 
 int main(void)
 {

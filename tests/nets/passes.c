@@ -28,8 +28,8 @@ static Graph *run_again(const Graph *g, const Subject *s, Diag *d)
         text[n++] = arena_string(g->arena, "%s=%d", class_key(g->arena, g, c),
                                  layers < length ? layers : length);
     }
-    return recompute_choose(g->arena, g, rule, text, n, &target_cpu, &policy, d)
-               ? recompute(g->arena, g, &policy, &target_cpu, d)
+    return recompute_choose(g->arena, g, rule, text, n, nets_target.target, &policy, d)
+               ? recompute(g->arena, g, &policy, nets_target.target, d)
                : NULL;
 }
 
