@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Trainers of nets and families against PyTorch in double: loss, gradients, a curve of three steps.
 
-  compare.py --shardcc build/shardcc --models DIR [--ranks 1 2] [--preset fsdp] [--work DIR] [--remove] [NAME ...]
+  compare.py --shardcc build/shardcc --models DIR [--ranks 1 2] [--preset fsdp] [--cuda] [--work DIR] [--remove] [NAME ...]
 
 For each NAME.onnx in DIR with its NAME.npz and NAME.json (made by nets.py or families.py). A trainer runs with
---check-arena; several ranks are planned for machines so slow that splitting pays. A model that shardcc refuses for a
+--check-arena; several ranks are planned for machines so slow that splitting pays. With --cuda it runs on the tests' GPU
+(tests/cuda), which checks what kernels access. A model that shardcc refuses for a
 reason of the model's own counts as refused, not as failed; the closing lines say which reasons there were.
 
 A gradient may be 1e-4 off, relative to its norm, the loss 1e-5, a later loss 1e-4. If PyTorch's own float32 differs from
@@ -23,7 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/e2e"))
 
 from harness import MPI_ENV, mpirun, read_log, read_safetensors  # noqa: E402
-from model import Model, curves_of, for_models, parser  # noqa: E402
+from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser  # noqa: E402
 
 LOSS, GRADIENT, CURVE, ZERO = 1e-5, 1e-4, 1e-4, 1e-7
 NEARLY_0 = 1e-3  # of the first loss: smaller losses are differences of numbers of its size
@@ -56,7 +57,7 @@ def compile_model(model, ranks, way):
         tables = [n for n in model.info["initializer_is_buffer"] if not n.split(".")[-1].startswith("running_")]
         more += [word for table in tables for word in ("--freeze", table)]
     more += [word for name in model.info["frozen"] for word in ("--freeze", name)]
-    status, said = call(model.shardcc, model.onnx, "-o", trainer, *model.arguments(curve), *more)
+    status, said = call(model.shardcc, model.onnx, "-o", trainer, *model.options(curve), *more)
     if status == 1 and any(re.search(reason, said) for reason in REASONS):
         raise Refused(next(line for line in said.splitlines() if "error" in line))
     if status:
@@ -67,9 +68,10 @@ def compile_model(model, ranks, way):
 def train(model, trainer, curve, ranks):
     """Trains; returns the losses and the gradients of the first step."""
     log, gradients = trainer.with_suffix(".jsonl"), trainer.with_suffix(".gradients")
-    options = ["--steps", model.info["steps"], "--no-shuffle", "--quiet", "--log", log, "--threads", 1]
+    options = ["--steps", model.info["steps"], "--no-shuffle", "--quiet", "--log", log]
+    options += [] if model.cuda else ["--threads", 1, "--check-arena"]
     launch = mpirun(ranks) if ranks > 1 else []
-    status, said = call(*launch, trainer, "--data", model.data(curve), *options, "--save-gradients", gradients, "--check-arena", env={**MPI_ENV, "OMP_NUM_THREADS": "1"})
+    status, said = call(*launch, trainer, "--data", model.data(curve), *options, "--save-gradients", gradients, env={**MPI_ENV, "OMP_NUM_THREADS": "1"})
     if status:
         raise Failed(f"training: exit {status}: {said}")
     return [x["loss"] for x in read_log(log)], read_safetensors(gradients)
@@ -170,13 +172,15 @@ def test(checks, summary, model, ranks, way):
 def main():
     p = parser(__doc__)
     p.add_argument("--ranks", type=int, nargs="+", default=[1])
+    p.add_argument("--cuda", action="store_true", help="as programs for GPUs")
     p.add_argument("--remove", action="store_true", help="remove the files of models that are right")
     p.add_argument("--preset", help="how several ranks share the work, instead of a search")
     options, summary = p.parse_args(), Summary()
     way = ["--plan-preset", options.preset] if options.preset else []
+    toolkit = gpu_toolkit(options) if options.cuda else None
 
     def one(checks, path, work):
-        model = Model(path, options.shardcc, work)
+        model = Model(path, options.shardcc, work, cc=QUICK_CC if toolkit else "cc", cuda=toolkit)
         right = [test(checks, summary, model, ranks, way) for ranks in options.ranks]
         if options.remove and all(right):
             for file in path.parent.glob(f"{path.stem}.*"):

@@ -75,13 +75,15 @@ class Model:
             args += ["--bind", f"batch={self.ref['data/labels'].shape[1]}"]
         return args
 
+    def options(self, curve):
+        """These, and the options for the compilers."""
+        target = ["--target", "cuda", "--cuda", self.cuda] if self.cuda else []
+        return ["--cc", self.cc, *target, *self.arguments(curve)]
+
     def compile(self, tag, curve=None, *more):
         """Compiles the trainer NAME_TAG; by default with AdamW."""
         trainer = self.work / f"{self.name}_{tag}"
-        args = self.arguments(curve or curves_of(self.info)["adamw"])
-        if self.cuda:
-            args += ["--target", "cuda", "--cuda", self.cuda]
-        run(self.shardcc, self.onnx, "-o", trainer, "--cc", self.cc, *args, *more)
+        run(self.shardcc, self.onnx, "-o", trainer, *self.options(curve or curves_of(self.info)["adamw"]), *more)
         return trainer
 
     def data(self, curve=None):
