@@ -62,12 +62,9 @@ bool rt_conv_product_fits(const RtConv *p)
 // Appends a run to a tap's runs, or extends the last one.
 static void add_run(const Product *d, Runs *r, int tap, Run more)
 {
-    int n = r->first[tap + 1];
-    Run *last = &r->run[n - 1];
-    bool goes_on =
-        n > r->first[tap] && last->y + last->n == more.y && last->x + last->n * d->x_step == more.x;
+    Run *last = r->first[tap + 1] > r->first[tap] ? &r->run[r->first[tap + 1] - 1] : NULL;
 
-    if (goes_on)
+    if (last && last->y + last->n == more.y && last->x + last->n * d->x_step == more.x)
         last->n += more.n;
     else if (more.n > 0)
         r->run[r->first[tap + 1]++] = more;
