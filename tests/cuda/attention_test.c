@@ -154,16 +154,15 @@ static void run_forward(const RtAttention *p, Tensors *t)
     t->y.is_result = t->lse.is_result = false;
 }
 
-static void check(Random *r, RtAttention *p)
+static void check(const RtAttention *p, Tensors *t)
 {
     int64_t cpu = rt_attention_workspace(p, 1);
-    Tensors t = draw_tensors(r, p);
-    Operand forward[] = {t.y, t.lse, t.q, t.k, t.v, t.bias, t.seed, t.step, t.micro};
+    Operand forward[] = {t->y, t->lse, t->q, t->k, t->v, t->bias, t->seed, t->step, t->micro};
 
     CHECK_BOTH(attention, p, forward, 9, cpu, 0);
-    run_forward(p, &t);
-    Operand grad[] = {t.dq,   t.dk,   t.dv,    t.q, t.k,   t.v, t.bias,
-                      t.seed, t.step, t.micro, t.y, t.lse, t.dy};
+    run_forward(p, t);
+    Operand grad[] = {t->dq,   t->dk,   t->dv,    t->q, t->k,   t->v, t->bias,
+                      t->seed, t->step, t->micro, t->y, t->lse, t->dy};
     CHECK_BOTH(attention_grad, p, grad, 13, cpu, rt_cuda_attention_workspace(p));
     for (int i = 0; i < 13; i++)
         free((void *)grad[i].data);
@@ -175,13 +174,45 @@ static void test_attention(void **state)
 
     for (int i = 0; i < 24; i++) {
         RtAttention p = draw_attention(&r);
-        check(&r, &p);
+        Tensors t = draw_tensors(&r, &p);
+        check(&p, &t);
+    }
+}
+
+// Query and key i have one large element, number i.
+static void set_diagonal(const Operand *o, const RtStrides *s, int64_t n)
+{
+    float *x = (float *)(uintptr_t)o->data;
+
+    memset(x, 0, (size_t)o->bytes);
+    for (int64_t i = 0; i < n; i++)
+        x[i * s->row + i * s->col] = 1000;
+}
+
+// Each query has chosen one key, so that q and k have no gradient: dy v - D is 0 only if the two
+// round alike, and is multiplied by keys and queries of any size.
+static void test_chosen_keys(void **state)
+{
+    enum { N = 40 };
+    Random r = {2};
+
+    for (int64_t width = 1; width < 70; width += 5) {
+        RtAttention p = {.s = N, .t = N, .e = N, .f = width, .scale = 1};
+        Tensors t = draw_tensors(&r, &p);
+        float *v = (float *)(uintptr_t)t.v.data;
+        set_diagonal(&t.q, &p.q, N);
+        set_diagonal(&t.k, &p.k, N);
+        for (int64_t i = 0; i < t.v.bytes / 4; i++)
+            v[i] *= 1e5f;
+        t.dq.limit = t.dk.limit = 1e-9;
+        check(&p, &t);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
+                                       cmocka_unit_test(test_chosen_keys)};
 
     return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_attention");
 }

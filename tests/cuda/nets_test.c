@@ -23,13 +23,19 @@ static void found_nets_are_right(void **state)
 
 static void nets_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 5000, 24);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 5000, 16, false);
+}
+
+static void wide_nets_are_right(void **state)
+{
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 7000, 8, true);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(found_nets_are_right),
-                                       cmocka_unit_test(nets_are_right)};
+                                       cmocka_unit_test(nets_are_right),
+                                       cmocka_unit_test(wide_nets_are_right)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

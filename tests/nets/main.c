@@ -8,16 +8,17 @@
 
 static const char usage[] =
     "nets [--count N] [--seed S] [--first I] [--ranks N] [--fast] [--no-shrink] [--recipe TEXT]\n"
-    "     [--cc TEXT]\n"
+    "     [--wide] [--cc TEXT]\n"
     "Judges random nets I to I + N - 1 of seed S. --fast: their programs aren't compiled.\n"
     "--ranks: their programs of 2 to N ranks. --recipe: that net alone, and its text.\n"
+    "--wide: one dim of each is longer than vectors and warps.\n"
     "--cc: the compiler, " QUICK_CC " if none is given.\n";
 
 typedef struct Ask {
     int64_t count, first;
     uint64_t seed;
     Hunt hunt;
-    bool keeps, ends;  // keeps: no shrinking; ends: nothing to run
+    bool keeps, is_wide;  // keeps: no shrinking
     const char *recipe;
 } Ask;
 
@@ -29,6 +30,8 @@ static bool read_options(int argc, char **argv, Ask *a)
             a->hunt.is_whole = false;
         else if (!strcmp(argv[i], "--no-shrink"))
             a->keeps = true;
+        else if (!strcmp(argv[i], "--wide"))
+            a->is_wide = true;
         else if (!next)
             return false;
         else if (!strcmp(argv[i], "--count"))
@@ -94,8 +97,11 @@ static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
     Recipe *r = calloc((size_t)n, sizeof *r);
     Verdict *v = calloc((size_t)n, sizeof *v);
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         r[i] = recipe_draw(a->seed * UINT64_C(1000000007) + (uint64_t)(from + i));
+        if (a->is_wide)
+            recipe_widen(&r[i]);
+    }
     hunt_many(&a->hunt, r, n, v);
     for (int i = 0; i < n; i++) {
         t->outcome[v[i].outcome]++;

@@ -49,6 +49,9 @@ typedef struct Recipe {
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);
+// Makes one dim, which the recipe's seed chooses, longer than vectors, warps or tiles, and shortens
+// the others if there are too many elements to be evaluated quickly.
+void recipe_widen(Recipe *r);
 // Prints "rank=2 dim=4,6 …" and reads it back. False if the text has another form.
 void recipe_print(const Recipe *r, Text *t);
 bool recipe_parse(const char *s, Recipe *r);

@@ -69,6 +69,26 @@ static void draw_dims(Recipe *r, uint64_t *s)
         r->dim[0] = 16;
 }
 
+void recipe_widen(Recipe *r)
+{
+    static const int64_t sizes[] = {17,  24,  31,  33,  48,  64,  65,  100,
+                                    127, 129, 200, 257, 300, 520, 1030};
+    enum { MOST_ELEMENTS = 1500, SHORT = 8 };  // weights and attention grow with the size's square
+    uint64_t s = hash_bytes(&r->numbers, sizeof r->numbers, 2);
+    int features = r->is_last ? r->rank - 1 : 1, wide = roll(&s, r->rank);
+    bool is_short = wide == features || r->rank > 3;
+    int64_t all = 1;
+
+    r->dim[wide] = sizes[roll(&s, is_short ? SHORT : COUNT(sizes))];
+    for (int i = 0; i < r->rank; i++)
+        all *= r->dim[i];
+    for (int i = 0; i < r->rank && all > MOST_ELEMENTS; i++)
+        if (i != wide && r->dim[i] > 2) {
+            all = all / r->dim[i] * 2;
+            r->dim[i] = 2;
+        }
+}
+
 static Layer draw_layer(uint64_t *s)
 {
     // The layers that most nets have are drawn more often.

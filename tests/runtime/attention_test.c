@@ -111,10 +111,50 @@ static void test_window(void **state)
         window_with_bias(window);
 }
 
+// Each query has chosen one key: number i has number i, by scores of 1e6. So q and k have no
+// gradient: dy v - D is 0 only if the two round alike, and is multiplied by keys and queries.
+static void choose_keys(int64_t width)
+{
+    enum { N = 40 };
+    RtAttention p = {.s = N, .t = N, .e = N, .f = width, .scale = 1};
+    char *workspace = malloc((size_t)rt_attention_workspace(&p, 1));
+    Rt rt = {.threads = 1, .workspace = workspace};
+    Random r = {(uint64_t)width};
+    float q[N * N] = {0}, lse[N], dq[N * N], dk[N * N];
+    float *v = draw_floats(&r, N * width), *dy = draw_floats(&r, N * width);
+    float *y = draw_floats(&r, N * width), *dv = draw_floats(&r, N * width);
+
+    for (int i = 0; i < N; i++)
+        q[i * N + i] = 1000;
+    for (int64_t i = 0; i < N * width; i++)
+        v[i] *= 1e5f;
+    p.q = p.k = p.dq = p.dk = (RtStrides){.row = N, .col = 1};
+    p.v = p.y = p.dy = p.dv = (RtStrides){.row = width, .col = 1};
+    p.lse.row = 1;
+    rt_attention(&rt, &p, y, lse, q, q, v, NULL, NULL, NULL, NULL);
+    rt_attention_grad(&rt, &p, dq, dk, dv, q, q, v, NULL, NULL, NULL, NULL, y, lse, dy);
+    for (int i = 0; i < N * N; i++)
+        assert_true(dq[i] == 0 && dk[i] == 0);
+    assert_memory_equal(y, v, (size_t)(N * width) * sizeof *y);
+    assert_memory_equal(dv, dy, (size_t)(N * width) * sizeof *dv);
+    free(workspace);
+    free(v);
+    free(dy);
+    free(y);
+    free(dv);
+}
+
+static void test_chosen_keys(void **state)
+{
+    for (int64_t width = 1; width < 140; width++)
+        choose_keys(width);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_workspace),
-                                       cmocka_unit_test(test_window)};
+                                       cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_chosen_keys)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
