@@ -20,17 +20,17 @@ void nets_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 static void take_gradient(Rt *rt, const char *name, const float *data)
 {
     const Graph *g = shown.r->g;
-    float x;
 
     for (int i = 0; i < g->n_outputs; i++) {
         const Value *v = value_of(g, g->outputs[i].value);
         if (g->outputs[i].role != OUTPUT_GRADIENT || strcmp(g->outputs[i].name, name))
             continue;
         Tensor t = tensor_new(shown.arena, v->dtype, v->rank, v->dim);
-        for (int64_t k = 0; k < tensor_count(&t); k++) {
-            rt->device->copy_out(rt, &x, rt_place_of(rt, data + k), sizeof x);
-            t.f[k] = (double)x;
-        }
+        int64_t n = tensor_count(&t);
+        float *x = arena_array(shown.arena, float, n + 1);
+        rt->device->copy_out(rt, x, rt_place_of(rt, data), n * (int64_t)sizeof *x);
+        for (int64_t k = 0; k < n; k++)
+            t.f[k] = (double)x[k];
         shown.to->output[i] = t;
     }
 }
