@@ -84,7 +84,9 @@ static Words nvcc_flags(Arena *a, const BuildOptions *o)
     words_add(a, &to, "-std=c++17");
     words_add(a, &to, "-O3");
     words_add(a, &to, "--fmad=false");
+    // All processors: architectures are compiled side by side, and the functions of one.
     words_add(a, &to, "--threads=0");
+    words_add(a, &to, "--split-compile=0");
     add_gpus(a, o->gpus, &to);
     words_add(a, &to, "-fatbin");
     return to;
