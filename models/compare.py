@@ -5,8 +5,8 @@
 
 For each NAME.onnx in DIR with its NAME.npz and NAME.json (made by nets.py or families.py). A trainer runs with
 --check-arena; several ranks are planned for machines so slow that splitting pays. With --cuda it runs on the tests' GPU
-(tests/cuda), which checks what kernels access. A model that shardcc refuses for a
-reason of the model's own counts as refused, not as failed; the closing lines say which reasons there were.
+(tests/cuda), which checks what kernels access. A model that shardcc refuses for a reason of the model's own counts as
+refused, not as failed; the closing lines say which reasons there were.
 
 A gradient may be 1e-4 off, relative to its norm, the loss 1e-5, a later loss 1e-4. If PyTorch's own float32 differs from
 its double by more than a tenth of that, as after batch norms over few samples, ten times that difference is allowed; the

@@ -53,6 +53,11 @@ static const FoundNet found[] = {
      "numbers=11000000464 dims=1,2,2 last=0 stem=0 topology=0 head=2 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 none=0,0,0,0 block=1 "
      "linear=0,0,0,0 turn=0,0,0,0 block=2 linear=0,0,0,0 turn=0,0,0,0"},
+    {"attention with one weight that is 1 has a gradient of rounding errors times large keys",
+     "numbers=2026000031860 dims=1,7,2 last=0 stem=0 topology=11 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=0 accumulate=0 plain=0 layers=3 block=0 dropout=6,0,0,0 gate=11,0,3,0 "
+     "none=0,0,0,0 block=1 dropout=6,0,0,0 gate=11,0,3,0 attend=0,0,0,0 block=2 norm=0,0,0,0 "
+     "none=0,0,0,0 none=0,0,0,0"},
 };
 
 // Nets whose programs for several ranks were wrong once.
