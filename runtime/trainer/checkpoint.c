@@ -7,54 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 // ---- the folder ----
-
-// Writes the text at the file's start. A write may be done by half, on a disk that is nearly full
-// say.
-static bool write_lock(int fd, const char *text, size_t n)
-{
-    for (size_t at = 0; at < n;) {
-        ssize_t k = pwrite(fd, text + at, n - at, (off_t)at);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0) {
-            errno = k < 0 ? errno : ENOSPC;
-            return false;
-        }
-        at += (size_t)k;
-    }
-    return true;
-}
-
-// Another run may have it: the file has the process that locked it.
-static bool lock(RtCheckpoints *c, const char *folder)
-{
-    const RtModel *m = c->run->model;
-    char text[64] = {0};
-
-    if (snprintf(c->path, sizeof c->path, "%s/%s", folder, RT_LOCK_FILE) >= (int)sizeof c->path)
-        return rt_error(m, "--checkpoint: %s", strerror(ENAMETOOLONG));
-    c->lock = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (c->lock < 0)
-        return rt_error(m, "--checkpoint: %s: %s", c->path, strerror(errno));
-    if (flock(c->lock, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK)
-            return rt_error(m, "--checkpoint: %s: %s", c->path, strerror(errno));
-        ssize_t n = read(c->lock, text, sizeof text - 1);
-        text[n > 0 ? strcspn(text, "\n") : 0] = 0;
-        return rt_error(m, "--checkpoint: another run uses '%s'%s%s", folder,
-                        *text ? ": process " : "", text);
-    }
-    int n = snprintf(text, sizeof text, "%lld\n", (long long)getpid());
-    return (ftruncate(c->lock, 0) == 0 && write_lock(c->lock, text, (size_t)n)) ||
-           rt_error(m, "--checkpoint: %s: %s", c->path, strerror(errno));
-}
 
 static bool open_folder(RtCheckpoints *c)
 {
@@ -63,7 +21,7 @@ static bool open_folder(RtCheckpoints *c)
 
     if (mkdir(o->checkpoint, 0777) != 0 && errno != EEXIST)
         return rt_error(m, "--checkpoint: %s: %s", o->checkpoint, strerror(errno));
-    if (!lock(c, o->checkpoint))
+    if (!rt_checkpoints_lock(c, o->checkpoint))
         return false;
     if (!o->resume && rt_checkpoint_before(o->checkpoint, INT64_MAX) >= 0)
         return rt_error(m,
@@ -422,23 +380,12 @@ static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
         save_in_place(c);
 }
 
-// Tells those who watch the folder that the run does steps.
-static void note_step(RtCheckpoints *c)
-{
-    char text[RT_LOCK_TEXT];
-    int n = snprintf(text, sizeof text, "%lld" RT_LOCK_STEP "%lld\n", (long long)getpid(),
-                     (long long)c->run->step);
-
-    c->has_noted = true;
-    (void)write_lock(c->lock, text, (size_t)n);
-}
-
 void rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds)
 {
     if (!c)
         return;
     if (c->lock >= 0 && !c->has_noted)
-        note_step(c);
+        rt_checkpoints_note_step(c);
     rt_pace_step(&c->writer.pace, seconds, c->is_writing);
     end_beside(c, false);
     if (is_due(c))

@@ -93,6 +93,10 @@ void rt_checkpoints_close(RtCheckpoints *c);
 
 // ---- the folder: checkpoint_folder.c ----
 
+// Locks the folder for this run. Returns false after a message.
+bool rt_checkpoints_lock(RtCheckpoints *c, const char *folder);
+// Tells those who watch the folder that the run does steps.
+void rt_checkpoints_note_step(RtCheckpoints *c);
 // Removes the checkpoint of a step. The manifest goes first.
 void rt_checkpoint_remove(const char *folder, int64_t step);
 // Keeps, of the checkpoint of step `last` and those before it, `keep`, and the best one, and

@@ -1,8 +1,10 @@
-// Removes what a folder of checkpoints no longer needs.
+// The folder of checkpoints: locks it, and removes what it no longer needs.
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "runtime/trainer/checkpoint.h"
@@ -11,6 +13,61 @@ const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES] = {
     {RT_WEIGHTS_FILE, 1u << RT_PARAMETER | 1u << RT_BUFFER, "the weights"},
     {RT_STATES_FILE, 1u << RT_STATE, "the states of the optimizer"},
 };
+
+// ---- the lock ----
+
+// Writes the text at the file's start. A write may be done by half, on a disk that is nearly full
+// say.
+static bool write_lock(int fd, const char *text, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t k = pwrite(fd, text + at, n - at, (off_t)at);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0) {
+            errno = k < 0 ? errno : ENOSPC;
+            return false;
+        }
+        at += (size_t)k;
+    }
+    return true;
+}
+
+// Another run may have it: the file has the process that locked it.
+bool rt_checkpoints_lock(RtCheckpoints *c, const char *folder)
+{
+    const RtModel *m = c->run->model;
+    char text[64] = {0};
+
+    if (snprintf(c->path, sizeof c->path, "%s/%s", folder, RT_LOCK_FILE) >= (int)sizeof c->path)
+        return rt_error(m, "--checkpoint: %s", strerror(ENAMETOOLONG));
+    c->lock = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (c->lock < 0)
+        return rt_error(m, "--checkpoint: %s: %s", c->path, strerror(errno));
+    if (flock(c->lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK)
+            return rt_error(m, "--checkpoint: %s: %s", c->path, strerror(errno));
+        ssize_t n = read(c->lock, text, sizeof text - 1);
+        text[n > 0 ? strcspn(text, "\n") : 0] = 0;
+        return rt_error(m, "--checkpoint: another run uses '%s'%s%s", folder,
+                        *text ? ": process " : "", text);
+    }
+    int n = snprintf(text, sizeof text, "%lld\n", (long long)getpid());
+    return (ftruncate(c->lock, 0) == 0 && write_lock(c->lock, text, (size_t)n)) ||
+           rt_error(m, "--checkpoint: %s: %s", c->path, strerror(errno));
+}
+
+void rt_checkpoints_note_step(RtCheckpoints *c)
+{
+    char text[RT_LOCK_TEXT];
+    int n = snprintf(text, sizeof text, "%lld" RT_LOCK_STEP "%lld\n", (long long)getpid(),
+                     (long long)c->run->step);
+
+    c->has_noted = true;
+    (void)write_lock(c->lock, text, (size_t)n);
+}
+
+// ---- removing ----
 
 static const char MADE[] = ".shardcc-";  // in the names of temporary files: rt_out.c
 
