@@ -41,7 +41,8 @@ static const Command command = {
     "shardcc checkpoint export FOLDER -o FILE.safetensors [--step N | --best]\n"
     "shardcc checkpoint export FOLDER --onnx MODEL.onnx -o FILE.onnx [--step N | --best]\n\n"
     "Looks at the checkpoints that a trainer has written into the folder of --checkpoint.\n"
-    "`verify` and `export` compare all bytes with the checksums in the manifest.\n\n",
+    "`verify` and `export` compare all bytes with the checksums in the manifest, and look for\n"
+    "numbers that are NaN or infinite.\n\n",
     options,
     COUNT(options),
     "folder",

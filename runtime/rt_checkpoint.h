@@ -27,7 +27,12 @@ bool rt_checkpoint_path(char to[PATH_MAX], const char *folder, int64_t step, con
 bool rt_checkpoint_is_there(const char *folder, int64_t step);  // has it a manifest?
 // The last step before `before` of which there is a checkpoint with a manifest; -1: there is none.
 int64_t rt_checkpoint_before(const char *folder, int64_t before);
-// Reads the manifest, which the caller frees, and compares the bytes of all files with it.
+// Reads the manifest, which the caller frees, compares the bytes of all files with it, and looks
+// for numbers that aren't finite.
 bool rt_checkpoint_verify(const char *folder, int64_t step, RtManifest *m, RtFileError *e);
+// Are all numbers of a file of the checkpoint finite, except those that the manifest knows not to
+// be? Looks through the tensors `first`, `first` + `by` and so on.
+bool rt_checkpoint_finite(const RtManifest *m, const char *name, const RtMap *map, int first,
+                          int by, RtFileError *e);
 
 #endif

@@ -17,6 +17,7 @@
 //     grad_norm 0.75 0.5 0.625
 //     file model-00001-of-00001.safetensors 497774208 1c9a77f0
 //     file optimizer-00001-of-00001.safetensors 995548416 e2d30a5b
+//     kept 3
 //     end 2 5f11d3a9
 //
 // A file has its bytes and its CRC-32C, and the last line the number of files and the CRC-32C of
@@ -28,7 +29,9 @@
 // without any there is no such line. `evaluation`: that of this step is done, or due,
 // as the run was ended before; if this step has none there is no such line. `loss` and `grad_norm`
 // are the numbers of the last steps, the oldest first, of which --spike takes the medians, 17
-// digits at most; without --spike there are no such lines.
+// digits at most; without --spike there are no such lines. `kept` is the number, in the order of
+// names, of a tensor of the weights that has elements that are NaN or infinite, as it had when it
+// was loaded: a mask, say. All others are finite.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H
@@ -80,6 +83,8 @@ typedef struct RtManifest {
     RtRecent loss, grad_norm;
     RtManifestFile *file;
     int n, room;
+    int *kept;  // rising
+    int n_kept, kept_room;
 } RtManifest;
 
 // Messages about a file that isn't as the manifest says; the first has both sizes.
@@ -88,6 +93,9 @@ typedef struct RtManifest {
 
 // Returns false if memory runs out, or if there are too many.
 bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t sum);
+// Adds a tensor that isn't finite. Returns false if memory runs out.
+bool rt_manifest_keep(RtManifest *m, int tensor);
+bool rt_manifest_keeps(const RtManifest *m, int tensor);
 void rt_manifest_free(RtManifest *m);
 
 // Returns the text, which the caller frees, and sets its length; NULL: memory ran out.

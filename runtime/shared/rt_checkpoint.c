@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/rt_checksum.h"
+#include "runtime/rt_finite.h"
 
 static const char PREFIX[] = "step-";
 enum { DIGITS = 12 };  // of a step in a name; no step of a trainer has more
@@ -78,7 +79,32 @@ static bool fail_file(const char *name, RtFileError *e)
     return rt_file_fail(e, "%.80s: %.220s", name, inner.text);
 }
 
-static bool verify_file(const char *path, const RtManifestFile *f, RtFileError *e)
+bool rt_checkpoint_finite(const RtManifest *m, const char *name, const RtMap *map, int first,
+                          int by, RtFileError *e)
+{
+    bool are_weights = strcmp(name, RT_WEIGHTS_FILE) == 0, ok = true;
+    char text[256];
+    RtSafe s;
+
+    if (!rt_safe_parse(&s, map->data, map->size, e))
+        return false;
+    for (int i = first; i < s.n && ok; i += by) {
+        const RtStored *t = &s.tensor[i];
+        RtNonfinite f = {.tensor = i + 1};
+        int64_t n = t->bytes / rt_dtype_bytes(t->dtype);
+        if (are_weights && rt_manifest_keeps(m, i))
+            continue;
+        f.element = rt_nonfinite_find(t->dtype, t->data, n, &f.kind);
+        ok = f.element < 0;
+        if (!ok)
+            rt_nonfinite_print(text, sizeof text, t, &f);
+    }
+    rt_safe_close(&s);
+    return ok || rt_file_fail(e, "%s", text);
+}
+
+static bool verify_file(const char *path, const RtManifest *m, const RtManifestFile *f,
+                        RtFileError *e)
 {
     RtChecksum sum = {0};
     RtMap map;
@@ -92,6 +118,7 @@ static bool verify_file(const char *path, const RtManifestFile *f, RtFileError *
         ok = rt_checksum_whole(rt_checksum_parts(&sum, f->bytes), f->bytes) == f->sum ||
              rt_file_fail(e, RT_WRONG_BYTES);
     }
+    ok = ok && rt_checkpoint_finite(m, f->name, &map, 0, 1, e);
     ok = ok && rt_map_check(&map, e);
     rt_unmap(&map);
     return ok;
@@ -108,7 +135,7 @@ bool rt_checkpoint_verify(const char *folder, int64_t step, RtManifest *m, RtFil
         return fail_file(RT_MANIFEST_FILE, e);
     for (int i = 0; i < m->n; i++)
         if (!rt_checkpoint_path(path, folder, step, m->file[i].name) ||
-            !verify_file(path, &m->file[i], e))
+            !verify_file(path, m, &m->file[i], e))
             return fail_file(m->file[i].name, e);
     return true;
 }

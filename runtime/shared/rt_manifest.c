@@ -31,9 +31,32 @@ bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t su
     return true;
 }
 
+bool rt_manifest_keep(RtManifest *m, int tensor)
+{
+    if (m->n_kept == m->kept_room) {
+        int room = m->kept_room ? 2 * m->kept_room : 16;
+        int *grown = realloc(m->kept, (size_t)room * sizeof *grown);
+        if (!grown)
+            return false;
+        m->kept = grown;
+        m->kept_room = room;
+    }
+    m->kept[m->n_kept++] = tensor;
+    return true;
+}
+
+bool rt_manifest_keeps(const RtManifest *m, int tensor)
+{
+    for (int i = 0; i < m->n_kept; i++)
+        if (m->kept[i] == tensor)
+            return true;
+    return false;
+}
+
 void rt_manifest_free(RtManifest *m)
 {
     free(m->file);
+    free(m->kept);
     *m = (RtManifest){0};
 }
 
@@ -66,7 +89,7 @@ static const char *const evaluations[] = {
 char *rt_manifest_print(const RtManifest *m, size_t *bytes)
 {
     enum { HEAD = 640 + 2 * (16 + RT_RECENT * REAL), LINE = RT_MANIFEST_NAME + 48 };
-    size_t room = HEAD + (size_t)(m->n + 1) * LINE;
+    size_t room = HEAD + (size_t)(m->n + 1) * LINE + (size_t)m->n_kept * 20;
     char *to = malloc(room), log[24] = "none";
 
     if (!to)
@@ -95,6 +118,8 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
     for (int i = 0; i < m->n; i++)
         n += (size_t)snprintf(to + n, room - n, "file %s %lld %08x\n", m->file[i].name,
                               (long long)m->file[i].bytes, m->file[i].sum);
+    for (int i = 0; i < m->n_kept; i++)
+        n += (size_t)snprintf(to + n, room - n, "kept %d\n", m->kept[i]);
     n += (size_t)snprintf(to + n, room - n, "end %d %08x\n", m->n, sum_of(to, n));
     *bytes = n;
     return to;
@@ -278,6 +303,25 @@ static bool read_file(RtLines *l, RtManifest *m)
                         RT_MANIFEST_FILES);
 }
 
+// A line of a tensor that isn't finite. They stand behind those of files.
+static bool read_kept(RtLines *l, RtManifest *m)
+{
+    int64_t tensor;
+
+    if (!m->n || !rt_take_number(l, INT32_MAX, &tensor) || !rt_take_end(l) ||
+        (m->n_kept && tensor <= m->kept[m->n_kept - 1]))
+        return rt_lines_fail(l, WHO);
+    return rt_manifest_keep(m, (int)tensor) || rt_file_fail(l->error, "memory ran out");
+}
+
+// Reads a line that is no optional one of the head: of a file, or of a tensor.
+static bool read_entry(RtLines *l, RtManifest *m)
+{
+    if (rt_take(l, "kept "))
+        return read_kept(l, m);
+    return m->n_kept ? rt_lines_fail(l, WHO) : read_file(l, m);
+}
+
 static bool read_files(RtLines *l, RtManifest *m, const char *begin)
 {
     int next = 0;
@@ -295,7 +339,7 @@ static bool read_files(RtLines *l, RtManifest *m, const char *begin)
         if (is_read)
             continue;
         if (!rt_take(l, "end ")) {
-            if (!read_file(l, m))
+            if (!read_entry(l, m))
                 return false;
             continue;
         }

@@ -51,7 +51,8 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval)
         if (!rt_saver_open(
                 s, run, rt_entries(m->tensors, m->n_tensors, rt_checkpoint_files[i].roles), NULL))
             return false;
-        s->is_optional = true;
+        s->is_optional = s->judges = true;
+        s->are_weights = i == RT_WEIGHTS;
         s->pace = &c->writer.pace;
         c->writer.bytes[i] = rt_saver_copy_bytes(s);
     }
@@ -137,8 +138,8 @@ static int64_t sync_log(const RtLog *log)
     return st.st_size - log->half;
 }
 
-// Describes the step that was done last.
-static void describe(RtCheckpoints *c, const RtLog *log)
+// Describes the step that was done last. Returns false if memory runs out.
+static bool describe(RtCheckpoints *c, const RtLog *log)
 {
     const RtRun *run = c->run;
     RtManifest *m = &c->manifest;
@@ -158,6 +159,7 @@ static void describe(RtCheckpoints *c, const RtLog *log)
                       .loss = c->loss,
                       .grad_norm = c->grad_norm};
     rt_printable(m->program, sizeof m->program, run->model->name);
+    return rt_kept_list(run, &c->file[RT_WEIGHTS].entries, m);
 }
 
 static bool begin_files(RtCheckpoints *c)
@@ -202,12 +204,24 @@ static bool save_manifest(RtCheckpoints *c)
     return rt_manifest_write(&c->manifest, c->path, &e) || warn(c, e.text);
 }
 
+// Are the tensors of all files finite? If not, no later step can be saved either.
+static bool is_finite(RtCheckpoints *c)
+{
+    char text[RT_BROKEN / 2];
+
+    for (int i = 0; i < RT_CHECKPOINT_FILES && !*c->broken; i++)
+        if (!rt_saver_judge(&c->file[i], text, sizeof text))
+            snprintf(c->broken, sizeof c->broken, "%s: %s", rt_checkpoint_files[i].name, text);
+    return !*c->broken;
+}
+
 // Ends a checkpoint whose files are on disk if `ok`. One that can't be written is removed: the next
 // one may need its room.
 static void end(RtCheckpoints *c, bool ok)
 {
     RtRun *run = c->run;
 
+    ok = ok && is_finite(c);
     for (int i = 0; i < RT_CHECKPOINT_FILES && ok; i++)
         if (c->file[i].entries.n)
             ok = place_file(c, i);
@@ -369,27 +383,32 @@ static bool is_due(const RtCheckpoints *c)
 static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
 {
     end_beside(c, true);
-    describe(c, log);
+    if (*c->broken)
+        return;
+    bool ok = rt_agree_to_try(c->run, describe(c, log) || warn(c, "out of memory"));
     double before = c->last_at;
     c->improves = false;
     c->last = c->run->step;
     c->last_at = rt_seconds();
-    if (c->writer.copy && !is_last)
+    if (!ok)
+        rt_manifest_free(&c->manifest);
+    else if (c->writer.copy && !is_last)
         begin_beside(c, c->last_at - before);
     else
         save_in_place(c);
 }
 
-void rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds)
+bool rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds)
 {
     if (!c)
-        return;
+        return true;
     if (c->lock >= 0 && !c->has_noted)
         rt_checkpoints_note_step(c);
     rt_pace_step(&c->writer.pace, seconds, c->is_writing);
     end_beside(c, false);
-    if (is_due(c))
+    if (!*c->broken && is_due(c))
         save(c, log, false);
+    return !*c->broken;
 }
 
 void rt_checkpoints_wait(RtCheckpoints *c)
@@ -400,13 +419,14 @@ void rt_checkpoints_wait(RtCheckpoints *c)
     join(&c->remover.thread);
 }
 
-void rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
+bool rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
 {
     if (!c)
-        return;
+        return true;
     end_beside(c, true);
-    if (c->last != c->run->step)
+    if (!*c->broken && c->last != c->run->step)
         save(c, log, true);
+    return !*c->broken;
 }
 
 void rt_checkpoints_close(RtCheckpoints *c)

@@ -19,8 +19,10 @@ typedef struct RtCheckpointFile {
     const char *what;  // they are
 } RtCheckpointFile;
 
-enum { RT_CHECKPOINT_FILES = 2 };
+enum { RT_WEIGHTS, RT_STATES, RT_CHECKPOINT_FILES };
 extern const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES];  // checkpoint_folder.c
+
+enum { RT_BROKEN = 640 };
 
 // A thread that works beside the steps.
 typedef struct RtThread {
@@ -66,6 +68,9 @@ struct RtCheckpoints {
     RtRecent loss, grad_norm;    // of the last step, or of the checkpoint that was loaded
     RtSaver file[RT_CHECKPOINT_FILES];
     RtManifest manifest;  // of the checkpoint that is being written
+    // Why the last one wasn't saved, if that is since it isn't finite: "model.safetensors: 'w'[3,
+    // 5] is NaN". The same on all ranks.
+    char broken[RT_BROKEN];
     bool is_writing;
     RtWriter writer;
     RtRemover remover;
@@ -83,10 +88,11 @@ void rt_checkpoints_eval(RtCheckpoints *c, double loss);
 // With --keep-best: was the best one found by other samples than this run's?
 bool rt_best_is_other(const RtCheckpoints *c, const RtBest *best);
 // After a step of so many seconds: begins a checkpoint if it is time for one, and ends one that is
-// written. A failure is a warning.
-void rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds);
-// After the last step: writes one of it, unless there is one.
-void rt_checkpoints_end(RtCheckpoints *c, RtLog *log);
+// written. A failure is a warning, except that a checkpoint isn't finite: then it returns false,
+// and RtCheckpoints.broken says why.
+bool rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds);
+// After the last step: writes one of it, unless there is one. Returns as above.
+bool rt_checkpoints_end(RtCheckpoints *c, RtLog *log);
 // Ends the checkpoint that is being written, if there is one, and the removal of others.
 void rt_checkpoints_wait(RtCheckpoints *c);
 void rt_checkpoints_close(RtCheckpoints *c);
@@ -108,9 +114,9 @@ void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep, const R
 
 // Loads the last checkpoint that is whole and sets run->step. Sets has_loaded unless there is none.
 bool rt_checkpoints_load(RtCheckpoints *c);
-// Loads it again after the step after run->step was no good. Steps then go on with data that wasn't
-// read yet: the data of step i, from 0, is that of step i + c->skipped of a run without rollbacks.
+// Loads it again after steps up to `last` were no good. Steps then go on with data that wasn't read
+// yet: the data of step i, from 0, is that of step i + c->skipped of a run without rollbacks.
 // It is an error if there is no checkpoint. All ranks call it.
-bool rt_checkpoints_roll_back(RtCheckpoints *c);
+bool rt_checkpoints_roll_back(RtCheckpoints *c, int64_t last);
 
 #endif

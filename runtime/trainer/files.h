@@ -3,6 +3,8 @@
 #define SHARDCC_RT_FILES_H
 
 #include "runtime/rt_checksum.h"
+#include "runtime/rt_finite.h"
+#include "runtime/rt_manifest.h"
 #include "runtime/trainer/data.h"
 #include "runtime/trainer/pace.h"
 #include "runtime/trainer/run.h"
@@ -19,6 +21,18 @@ bool rt_weights_find(const RtRun *run, char *path, size_t room);
 bool rt_weights_start(RtRun *run);
 bool rt_weights_draw(RtRun *run);
 
+// ---- numbers that aren't finite: finite.c ----
+
+// Sets *f to the first one of all ranks. All ranks call it.
+void rt_nonfinite_agree(const RtRun *run, RtNonfinite *f);
+// Notes in RtRun.kept whether this rank's shard of a weight isn't finite as it is found in a file.
+void rt_kept_note(RtRun *run, const RtEntries *weights, int entry, const RtStored *found);
+void rt_kept_agree(RtRun *run);  // makes RtRun.kept the same on all ranks, which call it
+// Lists them in the manifest. Returns false if memory runs out.
+bool rt_kept_list(const RtRun *run, const RtEntries *weights, RtManifest *m);
+// "samples 3, 16 to 19 and 480 more"; sorts them.
+void rt_samples_print(char *to, size_t room, int64_t *sample, int64_t n);
+
 // ---- saving: save.c ----
 
 // A file of tensors. Its header is made in advance, so that saving allocates nothing.
@@ -34,6 +48,9 @@ typedef struct RtSaver {
     bool is_optional;  // a failure is a warning, and the run goes on
     RtChecksum sum;    // of what this rank has written
     RtPace *pace;      // of rt_saver_put_copy
+    bool judges;       // a file with numbers that aren't finite isn't saved
+    bool are_weights;  // except those of entries in RtRun.kept
+    RtNonfinite bad;   // the first such number that this rank has found
 } RtSaver;
 
 // Checks at once that a file can be written at `path`. NULL: RtSaver.path is set before each file.
@@ -44,6 +61,13 @@ int64_t rt_saver_bytes(const RtSaver *s);  // of the file
 // under its name once all ranks have come to the end. After a failure no file is left.
 bool rt_saver_begin(RtSaver *s);
 void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, in the arena
+// Looks for numbers that aren't finite in it, without a file.
+void rt_saver_look(RtSaver *s, int entry, int64_t place);
+// Were all numbers finite? If not, `text` says which one wasn't: "'w'[3, 5] is NaN". All ranks call
+// it, and get the same answer.
+bool rt_saver_judge(const RtSaver *s, char *text, size_t room);
+// Opens it without a file, and looks through this rank's weights. The caller closes it.
+void rt_weights_search(RtSaver *s, RtRun *run);
 bool rt_saver_end(RtSaver *s);
 bool rt_saver_write(RtSaver *s);   // begin, all entries from the arena, end
 void rt_saver_cancel(RtSaver *s);  // removes a file that was begun
@@ -63,12 +87,17 @@ bool rt_saver_place(RtSaver *s);                   // all ranks: the file gets i
 // A file of the gradients of one step, which the program gives one by one, by rt_gradient.
 typedef struct RtGradients {
     RtSaver file;
+    bool searches;
 } RtGradients;
 
 bool rt_gradients_open(RtGradients *g, RtRun *run);
 // From begin to end, the gradients of run->rt go to the file.
 bool rt_gradients_begin(RtGradients *g);
 bool rt_gradients_end(RtGradients *g);
+// Between them they are looked through for numbers that aren't finite: rt_saver_judge. There is no
+// file.
+void rt_gradients_search(RtGradients *g, RtRun *run);
+void rt_gradients_found(RtGradients *g);
 void rt_gradients_close(RtGradients *g);
 
 // ---- checks: outputs.c, check_data.c ----

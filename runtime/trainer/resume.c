@@ -35,7 +35,18 @@ static uint32_t sum_part(const RtCheckpoints *c, const RtMap *map)
     return rt_checksum_parts(&sum, size);
 }
 
-static bool check_file(RtCheckpoints *c, int64_t step, const RtManifestFile *f)
+// Each rank looks through some of the tensors.
+static bool check_tensors(RtCheckpoints *c, const RtManifest *m, const RtManifestFile *f,
+                          const RtMap *map)
+{
+    const RtRun *run = c->run;
+    RtFileError e;
+
+    return rt_checkpoint_finite(m, f->name, map, run->rank, rt_comm_ranks(run->rt.comm), &e) ||
+           warn(c, e.text);
+}
+
+static bool check_file(RtCheckpoints *c, int64_t step, const RtManifest *m, const RtManifestFile *f)
 {
     RtRun *run = c->run;
     RtFileError e;
@@ -51,7 +62,7 @@ static bool check_file(RtCheckpoints *c, int64_t step, const RtManifestFile *f)
     if (rt_agree_to_try(run, ok)) {
         uint32_t sum = rt_checksum_whole(rt_join_bits(run, sum_part(c, &map)), f->bytes);
         ok = sum == f->sum || warn(c, RT_WRONG_BYTES);
-        ok = rt_agree_to_try(run, ok);
+        ok = rt_agree_to_try(run, ok && check_tensors(c, m, f, &map));
     } else {
         ok = false;
     }
@@ -72,7 +83,7 @@ static bool is_whole(RtCheckpoints *c, int64_t step, RtManifest *m)
     bool ok = rt_agree_to_try(c->run, read_manifest(c, step, m));
 
     for (int i = 0; i < m->n && ok; i++)
-        ok = check_file(c, step, &m->file[i]);
+        ok = check_file(c, step, m, &m->file[i]);
     return ok;
 }
 
@@ -142,6 +153,7 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     c->loss = m->loss;
     c->grad_norm = m->grad_norm;
     c->has_loaded = true;
+    *c->broken = 0;
     if (run->rank == 0)
         rt_checkpoints_trim(run->o.checkpoint, m->step, run->o.keep, &c->best);
     if (!run->o.quiet)
@@ -186,10 +198,10 @@ bool rt_checkpoints_load(RtCheckpoints *c)
     return ok;
 }
 
-bool rt_checkpoints_roll_back(RtCheckpoints *c)
+bool rt_checkpoints_roll_back(RtCheckpoints *c, int64_t last)
 {
     const RtRun *run = c->run;
-    int64_t rollbacks = c->rollbacks + 1, next = run->step + 1 + c->skipped;
+    int64_t rollbacks = c->rollbacks + 1, next = last + c->skipped;
 
     rt_checkpoints_wait(c);
     if (!load_last(c, "--on-spike"))

@@ -21,6 +21,10 @@ typedef struct RtRun {
     bool has_failed;             // true if any rank has failed
     char *stderr_buffer;         // holds back messages on stderr; NULL: stderr is unbuffered
     RtCheckpoints *checkpoints;  // NULL: there is no --checkpoint
+    // By parameter and buffer, in the order of RtModel.tensors and their layers: it wasn't finite
+    // when it was loaded, so nobody asks whether it is. NULL: nothing is trained.
+    bool *kept;
+    int n_kept;
 } RtRun;
 
 // ---- hyper-parameters: hypers.c ----

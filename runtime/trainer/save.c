@@ -79,6 +79,7 @@ bool rt_saver_begin(RtSaver *s)
 
     s->is_begun = true;
     s->sum = (RtChecksum){0};
+    s->bad = (RtNonfinite){0};
     if (ok)
         rt_comm_file(run->rt.comm, s->out.temp);
     if (ok && makes)
@@ -105,17 +106,50 @@ static RtRuns own_runs(const RtSaver *s, int entry)
                                        : (RtRuns){.is_ended = true};
 }
 
-void rt_saver_put(RtSaver *s, int entry, int64_t place)
+// Looks through bytes of an entry, which begin at `at` in the whole of it.
+static void look(RtSaver *s, int entry, int64_t at, const char *data, int64_t n)
+{
+    const RtStored *t = &s->entries.item[entry];
+    int64_t bytes = rt_element_bytes(s->entries.tensor[entry]);
+    RtNonfiniteKind kind;
+
+    const bool *kept = s->are_weights ? s->run->kept : NULL;
+    if (!s->judges || s->bad.tensor || (kept && kept[entry]))
+        return;
+    int64_t i = rt_nonfinite_find(t->dtype, data, n / bytes, &kind);
+    if (i >= 0)
+        s->bad = (RtNonfinite){entry + 1, at / bytes + i, kind};
+}
+
+// Stages this rank's runs of an entry part by part. `puts`: into the file.
+static void stage(RtSaver *s, int entry, int64_t place, bool puts)
 {
     Rt *rt = &s->run->rt;
     int64_t bytes = rt_element_bytes(s->entries.tensor[entry]);
 
     for (RtRuns r = own_runs(s, entry); rt_runs_next(&r);)
         for (int64_t at = 0, n; at < r.count * bytes; at += n) {
+            int64_t whole = r.whole * bytes + at;
             n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
             rt->device->copy_out(rt, s->staging, place + r.own * bytes + at, n);
-            put(s, s->begin[entry] + r.whole * bytes + at, s->staging, n, NULL);
+            look(s, entry, whole, s->staging, n);
+            if (puts)
+                put(s, s->begin[entry] + whole, s->staging, n, NULL);
         }
+}
+
+void rt_saver_put(RtSaver *s, int entry, int64_t place) { stage(s, entry, place, true); }
+
+void rt_saver_look(RtSaver *s, int entry, int64_t place) { stage(s, entry, place, false); }
+
+bool rt_saver_judge(const RtSaver *s, char *text, size_t room)
+{
+    RtNonfinite f = s->bad;
+
+    rt_nonfinite_agree(s->run, &f);
+    if (f.tensor)
+        rt_nonfinite_print(text, room, &s->entries.item[f.tensor - 1], &f);
+    return !f.tensor;
 }
 
 bool rt_saver_put_all(RtSaver *s)
@@ -185,6 +219,7 @@ void rt_saver_copy(RtSaver *s, char *to) { use_runs(s, copy_run, to); }
 
 static void put_run(RtSaver *s, const CopiedRun *r, char *copy)
 {
+    look(s, r->entry, r->at - s->begin[r->entry], copy + r->place, r->bytes);
     put(s, r->at, copy + r->place, r->bytes, s->pace);
 }
 
@@ -211,13 +246,33 @@ bool rt_saver_end(RtSaver *s)
     return agree(s, ok) && rt_saver_place(s);
 }
 
+// Is it finite, as far as that is asked?
+static bool is_finite(RtSaver *s)
+{
+    RtFileError e;
+    bool ok = !s->judges || rt_saver_judge(s, e.text, sizeof e.text) || fail(s, "not saved: ", &e);
+
+    return agree(s, ok);
+}
+
 bool rt_saver_write(RtSaver *s)
 {
-    bool ok = rt_saver_begin(s) && rt_saver_put_all(s) && rt_saver_end(s);
+    bool ok = rt_saver_begin(s) && rt_saver_put_all(s) && is_finite(s) && rt_saver_end(s);
 
     if (!ok)
         rt_saver_cancel(s);
     return ok;
+}
+
+void rt_weights_search(RtSaver *s, RtRun *run)
+{
+    const RtModel *m = run->model;
+
+    rt_saver_open(s, run,
+                  rt_entries(m->tensors, m->n_tensors, 1u << RT_PARAMETER | 1u << RT_BUFFER), NULL);
+    s->judges = s->are_weights = true;
+    for (int i = 0; i < s->entries.n; i++)
+        rt_saver_look(s, i, rt_place(s->entries.tensor[i], s->entries.layer[i]));
 }
 
 void rt_saver_close(RtSaver *s)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/trainer/checkpoint.h"
@@ -28,7 +29,9 @@ typedef struct Train {
     RtEventFile events;
     RtStepWork work;
     RtSpike spike;
-    bool goes_back;  // the step was a spike, and is undone
+    bool goes_back;  // the last step was a spike, and is undone
+    // The samples of a step whose gradients aren't finite, as far as they have been read again.
+    int64_t *samples, n_samples;
     RtProgress progress;
     RtSaver weights;
     RtGradients gradients;
@@ -47,6 +50,7 @@ static bool open_files(Train *t)
     if (run->o.save && !rt_saver_open(&t->weights, run,
                                       rt_entries(m->tensors, m->n_tensors, weights), run->o.save))
         return false;
+    t->weights.judges = t->weights.are_weights = true;
     if (run->o.save_gradients && !rt_gradients_open(&t->gradients, run))
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))
@@ -134,6 +138,8 @@ static const int64_t *next_micro(Train *t)
     rt_data_place(t->data, staging, &run->rt);
     bool ok = rt_check_data(run, t->data, sample, staging);
     rt_loader_release(t->loader);
+    for (int64_t i = 0; i < t->data->batch && t->samples; i++)
+        t->samples[t->n_samples++] = sample[i];
     return rt_agree(run, ok) ? sample : NULL;
 }
 
@@ -178,32 +184,91 @@ static void end_times(const Train *t, RtReport *r)
     r->resident_bytes = rt_resident_bytes();
 }
 
-// Says what is wrong with the step, if something is. Rank 0 alone looks for spikes.
-static bool is_spike(Train *t, const RtReport *r, char text[RT_SPIKE_TEXT])
+// ---- steps that are no good ----
+
+enum { WHY = 2048 };  // room for what is wrong with a step
+
+static const char *what_is(double x) { return isnan(x) ? "NaN" : "infinite"; }
+
+static bool is_finite(const Train *t, const RtReport *r)
 {
-    if (isfinite(r->loss))
-        return rt_spike_step(&t->spike, r, text);
-    snprintf(text, RT_SPIKE_TEXT, "the loss is %s", isnan(r->loss) ? "NaN" : "infinite");
+    return isfinite(r->loss) && (!t->grad_norm || isfinite(r->grad_norm));
+}
+
+// Runs the micro-batches again, which a program that updates at the end can do, and says which
+// gradient isn't finite. Otherwise the parameters show it.
+static bool search(Train *t, const int64_t *sample, double norm, char why[WHY / 2])
+{
+    RtRun *run = t->run;
+    RtReport again = {.lr = rt_schedule(&run->o, t->lr, run->step, t->steps)};
+    RtGradients found;
+    RtSaver weights;
+    char text[WHY / 4];
+
+    snprintf(why, WHY / 2, "the norm of the gradients is %s", what_is(norm));
+    if (run->model->update) {
+        rt_gradients_search(&found, run);
+        bool ok = run_micros(t, sample, &again);
+        rt_gradients_found(&found);
+        if (ok && !rt_saver_judge(&found.file, text, sizeof text))
+            snprintf(why, WHY / 2, "the gradient of %s", text);
+        rt_gradients_close(&found);
+        return ok;
+    }
+    rt_weights_search(&weights, run);
+    if (!rt_saver_judge(&weights, text, sizeof text))
+        snprintf(why, WHY / 2, "the norm of the gradients is %s, and %s after the update",
+                 what_is(norm), text);
+    rt_saver_close(&weights);
     return true;
 }
 
-// Decides what happens after the step, on all ranks alike. Returns false after a message if the run
-// has to stop.
-static bool judge(Train *t, const RtReport *r)
+// Says what is wrong with gradients that aren't finite, and of which samples they are: those are
+// read again.
+static bool explain_gradients(Train *t, const RtReport *r, char why[WHY])
+{
+    const RtModel *m = t->run->model;
+    int64_t n = t->data->batch * m->accumulate;
+
+    char found[WHY / 2] = "", samples[WHY / 4];
+
+    rt_loader_stop(t->loader);
+    start_loader(t);
+    t->samples = rt_alloc((size_t)n, sizeof *t->samples);
+    const int64_t *sample = next_micro(t);
+    bool ok = sample && search(t, sample, r->grad_norm, found);
+    rt_samples_print(samples, sizeof samples, t->samples, t->n_samples);
+    snprintf(why, WHY, "%s (%s)", found, samples);
+    free(t->samples);
+    t->samples = NULL;
+    t->n_samples = 0;
+    return ok;
+}
+
+// Says what is wrong with the step, if something is. Rank 0 alone looks for spikes. Returns false
+// after an error.
+static bool find_fault(Train *t, const RtReport *r, char why[WHY])
+{
+    if (isfinite(r->loss) && !is_finite(t, r))
+        return explain_gradients(t, r, why);
+    if (isfinite(r->loss))
+        rt_spike_step(&t->spike, r, why);
+    else
+        snprintf(why, WHY, "the loss is %s", what_is(r->loss));
+    return true;
+}
+
+// Decides what happens after a step that is no good, which `why` says on rank 0, on all ranks
+// alike. `is_lost`: it can't go on. Returns false after a message if the run has to stop.
+static bool judge(Train *t, long long step, const char *text, bool is_lost)
 {
     const RtRun *run = t->run;
     const RtModel *m = run->model;
     RtOnSpike action = (RtOnSpike)(run->o.on_spike > 0 ? run->o.on_spike : RT_WARN);
-    long long step = r->step, most = run->o.max_rollbacks;
-    char text[RT_SPIKE_TEXT] = "";
-    bool is_bad = is_spike(t, r, text);
+    long long most = run->o.max_rollbacks;
 
-    if (action != RT_WARN)
-        is_bad = rt_comm_max(run->rt.comm, is_bad);
-    if (!is_bad)
-        return true;
     rt_progress_clear(&t->progress);
-    bool stops = action == RT_STOP || (action == RT_WARN && !isfinite(r->loss)) ||
+    bool stops = action == RT_STOP || (action == RT_WARN && is_lost) ||
                  (action == RT_ROLLBACK && run->checkpoints->rollbacks >= most);
     if (stops)
         rt_checkpoints_wait(run->checkpoints);
@@ -219,14 +284,27 @@ static bool judge(Train *t, const RtReport *r)
     return true;
 }
 
-// Goes on from the last checkpoint with the data after that of the step.
-static bool roll_back(Train *t)
+// Judges a step by its numbers. Returns false after a message if the run has to stop.
+static bool judge_step(Train *t, const RtReport *r)
+{
+    char why[WHY] = "";
+
+    if (!find_fault(t, r, why))
+        return false;
+    bool is_bad = *why;
+    if (t->run->o.on_spike > 0 && t->run->o.on_spike != RT_WARN)
+        is_bad = rt_comm_max(t->run->rt.comm, is_bad);
+    return !is_bad || judge(t, r->step, why, !is_finite(t, r));
+}
+
+// Goes on from the last checkpoint with the data after that of step `last`.
+static bool roll_back(Train *t, int64_t last)
 {
     RtRun *run = t->run;
 
     t->goes_back = false;
     t->first = -1;  // its gradients are saved
-    if (!rt_checkpoints_roll_back(run->checkpoints))
+    if (!rt_checkpoints_roll_back(run->checkpoints, last))
         return false;
     rt_loader_stop(t->loader);
     start_loader(t);
@@ -247,8 +325,8 @@ static bool run_step(Train *t, const int64_t *sample)
         return false;
     if (!run_micros(t, sample, &r) || (saves && !rt_gradients_end(&t->gradients)))
         return false;
-    bool is_finite = isfinite(r.loss);
-    if (is_finite)
+    bool is_fine = is_finite(t, &r);
+    if (is_fine)
         run_part(t, m->update, "update");
     run->rt.device->synchronise(&run->rt);
     end_times(t, &r);
@@ -256,9 +334,9 @@ static bool run_step(Train *t, const int64_t *sample)
     rt_profile_step(run->rt.profile, r.seconds);
     rt_log_step(&t->log, &r);
     rt_events_step(&t->events, &r);
-    if (!is_finite && !rt_watch_check(run->rt.watch))
+    if (!is_fine && !rt_watch_check(run->rt.watch))
         return false;
-    if (!judge(t, &r))
+    if (!judge_step(t, &r))
         return false;
     if (t->goes_back)
         return true;
@@ -319,13 +397,19 @@ static void check_time(const RtRun *run)
         raise(SIGUSR1);
 }
 
-static bool run_steps(Train *t)
+// Goes back from a checkpoint that wasn't saved, as it isn't finite, or stops after a message.
+static bool go_back(Train *t)
+{
+    const RtCheckpoints *c = t->run->checkpoints;
+
+    return judge(t, c->last, c->broken, true) && roll_back(t, t->run->step);
+}
+
+static bool run_to_end(Train *t)
 {
     RtRun *run = t->run;
     int64_t every = run->o.eval_every;
 
-    if (!catch_up(t))
-        return false;
     while (run->step < t->steps && !run->interrupted) {
         check_time(run);
         begin_times(t);
@@ -335,17 +419,30 @@ static bool run_steps(Train *t)
         if (!sample || !run_step(t, sample))
             return false;
         if (t->goes_back) {
-            if (!roll_back(t))
+            if (!roll_back(t, run->step + 1))
                 return false;
             continue;
         }
         if (!evaluate_if(t, t->eval && every > 0 && run->step % every == 0))
             return false;
         double start = rt_seconds();
-        rt_checkpoints_step(run->checkpoints, &t->log, t->seconds);
+        bool is_fine = rt_checkpoints_step(run->checkpoints, &t->log, t->seconds);
         t->saving_seconds = rt_seconds() - start;
+        if (!is_fine && !go_back(t))
+            return false;
     }
-    rt_checkpoints_end(run->checkpoints, &t->log);
+    return true;
+}
+
+static bool run_steps(Train *t)
+{
+    RtRun *run = t->run;
+
+    if (!catch_up(t) || !run_to_end(t))
+        return false;
+    while (!rt_checkpoints_end(run->checkpoints, &t->log))
+        if (!go_back(t) || !run_to_end(t))
+            return false;
     rt_progress_end(&t->progress);
     return !t->eval || run->interrupted || t->evaluated == run->step || evaluate(t);
 }

@@ -181,6 +181,7 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
         return 1;
     if (!rt_agree(run, start(run, x)))
         return 1;
+    rt_kept_agree(run);
     rt_catch_signals();
     bool ok = rt_agree(run, run_all(run, x));
     if (ok && run->interrupted == SIGUSR1)
@@ -217,6 +218,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_collectives_close(&run.rt);
     run.rt.device->close(&run.rt, model);
     free(run.rt.kernel);
+    free(run.kept);
     rt_comm_close(run.rt.comm);
     free(run.rt.shard);
     rt_options_free(&run.o);

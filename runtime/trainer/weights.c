@@ -98,6 +98,8 @@ bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *w
         RtType from = RT_NONE;
         rt_type_find(x->dtype, &from);
         rt_load_shard(&run->rt, m, e.tensor[i], e.layer[i], from, x->data);
+        if (roles == WEIGHTS && run->o.data)
+            rt_kept_note(run, &e, i, x);
     }
     if (ok && !rt_shards_check(&s, &error))
         ok = rt_error(m, "%s: %s", path, error.text);

@@ -34,6 +34,8 @@ static RtManifest manifest(void)
 
     assert_true(rt_manifest_add(&m, "model-00001-of-00001.safetensors", 4977, 0x1c9a77f0));
     assert_true(rt_manifest_add(&m, "optimizer-00001-of-00001.safetensors", INT64_MAX, 0));
+    for (int i = 0; i < 40; i++)
+        assert_true(rt_manifest_keep(&m, i * i));
     return m;
 }
 
@@ -73,6 +75,8 @@ static void is_read_again(void **state)
     assert_string_equal(x.file[0].name, "model-00001-of-00001.safetensors");
     assert_int_equal(x.file[0].sum, 0x1c9a77f0);
     assert_int_equal(x.file[1].bytes, INT64_MAX);
+    assert_int_equal(x.n_kept, 40);
+    assert_true(rt_manifest_keeps(&x, 36) && !rt_manifest_keeps(&x, 35));
     rt_manifest_free(&x);
     rt_manifest_free(&m);
     free(text);
@@ -178,6 +182,13 @@ static const struct {
      "line 9 isn't as --checkpoint writes it: 'file a/b 1 00000000'"},
     {HEAD("1") "file a 1 0000000g\n",
      "line 9 isn't as --checkpoint writes it: 'file a 1 0000000g'"},
+    {HEAD("1") "kept 1\n", "line 9 isn't as --checkpoint writes it: 'kept 1'"},
+    {HEAD("1") "file a 1 00000000\nkept -1\n",
+     "line 10 isn't as --checkpoint writes it: 'kept -1'"},
+    {HEAD("1") "file a 1 00000000\nkept 1\nkept 1\n",
+     "line 11 isn't as --checkpoint writes it: 'kept 1'"},
+    {HEAD("1") "file a 1 00000000\nkept 1\nfile b 1 00000000\n",
+     "line 11 isn't as --checkpoint writes it: 'file b 1 00000000'"},
     {HEAD("1") "end 1 00000000\n", "line 9 isn't as --checkpoint writes it: 'end 1 00000000'"},
     {HEAD("1") "end 0 00000000\n", "its checksum is wrong"},
 };
