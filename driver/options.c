@@ -174,6 +174,10 @@ static const OptionDef table[] = {
      "embedding tables whose row K gets no gradient, as with PyTorch's\n"
      "padding_idx, which an exporter may lose",
      .check = check_padding, .use = USE_GRAPH},
+    {"--stop-gradient", "GLOB", &option_texts, AT(stop),
+     "values and modules through which no gradient flows: no_grad blocks, and\n"
+     "what detach() an exporter has dropped",
+     .use = USE_GRAPH},
     {"--frozen-batch-norm", NULL, &option_flag, AT(frozen_batch_norm),
      "batch norms use their running statistics", .use = USE_GRAPH},
     {"Passes"},

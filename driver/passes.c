@@ -322,7 +322,9 @@ static int enter_model(Run *r, bool training, Weights *w)
                        .freeze = o->freeze.s,
                        .n_freeze = o->freeze.n,
                        .padding = o->padding.s,
-                       .n_padding = o->padding.n};
+                       .n_padding = o->padding.n,
+                       .stop = o->stop.s,
+                       .n_stop = o->stop.n};
 
     r->g = frontend_import(r->a, &i, w, r->d);
     return r->g && spares_weights(r, w) ? PASS_import : -1;

@@ -285,6 +285,7 @@ static const char *needs_onnx(const Options *o)
            : o->shape.n           ? "--shape"
            : o->freeze.n          ? "--freeze"
            : o->padding.n         ? "--padding-index"
+           : o->stop.n            ? "--stop-gradient"
            : o->frozen_batch_norm ? "--frozen-batch-norm"
                                   : NULL;
 }

@@ -22,6 +22,8 @@ typedef struct ImportOptions {
     int n_freeze;
     const char *const *padding;  // "GLOB=K": row K of these embedding tables gets no gradient
     int n_padding;
+    const char *const *stop;  // globs: values and modules through which no gradient flows
+    int n_stop;
 } ImportOptions;
 
 // The place of a parameter's or buffer's initial bytes: in the model's own file or in another.

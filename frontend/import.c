@@ -116,6 +116,7 @@ static void warn(const Import *x)
             "computed them from parameters (torch.onnx.export: optimize=False)",
             x->n_unmarked, x->unmarked);
     warn_padding(x);
+    stop_warn(x);
     if (x->has_batch_statistics)
         diag_warn(x->diag, "batch norms in training mode use each batch's statistics: samples that "
                            "fill up an incomplete last batch count too");
@@ -131,6 +132,7 @@ Graph *import_model(Import *x, Weights *w)
     x->g->training = x->o->training;
     x->g->diag = x->diag;
     x->padding_used = arena_array(x->scratch, bool, x->o->n_padding + 1);
+    x->stop_used = arena_array(x->scratch, bool, x->o->n_stop + 1);
     scan_functions(x);
     params_scan(x);
     bool ok = walk_model(x, &f);

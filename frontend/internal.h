@@ -122,6 +122,11 @@ typedef struct Import {
     bool *padding_used;  // by index in o->padding: does it match a table's name?
     int8_t *batch_axis;  // by ValueId: 1 + the dim that holds the batch
     int n_batch_axis, cap_batch_axis;
+    bool *learned;  // by ValueId: does a gradient flow from it to a parameter?
+    int n_learned, cap_learned;
+    bool *stop_used;          // by index in o->stop: does it match a name?
+    bool has_detach;          // a node of the file is a detach()
+    const char *lost_detach;  // the first node whose detached operand is none in the file
     Missing *missing;
     int n_missing, cap_missing;
 } Import;
@@ -231,6 +236,11 @@ void bind_check(Import *x, const char *name, ValueId v);  // compares with the f
 
 // ---- the batch (batch.c) ----
 int batch_axis(Import *x, ValueId v);  // the dim of v that micro-batches split; -1: none
+
+// ---- gradients (stop.c) ----
+// Stops the gradients of the node's outputs if it is a detach() or --stop-gradient names it.
+void stop_outputs(Op *o);
+void stop_warn(const Import *x);
 
 // ---- initializers and constants (literal.c, params.c) ----
 

@@ -6,8 +6,9 @@
 #include "ir/ir.h"
 
 // ---- elementwise: all operands and the result have one shape ----
-// One operand. Floats: exp log sqrt sin cos tanh atan erf floor round is_nan (→ BOOL); floats and
-// ints: neg abs sign; BOOL: not. round is to nearest, ties to even.
+// One operand. Floats: exp log sqrt sin cos tanh atan erf floor round stop_gradient is_nan (→
+// BOOL); floats and ints: neg abs sign; BOOL: not. round is to nearest, ties to even. stop_gradient
+// is x itself, but no gradient flows through it.
 #define OP(name)
 #define UNARY(name) ValueId make_##name(Graph *g, ValueId x);
 #define BINARY(name)

@@ -61,6 +61,25 @@ int *graph_count_uses(const Graph *g, Arena *a)
     return uses;
 }
 
+bool *graph_learned(const Graph *g, Arena *a)
+{
+    bool *learned = arena_array(a, bool, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        learned[v] =
+            value_of(g, v)->kind == VALUE_PARAMETER && dtype_is_float(value_of(g, v)->dtype);
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        bool any = false;
+        for (int k = 0; k < n->n_in; k++)
+            any |= learned[n->in[k]];
+        for (int k = 0; k < n->n_out; k++)
+            learned[n->out[k]] =
+                any && !n->op->is_flat && dtype_is_float(value_of(g, n->out[k])->dtype);
+    }
+    return learned;
+}
+
 static ValueId append_value(Graph *g, Value v)
 {
     *arena_push(g->arena, g->values, g->n_values, g->cap_values) = v;

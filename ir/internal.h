@@ -43,6 +43,8 @@ const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "
 bool same_shape(const Value *a, const Value *b);
 bool same_own(const Value *a, const Value *b);   // the shapes that the user sees
 bool same_type(const Value *a, const Value *b);  // dtype and shape
+// By ValueId: does a gradient flow from it to a parameter?
+bool *graph_learned(const Graph *g, Arena *a);
 
 enum { N_LETTERS = 128 };  // length of arrays that are indexed by a letter of an einsum text
 

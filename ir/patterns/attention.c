@@ -43,7 +43,7 @@ static bool quotient_of(const Match *m, ValueId v, const Node **e, ValueId *spre
 }
 
 // Is v = exp(x - max x) / Σ exp(x - max x), with the maximum perhaps rounded down? Then sets *x and
-// *axis.
+// *axis. The gradient through the maximum is 0, so stops are looked through there.
 static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
 {
     const Node *e, *low, *spread;
@@ -58,10 +58,10 @@ static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
         return false;
     if (!(spread = made_by(m, low->in[1], &op_broadcast)))
         return false;
-    const Node *floor = made_by(m, spread->in[0], &op_floor);
-    largest = floor ? floor->in[0] : spread->in[0];
-    if (!is_reduced(m, largest, &op_reduce_max, &of, &max_axes) || of != low->in[0] ||
-        !is_spread(m, low->in[1], max_axes, &max))
+    const Node *floor = made_by(m, without_stop(m, spread->in[0]), &op_floor);
+    largest = without_stop(m, floor ? floor->in[0] : spread->in[0]);
+    if (!is_reduced(m, largest, &op_reduce_max, &of, &max_axes) ||
+        without_stop(m, of) != low->in[0] || !is_spread(m, low->in[1], max_axes, &max))
         return false;
     if (sum_axes->n != 1 || !same_axes(sum_axes, max_axes))
         return false;

@@ -10,6 +10,13 @@ const Node *made_by(const Match *m, ValueId v, const OpDef *op)
     return value_of(m->g, v)->producer && n->op == op ? n : NULL;
 }
 
+ValueId without_stop(const Match *m, ValueId v)
+{
+    const Node *n = made_by(m, v, &op_stop_gradient);
+
+    return n ? n->in[0] : v;
+}
+
 bool is_number(const Match *m, ValueId v, double x)
 {
     double y;

@@ -10,7 +10,7 @@ typedef struct Match {
     const Graph *g;          // the graph before the pass
     Rewrite *r;              // r->to: the graph after it; r->map: by ValueId of g, the value in it
     const int32_t *uses;     // by ValueId: how many nodes, outputs and carries read it
-    const bool *is_learned;  // by ValueId: does it depend on a parameter?
+    const bool *is_learned;  // by ValueId: does a gradient flow from it to a parameter?
     Folder *facts;           // the facts of g's values, for masks
     Arena *arena;
 } Match;
@@ -22,6 +22,9 @@ Pattern match_attention, match_norm, match_rotary;
 
 // The node that makes v if its operator is `op`, else NULL.
 const Node *made_by(const Match *m, ValueId v, const OpDef *op);
+// The value whose gradient is stopped to give v, or v itself. For forms that have the same gradient
+// with and without the stop.
+ValueId without_stop(const Match *m, ValueId v);
 bool is_number(const Match *m, ValueId v, double x);  // is v everywhere x?
 // Is v = a op b, where b (for mul and add either one) is one number everywhere? Then *x is a.
 bool made_with_number(const Match *m, ValueId v, const OpDef *op, ValueId *x, double *number);

@@ -28,7 +28,7 @@ RANKS = ["--ranks", "2", "--mesh", "2"]
 # Every option that the head of a text repeats, in its order, except the sizes of a dynamic model.
 HEAD = [
     *["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw(lr=1e-3)", "--clip-norm", "0.5"],
-    *["--freeze", "0.*", "--no-decay", "*.bias", "--padding-index", "none=0", "--frozen-batch-norm", "--no-fuse"],
+    *["--freeze", "0.*", "--no-decay", "*.bias", "--padding-index", "none=0", "--stop-gradient", "none", "--frozen-batch-norm", "--no-fuse"],
     *["--init", "normal(0.25)", "--ranks", "2", "--mesh", "dp=2", "--pin", "9.weight=[-,-]"],
     *["--plan-preset", "ddp", "--memory", "1073741824", "--threads", "1", "--march", "x86-64-v3", "--cluster", "local"],
 ]

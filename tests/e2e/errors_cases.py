@@ -63,6 +63,7 @@ OPTIONS = [
     (["--threads", "0"], "--threads: '0' is not a whole number from 1 to 64"),
     (["--threads", "65"], "--threads: '65' is not a whole number from 1 to 64"),
     (["graph.ir", "--bind", "batch=4"], "--bind: a graph's text has its shapes and parameters already"),
+    (["graph.ir", "--stop-gradient", "y"], "--stop-gradient: a graph's text has its shapes and parameters already"),
     (["linear.onnx", "-o", "my model"], "'my model' can't be a program's name, which has letters, digits, '-', '_', '.' and '+' only: give another with -o"),
     (["linear.onnx", "-o", "n" * 254], f"'{'n' * 40}...' is too long for a program's name: 254 bytes, 54 more than 200; give another with -o"),
     (["my model.onnx"], "'my model' can't be a program's name, which has letters, digits, '-', '_', '.' and '+' only: give one with -o"),

@@ -53,13 +53,18 @@ def attribute(name, v):
     return field(1, name) + field(number, v) + field(20, kind)
 
 
-def node(op, inputs, outputs, name="", scope=None, domain="", **attributes):
-    """`scope`: the module's path, as torch.export writes it."""
+def node(op, inputs, outputs, name="", scope=None, domain="", metadata=None, **attributes):
+    """`scope`: the module's path, as torch.export writes it; `metadata`: a dict."""
     out = field(1, inputs) + field(2, outputs) + field(3, name) + field(4, op) + field(7, domain)
     out += field(5, [attribute(key, v) for key, v in attributes.items()])
     if scope:
         out += pairs(9, {"pkg.torch.onnx.name_scopes": str(["", *scope, name])})
-    return out
+    return out + pairs(9, metadata or {})
+
+
+def function(name, inputs, outputs, nodes, domain="local", opset=18):
+    ends = field(4, list(inputs)) + field(5, list(outputs))
+    return field(1, name) + ends + field(7, list(nodes)) + field(9, field(2, opset)) + field(10, domain)
 
 
 def graph(nodes, inputs, outputs, initializers=(), infos=()):
@@ -68,8 +73,9 @@ def graph(nodes, inputs, outputs, initializers=(), infos=()):
     return field(1, list(nodes)) + field(2, "main") + field(5, list(initializers)) + ends
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=18, infos=()):
-    return field(1, 10) + field(7, graph(nodes, inputs, outputs, initializers, infos)) + field(8, field(2, opset))
+def model(nodes, inputs, outputs, initializers=(), opset=18, infos=(), functions=()):
+    sets = field(2, opset) if not functions else [field(2, opset), field(1, "local") + field(2, 1)]
+    return field(1, 10) + field(7, graph(nodes, inputs, outputs, initializers, infos)) + field(8, sets) + field(25, list(functions))
 
 
 def linear(n_in=4, n_out=3, weight=None, batch=2):

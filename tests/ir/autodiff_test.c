@@ -250,6 +250,103 @@ static void refused(void **state)
     }
 }
 
+// ---- gradients that are stopped ----
+
+// Appends what autodiff says, and then the graph's nodes and outputs.
+static void stopped_run(const char *body, Text *to)
+{
+    Arena *a = arena_new();
+    Text graph = {0};
+    Diag d = {.file = "case", .to = to};
+    const char *s = arena_string(a,
+                                 "graph \"g\" training {\n"
+                                 "  input %%x f32[3]\n"
+                                 "  parameter %%w f32[3]\n"
+                                 "  parameter %%v f32[3]\n"
+                                 "  constant %%n f32[] = 3\n"
+                                 "%s"
+                                 "  %%l f32[] = reduce_sum(%%y) axes=[0]\n"
+                                 "  output loss_sum \"loss\" %%l\n"
+                                 "  output loss_count \"count\" %%n\n"
+                                 "}\n",
+                                 body);
+    Graph *g = graph_parse(a, s, strlen(s), &d);
+
+    assert_non_null(g);
+    assert_true(autodiff(g, 1, &d) && graph_verify(g, &d));
+    graph_print(g, &graph);
+    for (const char *at = graph.s, *end; (end = strchr(at, '\n')); at = end + 1) {
+        const char *line = arena_copy(a, at, (size_t)(end - at) + 1);
+        if (strstr(line, " = ") && !strstr(line, "constant") && !strstr(line, "reduce_sum"))
+            text_printf(to, "%s", line);
+    }
+    text_free(&graph);
+    arena_free(a);
+}
+
+static void stopped(void **state)
+{
+    static const struct {
+        const char *body, *result;
+    } cases[] = {
+        {"  %a f32[3] = mul(%w, %v)\n"  // both ways to w, one of them stopped
+         "  %s f32[3] = stop_gradient(%a)\n"
+         "  %y f32[3] = mul(%w, %s)\n",
+         "case: warning: node 's' (stop_gradient) stops the gradient of parameters that the loss "
+         "depends on in no other way, so they are not trained (--freeze says so): 'v'\n"
+         "  %a f32[3] = mul(%w, %v)\n"
+         "  %y f32[3] = mul(%w, %a)\n"
+         "  %v9 f32[] = div(%v8, %n) backward\n"
+         "  %v10 f32[3] = broadcast(%v9) shape=[3] backward\n"
+         "  %v11 f32[3] = mul(%v10, %a) backward\n"},
+        {"  %a f32[3] = floor(%w)\n"  // a comparison and a cast, not told of what isn't used
+         "  %b f32[3] = mul(%a, %x)\n"
+         "  %c bool[3] = lt(%v, %x)\n"
+         "  %y f32[3] = select(%c, %b, %x)\n",
+         "case: warning: node 'a' (floor) stops the gradient of parameters that the loss "
+         "depends on in no other way, so they are not trained (--freeze says so): 'w'\n"
+         "case: warning: node 'c' (lt) stops the gradient of parameters that the loss "
+         "depends on in no other way, so they are not trained (--freeze says so): 'v'\n"
+         "  %a f32[3] = floor(%w)\n"
+         "  %b f32[3] = mul(%a, %x)\n"
+         "  %c bool[3] = lt(%v, %x)\n"
+         "  %y f32[3] = select(%c, %b, %x)\n"},
+        {"  %y f32[3] = mul(%w, %x)\n", "  %y f32[3] = mul(%w, %x)\n"
+                                        "  %v8 f32[] = div(%v7, %n) backward\n"
+                                        "  %v9 f32[3] = broadcast(%v8) shape=[3] backward\n"
+                                        "  %v10 f32[3] = mul(%v9, %x) backward\n"},
+    };
+
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        Text is = {0};
+        stopped_run(cases[i].body, &is);
+        assert_string_equal(is.s, cases[i].result);
+        text_free(&is);
+    }
+}
+
+// Many nodes that stop gradients are told as a number.
+static void stopped_often(void **state)
+{
+    Text body = {0}, said = {0};
+
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        text_printf(&body, "  parameter %%p%d f32[3]\n", i);
+    for (int i = 0; i < 12; i++)
+        text_printf(&body, "  %%r%d f32[3] = round(%%p%d)\n  %%s%d f32[3] = add(%s%d, %%r%d)\n", i,
+                    i, i, i ? "%s" : "%p", i ? i - 1 : 0, i);
+    text_printf(&body, "  %%y f32[3] = mul(%%s11, %%w)\n");
+    stopped_run(body.s, &said);
+    assert_non_null(strstr(said.s, "case: warning: node 'r8' (round)"));
+    assert_null(strstr(said.s, "case: warning: node 'r9' (round)"));
+    assert_non_null(strstr(said.s, "case: warning: 3 more parameters are not trained for such "
+                                   "reasons\n"));
+    text_free(&body);
+    text_free(&said);
+}
+
 // ---- random graphs ----
 
 typedef struct Random {
@@ -340,8 +437,10 @@ static void random_graphs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(golden), cmocka_unit_test(accumulated),
-                                       cmocka_unit_test(refused), cmocka_unit_test(random_graphs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden),        cmocka_unit_test(accumulated),
+        cmocka_unit_test(refused),       cmocka_unit_test(stopped),
+        cmocka_unit_test(stopped_often), cmocka_unit_test(random_graphs)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,15 +187,41 @@ static void keep_name(const Graph *from, ValueId old, Graph *to, ValueId v)
     }
 }
 
-// Is n a transpose, and the only reader of the node that makes its input?
+// Is n, of one input, the only reader of the node that makes it?
 static bool is_only_reader(const Graph *g, const Node *n, const int *uses)
 {
-    const Node *x = n->op == &op_transpose ? producer(g, n->in[0]) : NULL;
+    const Node *x = producer(g, n->in[0]);
     int readers = 0;
 
-    for (int i = 0; x && i < x->n_out; i++)
+    for (int i = 0; i < x->n_out; i++)
         readers += uses[x->out[i]];
     return readers == 1;
+}
+
+// Moves a stop of gradients before a view that nothing else reads, so that the rules and patterns
+// that look through views see the view. Returns 0 if n isn't such a stop.
+static ValueId stop_earlier(Folder *f, const Node *n)
+{
+    Node x = *producer(f->g, n->in[0]);
+
+    if (!x.op || !x.op->view)
+        return 0;
+    ValueId stopped = fold_value(f, make_stop_gradient(f->g, x.in[0]));
+    return fold_value(f, graph_node(f->g, x.op, x.n_in, &stopped, x.attr));
+}
+
+// A node that is the only reader of its input, as a part of the node before; 0: it can't be one.
+static ValueId fold_into_input(Folder *f, const Node *n)
+{
+    if (n->op == &op_transpose)
+        return fold_into_equation(f, n);
+    return n->op == &op_stop_gradient ? stop_earlier(f, n) : 0;
+}
+
+// Where no gradient flows in the first place, a stop is its input.
+static bool is_idle_stop(const Folder *f, const Node *n)
+{
+    return n->op == &op_stop_gradient && !(f->g->training && f->learned[n->in[0]]);
 }
 
 static bool fold_node(Folder *f, Rewrite *r, NodeId i, const int *uses)
@@ -204,6 +230,11 @@ static bool fold_node(Folder *f, Rewrite *r, NodeId i, const int *uses)
     Graph *g = r->to;
     ValueId *inputs = arena_array(f->scratch, ValueId, old.n_in);
 
+    if (is_idle_stop(f, &old)) {
+        r->map[old.out[0]] = r->map[old.in[0]];
+        keep_name(r->from, old.out[0], g, r->map[old.in[0]]);
+        return true;
+    }
     for (int k = 0; k < old.n_in; k++)
         inputs[k] = r->map[old.in[k]];
     rewrite_at(r, i);
@@ -213,8 +244,8 @@ static bool fold_node(Folder *f, Rewrite *r, NodeId i, const int *uses)
     Node made = *producer(g, first);
     bool fixed = is_fixed(f, &made);
     ValueId whole = 0;
-    if (!fixed && is_only_reader(r->from, &old, uses))
-        whole = fold_into_equation(f, &made);
+    if (!fixed && old.n_in == 1 && is_only_reader(r->from, &old, uses))
+        whole = fold_into_input(f, &made);
     if (!fixed && !whole && old.op == &op_attention)
         whole = fold_attention(f, &made);
     if (whole)
@@ -249,6 +280,7 @@ static bool fold_run(Graph *g, Diag *d)
     bool ok = true;
 
     r.to->diag = d;
+    f.learned = graph_learned(g, f.scratch);
     f.n_carried = g->n_carries ? r.to->n_values : 0;
     f.carried = arena_array(f.scratch, bool, f.n_carried);
     for (int i = 0; i < g->n_carries; i++)

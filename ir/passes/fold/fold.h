@@ -35,7 +35,8 @@ typedef struct Folder {
         const Tensor *tensor;  // NULL: not evaluated yet
     } * known;                 // by ValueId of the new graph
     int n_known, cap_known;
-    bool *carried;  // by ValueId, below n_carried: a carry overwrites it
+    const bool *learned;  // by ValueId of the old graph, as graph_learned says
+    bool *carried;        // by ValueId, below n_carried: a carry overwrites it
     int n_carried;
     int32_t *table;  // hash table of nodes (positive) and constants (negative)
     int n_table, cap_table;

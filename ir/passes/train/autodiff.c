@@ -3,37 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/internal.h"
 #include "ir/passes/train/adjoint.h"
+#include "ir/passes/train/untrained.h"
 
 typedef struct Autodiff {
     Graph *g;
     int n_nodes, n_values;  // of the forward graph
-    bool *needs;            // by ValueId: depends on a parameter
-    bool *live;             // by ValueId: depends on a parameter, and the loss depends on it
+    bool *needs;            // by ValueId: a gradient flows from it to a parameter
+    bool *live;             // by ValueId: so it does, and the loss gives it one
     ClassNodes *classes;
     Adjoint adjoint;
 } Autodiff;
 
 // ---- which gradients are needed ----
-
-static void find_needs(Autodiff *a)
-{
-    const Graph *g = a->g;
-
-    a->needs = arena_array(g->arena, bool, a->n_values);
-    for (ValueId v = 1; v < a->n_values; v++)
-        a->needs[v] =
-            value_of(g, v)->kind == VALUE_PARAMETER && dtype_is_float(value_of(g, v)->dtype);
-    for (NodeId i = 1; i < a->n_nodes; i++) {
-        const Node *n = &g->nodes[i];
-        bool any = false;
-        for (int k = 0; k < n->n_in; k++)
-            any |= a->needs[n->in[k]];
-        for (int k = 0; k < n->n_out; k++)
-            a->needs[n->out[k]] =
-                any && !n->op->is_flat && dtype_is_float(value_of(g, n->out[k])->dtype);
-    }
-}
 
 static bool any_live(const Autodiff *a, const Node *n)
 {
@@ -289,6 +272,26 @@ static void add_outputs(Autodiff *a, int accumulate)
 
 // ---- cleaning up ----
 
+// Drops the nodes that stop gradients: they have done their work.
+static void drop_stops(Graph *g)
+{
+    ValueId *to = arena_array(g->arena, ValueId, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        to[v] = v;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_in; k++)
+            n->in[k] = to[n->in[k]];
+        if (n->op == &op_stop_gradient)
+            to[n->out[0]] = n->in[0];
+    }
+    for (int i = 0; i < g->n_outputs; i++)
+        g->outputs[i].value = to[g->outputs[i].value];
+    for (int i = 0; i < g->n_carries; i++)
+        g->carries[i].out = to[g->carries[i].out];
+}
+
 // Merges equal new scalars. Gradients have many scalars 0, 1 and 2; the iterations of a class must
 // read the same ones.
 static void share_scalars(Graph *g, int n_values)
@@ -342,7 +345,7 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
         return false;
     }
     g->diag = d;
-    find_needs(&a);
+    a.needs = graph_learned(g, g->arena);
     find_live(&a, loss);
     split_classes(&a);
     find_returns(&a);
@@ -352,6 +355,8 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
     if (a.needs[loss] && !sweep(&a, loss, seed, d))
         return false;
     add_outputs(&a, accumulate);
+    warn_untrained(g, a.needs, a.n_values, loss, d);
+    drop_stops(g);
     set_place(g, FORWARD, (Block){0}, NULL);
     if (d->errors > errors)
         return false;
