@@ -1,68 +1,12 @@
 // Tests the three directions of convolution against loops over all elements: random shapes,
 // strides, paddings, dilations, groups, both layouts, and empty dims.
 #include "runtime/cpu/conv_matrix.h"
-#include "tests/runtime/kernels.h"
-
-typedef struct Place {
-    int64_t at[3];
-} Place;
-
-static int64_t spatial(const RtConv *p, const int64_t *dim)
-{
-    int64_t n = 1;
-
-    for (int k = 0; k < p->window.n; k++)
-        n *= dim[k];
-    return n;
-}
-
-static Place place_at(const RtConv *p, const int64_t *dim, int64_t i)
-{
-    Place q = {{0}};
-
-    for (int k = p->window.n - 1; k >= 0; k--) {
-        q.at[k] = i % dim[k];
-        i /= dim[k];
-    }
-    return q;
-}
-
-// The element of x under tap `t` of the window at y; -1 if it is padding.
-static int64_t under(const RtConv *p, int64_t y, int64_t t)
-{
-    Place q = place_at(p, p->y_dim, y), tap = place_at(p, p->window.size, t);
-    int64_t i = 0;
-
-    for (int k = 0; k < p->window.n; k++) {
-        const RtWindow *w = &p->window;
-        int64_t x = q.at[k] * w->stride[k] - w->low[k] + tap.at[k] * w->dilation[k];
-        if (x < 0 || x >= p->x_dim[k])
-            return -1;
-        i = i * p->x_dim[k] + x;
-    }
-    return i;
-}
-
-static int64_t at(bool is_last, int64_t n, int64_t channels, int64_t c, int64_t places, int64_t i)
-{
-    return is_last ? (n * places + i) * channels + c : (n * channels + c) * places + i;
-}
+#include "tests/runtime/convolution.h"
 
 typedef struct Tensors {
     float *x, *w, *y, *dx, *dw, *dy;
     int64_t nx, nw, ny;
 } Tensors;
-
-// For each place of y and tap: the element of x under it, as `under` says.
-static int64_t *all_under(const RtConv *p)
-{
-    int64_t taps = spatial(p, p->window.size), n = taps * spatial(p, p->y_dim);
-    int64_t *x = malloc(sizeof *x * (size_t)(n + 1));
-
-    for (int64_t i = 0; i < n; i++)
-        x[i] = under(p, i / taps, i % taps);
-    return x;
-}
 
 // Adds one product for each tap, channel pair and place to all three results.
 static void naive(const RtConv *p, const Tensors *t)
@@ -75,12 +19,13 @@ static void naive(const RtConv *p, const Tensors *t)
     for (int64_t n = 0; n < p->n; n++)
         for (int64_t o = 0; o < p->o; o++)
             for (int64_t i = 0; i < places; i++) {
-                int64_t y = at(p->y_last, n, p->o, o, places, i);
+                int64_t y = element_at(p->y_last, n, p->o, o, places, i);
                 double sum = 0, dy = (double)t->dy[y];
                 for (int64_t k = 0; k < taps; k++) {
                     int64_t place = x_place[i * taps + k];
                     for (int64_t c = 0; c < per && place >= 0; c++) {
-                        int64_t x = at(p->x_last, n, p->c, o / out * per + c, x_places, place);
+                        int64_t x =
+                            element_at(p->x_last, n, p->c, o / out * per + c, x_places, place);
                         int64_t w = (o * per + c) * taps + k;
                         sum += (double)t->x[x] * (double)t->w[w];
                         dx[x] += dy * (double)t->w[w];
