@@ -1,22 +1,12 @@
-// Matrix products of f32 by a unit for bf16. Each number is the sum of three bf16 numbers, high,
-// middle and low. Of their nine products six are computed; the other three are below the rounding
-// error of an f32 product (Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial
-// intelligence datatype for higher-precision computations", 2019). Sums are f32. Within a part of k
-// the small products are summed before the large ones, so that their sums have almost no rounding
-// error.
+// Matrix products of f32 by a unit for bf16: six products of parts for one of f32. Sums are f32.
+// Within a part of k the small products are summed before the large ones, so that their sums have
+// almost no rounding error.
 //
 // Differences from f32: infinities and numbers above 3.39e38 give NaN, and numbers below 2^-102
 // lose bits.
 #include "runtime/cpu/amx.h"
 
-bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
-{
-    enum { UNIT = 32 };
-    double all =
-        (double)rt_round_up(m, UNIT) * (double)rt_round_up(n, UNIT) * (double)rt_round_up(k, UNIT);
-
-    return all <= 1.6 * (double)m * (double)n * (double)k;
-}
+#include "runtime/cpu/amx_block.h"
 
 #if defined __AMX_TILE__ && defined __AMX_BF16__ && defined __linux__
 
@@ -25,13 +15,16 @@ bool rt_amx_fits(int64_t m, int64_t n, int64_t k)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A tile register has 16 rows of 16 words: f32, or pairs of bf16. A panel is packed in blocks of 32
-// numbers along k: the high parts of two registers, then the middle parts, then the low parts.
-enum { WIDTH = 16, DEEP = 2 * WIDTH, REGISTER = WIDTH * WIDTH, PART = 2 * REGISTER };
-enum { BLOCK = 3 * PART };          // words of a block
-enum { BYTES = 6 };                 // bytes of a packed number
-enum { REGISTERS = 4 * REGISTER };  // floats of a tile's sums
-enum { PANELS = 8 };
+enum {
+    WIDTH = RT_AMX_WIDTH,
+    DEEP = RT_AMX_DEEP,
+    REGISTER = RT_AMX_REGISTER,
+    PART = RT_AMX_PART,
+    BLOCK = RT_AMX_BLOCK,
+    BYTES = RT_AMX_BYTES,
+    REGISTERS = 4 * REGISTER,  // floats of a tile's sums
+    PANELS = 8
+};
 
 typedef struct Config {
     uint8_t palette, start, reserved[14];
@@ -51,114 +44,6 @@ static void begin(void)
 }
 
 static void end(void) { _tile_release(); }
-
-static inline uint32_t bits(float x)
-{
-    uint32_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-// The nearest bf16, ties away from zero, as a float's bits.
-static inline uint32_t nearest(float x) { return (bits(x) + 0x8000) & 0xffff0000; }
-
-static inline float as_float(uint32_t u)
-{
-    float x;
-
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
-// Splits WIDTH pairs of numbers into words of bf16, x in the lower and z in the upper half, for the
-// three parts. The low part is exact in bf16, unless it is tiny.
-static inline void split(uint32_t *to, const float *x, const float *z)
-{
-#pragma omp simd
-    for (int i = 0; i < WIDTH; i++) {
-        uint32_t x_high = nearest(x[i]), z_high = nearest(z[i]);
-        float x_residual = x[i] - as_float(x_high), z_residual = z[i] - as_float(z_high);
-        uint32_t x_middle = nearest(x_residual), z_middle = nearest(z_residual);
-        uint32_t x_low = bits(x_residual - as_float(x_middle));
-        uint32_t z_low = bits(z_residual - as_float(z_middle));
-
-        to[i] = x_high >> 16 | z_high;
-        to[PART + i] = x_middle >> 16 | z_middle;
-        to[2 * PART + i] = x_low >> 16 | (z_low & 0xffff0000);
-    }
-}
-
-// A matrix of at most DEEP by DEEP. If it is full and has contiguous rows, it is used in place;
-// otherwise it is copied to `room`, with zeros after its rows and columns.
-typedef struct Square {
-    const float *at;
-    int64_t step;
-} Square;
-
-static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, int64_t row,
-                        int64_t columns, int64_t column)
-{
-    bool is_whole = rows == DEEP && columns == DEEP;
-
-    if (is_whole && column == 1)
-        return (Square){x, row};
-    if (is_whole && row == 1) {
-        for (int64_t i = 0; i < DEEP; i += RT_TRANSPOSE_BLOCK)
-            for (int64_t j = 0; j < DEEP; j += RT_TRANSPOSE_BLOCK)
-                rt_transpose_block(room + i * DEEP + j, DEEP, x + i + j * column, column);
-        return (Square){room, DEEP};
-    }
-    memset(room, 0, sizeof(float) * DEEP * DEEP);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
-            room[i * DEEP + j] = x[i * row + j * column];
-    return (Square){room, DEEP};
-}
-
-// Prefetches the operand's next block at k. Always inlined: gcc removes a call that it finds to
-// have no effect.
-__attribute__((always_inline)) static inline void prefetch_block(const RtSide *s, int64_t k)
-{
-    for (int i = 0; i < DEEP; i++) {
-        const float *x = s->at + (s->k_step == 1 ? i * s->step + k : (k + i) * s->k_step);
-
-        __builtin_prefetch(x);
-        __builtin_prefetch(x + WIDTH);
-    }
-}
-
-// The order of k within a block is arbitrary, as long as both operands have the same: word i of a
-// row has numbers i and WIDTH + i.
-static void pack_rows(void *panel, const RtSide *a)
-{
-    float room[DEEP * DEEP] __attribute__((aligned(64)));
-    uint32_t *to = panel;
-
-    for (int64_t k = 0; k < a->k; k += DEEP, to += BLOCK) {
-        prefetch_block(a, k + DEEP);
-        Square s = square_of(room, a->at + k * a->k_step, a->n, a->step, rt_least(DEEP, a->k - k),
-                             a->k_step);
-        for (int i = 0; i < DEEP; i++)
-            split(to + i * WIDTH, s.at + i * s.step, s.at + i * s.step + WIDTH);
-    }
-}
-
-static void pack_columns(void *panel, const RtSide *b)
-{
-    float room[DEEP * DEEP] __attribute__((aligned(64)));
-    uint32_t *to = panel;
-
-    for (int64_t k = 0; k < b->k; k += DEEP, to += BLOCK) {
-        prefetch_block(b, k + DEEP);
-        Square s = square_of(room, b->at + k * b->k_step, rt_least(DEEP, b->k - k), b->k_step, b->n,
-                             b->step);
-        for (int i = 0; i < WIDTH; i++)
-            for (int j = 0; j < DEEP; j += WIDTH)
-                split(to + j * WIDTH + i * WIDTH, s.at + i * s.step + j,
-                      s.at + (WIDTH + i) * s.step + j);
-    }
-}
 
 // The intrinsics need constant register numbers: 0 to 3 for sums, 4 and 5 for rows, 6 and 7 for
 // columns.
@@ -397,8 +282,8 @@ const RtMicro *rt_micro_amx(void)
                                 .part = 128,
                                 .begin = begin,
                                 .end = end,
-                                .pack_rows = pack_rows,
-                                .pack_columns = pack_columns,
+                                .pack_rows = rt_amx_pack_rows,
+                                .pack_columns = rt_amx_pack_columns,
                                 .multiply = multiply};
     static _Atomic int state;  // 0: not asked yet, 1: no, 2: yes
 

@@ -3,6 +3,7 @@
 #include "runtime/cpu/conv_matrix.h"
 
 #include "runtime/cpu/amx.h"
+#include "runtime/cpu/amx_block.h"
 #include "runtime/cpu/gemm.h"
 #include "runtime/cpu/window.h"
 

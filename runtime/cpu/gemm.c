@@ -6,6 +6,7 @@
 #include "runtime/cpu/gemm.h"
 
 #include "runtime/cpu/amx.h"
+#include "runtime/cpu/amx_block.h"
 #include "runtime/cpu/tile.h"
 
 // Bytes of a packed block of a. With RT_BLOCK_K it is less than half of a second-level cache.
