@@ -1,9 +1,6 @@
 // Matrix products of f32 by a unit for bf16: six products of parts for one of f32. Sums are f32.
 // Within a part of k the small products are summed before the large ones, so that their sums have
-// almost no rounding error.
-//
-// Differences from f32: infinities and numbers above 3.39e38 give NaN, and numbers below 2^-102
-// lose bits.
+// almost no rounding error. Tiles of blocks whose numbers aren't split are summed by multiply-adds.
 #include "runtime/cpu/amx.h"
 
 #include "runtime/cpu/amx_block.h"
@@ -72,47 +69,52 @@ static void end(void) { _tile_release(); }
 
 enum { HIGH, MIDDLE, LOW };
 
-// Sums that are added to `to` during the next tile: to = c + base, plus the old `to` if is_more.
-// Without `base`: to += c. c and base have rows of DEEP.
+// Sums that are stored during the next tile: to = scale c, plus base if there is one, plus the old
+// `to` if is_more. c and base have rows of DEEP.
 typedef struct PendingSum {
     float *to;  // NULL: nothing is pending
-    int64_t step, width;
+    int64_t step, rows, width;
     const float *c, *base;  // base: may be NULL
+    float scale;
     bool is_more;
 } PendingSum;
 
-static inline void add_row(float *to, const float *c, const float *base, int64_t n, bool is_more)
+static inline void add_row(const PendingSum *l, float *to, const float *c, const float *base)
 {
-    for (int64_t j = 0; j < n; j += WIDTH)
-        if (!base)
+    float scale = l->scale;
+
+    for (int64_t j = 0; j < l->width; j += WIDTH)
+        if (!base && !l->is_more)
 #pragma omp simd
             for (int64_t k = j; k < j + WIDTH; k++)
-                to[k] += c[k];
-        else if (is_more)
+                to[k] = c[k] * scale;
+        else if (!base)
 #pragma omp simd
             for (int64_t k = j; k < j + WIDTH; k++)
-                to[k] += c[k] + base[k];
+                to[k] = RT_FMA(c[k], scale, to[k]);
+        else if (l->is_more)
+#pragma omp simd
+            for (int64_t k = j; k < j + WIDTH; k++)
+                to[k] += RT_FMA(c[k], scale, base[k]);
         else
 #pragma omp simd
             for (int64_t k = j; k < j + WIDTH; k++)
-                to[k] = c[k] + base[k];
+                to[k] = RT_FMA(c[k], scale, base[k]);
 }
 
 static inline void add_rows(const PendingSum *l, int64_t first, int64_t last)
 {
     for (int64_t i = first; l->to && i < last; i++)
-        add_row(l->to + i * l->step, l->c + i * DEEP, l->base ? l->base + i * DEEP : NULL, l->width,
-                l->is_more);
+        add_row(l, l->to + i * l->step, l->c + i * DEEP, l->base ? l->base + i * DEEP : NULL);
 }
 
 // A tile's product, and the work that is interleaved with it in equal parts: the pending sums of
-// the tile before are added to y, and addresses that are needed soon are prefetched, including the
+// the tile before are stored, and addresses that are needed soon are prefetched, including the
 // tile's own rows of y.
 typedef struct Tile {
     int64_t k;
     const uint32_t *a, *b;
-    float *to;  // the tile's sums, in whole registers, in rows of `step`
-    int64_t step;
+    float *c;  // the tile's sums, in rows of DEEP
     PendingSum pending;
     const char *prefetched;
     int64_t prefetch_bytes;
@@ -126,8 +128,8 @@ static inline void interleave(const Tile *t, int64_t iteration, int64_t iteratio
     int64_t end = rt_partition(t->prefetch_bytes, iteration + 1, iterations);
     int64_t last_row = rt_partition(t->y_rows, iteration + 1, iterations);
 
-    add_rows(&t->pending, rt_partition(DEEP, iteration, iterations),
-             rt_partition(DEEP, iteration + 1, iterations));
+    add_rows(&t->pending, rt_partition(t->pending.rows, iteration, iterations),
+             rt_partition(t->pending.rows, iteration + 1, iterations));
     for (int64_t i = rt_partition(t->prefetch_bytes, iteration, iterations); i < end; i += 64)
         __builtin_prefetch(t->prefetched + i, 0, 2);
     for (int64_t i = rt_partition(t->y_rows, iteration, iterations); i < last_row; i++) {
@@ -170,8 +172,8 @@ static inline void multiply_large(const Tile *t, bool is_tall, bool is_wide)
 
 static inline void multiply_tile(const Tile *t, bool is_tall, bool is_wide)
 {
-    int64_t row = t->step * (int64_t)sizeof(float);
-    float *below = t->to + WIDTH * t->step;
+    enum { ROW = DEEP * sizeof(float) };
+    float *below = t->c + WIDTH * DEEP;
 
     _tile_zero(0);
     _tile_zero(1);
@@ -179,23 +181,63 @@ static inline void multiply_tile(const Tile *t, bool is_tall, bool is_wide)
     _tile_zero(3);
     multiply_small(t, is_tall, is_wide);
     multiply_large(t, is_tall, is_wide);
-    _tile_stored(0, t->to, row);
+    _tile_stored(0, t->c, ROW);
     if (is_wide)
-        _tile_stored(1, t->to + WIDTH, row);
+        _tile_stored(1, t->c + WIDTH, ROW);
     if (is_tall)
-        _tile_stored(2, below, row);
+        _tile_stored(2, below, ROW);
     if (is_tall && is_wide)
-        _tile_stored(3, below + WIDTH, row);
+        _tile_stored(3, below + WIDTH, ROW);
 }
 
-static inline void multiply_rows(const Tile *t, int64_t rows, int64_t columns)
+static bool has_whole(const Tile *t)
 {
+    bool has = false;
+
+    for (int64_t k = 0, at = 0; k < t->k; k += DEEP, at += BLOCK)
+        has |= rt_amx_is_whole(t->a + at) || rt_amx_is_whole(t->b + at);
+    return has;
+}
+
+// The tile's product by multiply-adds.
+static void multiply_whole(const Tile *t)
+{
+    float a_room[DEEP * DEEP] __attribute__((aligned(64)));
+    float b_room[DEEP * DEEP] __attribute__((aligned(64)));
+
+    interleave(t, 0, 1);
+    memset(t->c, 0, sizeof(float) * REGISTERS);
+    for (int64_t at = 0; at < rt_ceil_div(t->k, DEEP) * BLOCK; at += BLOCK) {
+        const float *a = rt_amx_unpack_rows(a_room, t->a + at),
+                    *b = rt_amx_unpack_columns(b_room, t->b + at);
+
+        for (int i = 0; i < DEEP; i++) {
+            float s[DEEP];
+
+            memcpy(s, t->c + i * DEEP, sizeof s);
+            for (int k = 0; k < DEEP; k++)
+#pragma omp simd
+                for (int j = 0; j < DEEP; j++)
+                    s[j] = RT_FMA(a[i * DEEP + k], b[k * DEEP + j], s[j]);
+            memcpy(t->c + i * DEEP, s, sizeof s);
+        }
+    }
+}
+
+// Returns the factor of the sums.
+static inline float multiply_rows(const Tile *t, int64_t rows, int64_t columns)
+{
+    if (has_whole(t)) {
+        multiply_whole(t);
+        return 1;
+    }
     if (rows > WIDTH && columns > WIDTH)
         multiply_tile(t, true, true);
     else if (rows > WIDTH)
         multiply_tile(t, true, false);
     else
         multiply_tile(t, false, true);
+    return RT_AMX_UNSCALE;
 }
 
 // One part of k. The sums of all parts except the last are kept in `sums`, and y is updated once,
@@ -218,27 +260,25 @@ static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, flo
     for (int64_t i = 0; i * DEEP < s->m; i++) {
         int64_t rows = rt_least(DEEP, s->m - i * DEEP);
         float *y = s->y + i * DEEP * s->y_m, *sums = x->sums + i * REGISTERS;
-        bool is_whole = is_even && rows == DEEP, is_kept = !x->is_last || !is_whole;
-        bool is_new = x->is_first && (is_kept || !s->is_more);
-        float *to = is_kept ? sums : y;
-        int64_t step = is_kept ? DEEP : s->y_m;
+        bool is_kept = !x->is_last || !is_even || rows < DEEP;
 
         t->a = (const uint32_t *)(x->a + i * s->a_step);
         t->prefetched = x->prefetched + i * t->prefetch_bytes;
         t->y = y;
         t->y_rows = x->is_last && is_even ? rows : 0;
         t->y_step = s->y_m;
-        t->to = is_new ? to : c[i % 2];
-        t->step = is_new ? step : DEEP;
-        multiply_rows(t, rows, s->n);
-        t->pending = (PendingSum){.to = is_new ? NULL : to,
-                                  .step = step,
-                                  .width = is_kept ? DEEP : s->n,
-                                  .c = c[i % 2],
+        t->c = c[i % 2];
+        float scale = multiply_rows(t, rows, s->n);
+        t->pending = (PendingSum){.to = is_kept ? sums : y,
+                                  .step = is_kept ? DEEP : s->y_m,
+                                  .rows = rows > WIDTH ? DEEP : WIDTH,
+                                  .width = rows > WIDTH && s->n <= WIDTH ? WIDTH : DEEP,
+                                  .c = t->c,
                                   .base = is_kept || x->is_first ? NULL : sums,
-                                  .is_more = s->is_more};
-        if (x->is_last && !is_whole) {
-            add_rows(&t->pending, 0, DEEP);
+                                  .scale = scale,
+                                  .is_more = is_kept ? !x->is_first : s->is_more};
+        if (x->is_last && is_kept) {
+            add_rows(&t->pending, 0, t->pending.rows);
             rt_store_edge(s, y, rows, sums, DEEP, s->is_more);
             t->pending.to = NULL;
         }
@@ -261,7 +301,7 @@ static void multiply(const RtStrip *s)
                    .is_last = at + s->part >= s->k};
         multiply_chain(s, &x, &t, c);
     }
-    add_rows(&t.pending, 0, DEEP);
+    add_rows(&t.pending, 0, t.pending.rows);
 }
 
 // Linux permits AMX only to processes that ask for it.
@@ -279,7 +319,7 @@ const RtMicro *rt_micro_amx(void)
                                 .panels = PANELS,
                                 .bytes = BYTES,
                                 .k_unit = DEEP,
-                                .part = 128,
+                                .part = RT_AMX_CHAIN,
                                 .begin = begin,
                                 .end = end,
                                 .pack_rows = rt_amx_pack_rows,

@@ -2,8 +2,6 @@
 //
 // We don't use oneDNN's matrix product. Version 2.6 has no fast path for strided operands, its
 // fallback allocates at every call, and on dense operands it isn't faster.
-#include <math.h>
-
 #include "runtime/cpu/gemm.h"
 
 typedef struct Dot {
@@ -151,29 +149,6 @@ static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float
     }
 }
 
-// A matrix unit replaces every NaN by its own. But --check-arena needs the bits of the operand's
-// NaN, to name the buffer. So this recomputes NaN results with multiply-adds, which propagate the
-// bits.
-static void restore_nans(const Dot *d, float *y, const float *a, const float *b)
-{
-    const RtDot *p = &d->p;
-
-    for (int64_t row = 0; row < d->batches * p->m; row++) {
-        Start s = batch_start(p, row / p->m);
-        int64_t i = row % p->m;
-
-        for (int64_t j = 0; j < p->n; j++) {
-            float *to = y + s.y + i * p->y_m + j * p->y_n, sum = 0;
-
-            for (int64_t k = 0; isnan(*to) && k < p->k; k++)
-                sum =
-                    RT_FMA(a[s.a + i * p->a_m + k * p->a_k], b[s.b + k * p->b_k + j * p->b_n], sum);
-            if (isnan(sum))
-                *to = sum;
-        }
-    }
-}
-
 void rt_dot(Rt *rt, int kernel, void *y, const void *left, const void *right)
 {
     const Dot *d = rt->kernel[kernel];
@@ -189,9 +164,6 @@ void rt_dot(Rt *rt, int kernel, void *y, const void *left, const void *right)
             float *column = (float *)y + j * p->y_n;
             matrix_vector(rt, d, column, a, b);
         }
-    else {
+    else
         matrices(rt, d, y, a, b);
-        if (rt->watch)
-            restore_nans(d, y, a, b);
-    }
 }

@@ -168,12 +168,40 @@ static void test_not_finite(void **state)
         }
 }
 
+// --check-arena needs the bits of an operand's NaN in the result, to name the buffer.
+static void test_bits_of_nan(void **state)
+{
+    const uint32_t of_nan = 0xfffffff5;
+    const RtMicro *list[3];
+    Random r = {4};
+
+    for (int l = 0, n = micros(list); l < n; l++)
+        for (int i = 0; i < 2; i++) {
+            RtGemm g = {.m = 6, .n = 15, .k = 40, .b_k = 15, .b_n = 1, .y_m = 15, .y_n = 1};
+            float *a = draw_floats(&r, 240), *b = draw_floats(&r, 600), y[90];
+            bool is_by_column = list[l] == &rt_micro_columns;
+
+            g.a_m = is_by_column ? 1 : 40;
+            g.a_k = is_by_column ? 6 : 1;
+            memcpy(i == 0 ? &a[3 * g.a_m + 7 * g.a_k] : &b[7 * 15 + 3], &of_nan, sizeof of_nan);
+            tile(list[l], &g, y, a, b, false);
+            for (int j = 0; j < 90; j++) {
+                uint32_t bits;
+                memcpy(&bits, &y[j], sizeof bits);
+                assert_int_equal(bits == of_nan, i == 0 ? j / 15 == 3 : j % 15 == 3);
+            }
+            free(a);
+            free(b);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_bits_of_nan),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
