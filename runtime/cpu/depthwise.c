@@ -9,7 +9,10 @@
 
 enum { LANES = 16, MAX_TAPS = 128 };
 
+// LanesAt: in memory, aligned as a float only. Functions neither take nor return Lanes: how they
+// would depends on the CPU's vectors, and gcc warns of it.
 typedef float Lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef Lanes LanesAt __attribute__((aligned(4), may_alias));
 
 typedef struct Depthwise {
     RtKernel base;
@@ -27,14 +30,6 @@ bool rt_depthwise_fits(const RtConv *p)
            (size == 5 || size == 7) && rt_product(p->window.size, p->window.n) <= MAX_TAPS;
 }
 
-static inline Lanes load(const float *x)
-{
-    Lanes v;
-
-    memcpy(&v, x, sizeof v);
-    return v;
-}
-
 // Adds the contribution of one row of y to the sums of a row of the window. x is the row under tap
 // 0 of position 0, as if there were no padding. Inlined, so that `size` is a constant.
 static inline __attribute__((always_inline)) void add_row(const Depthwise *d, int size, float *sum,
@@ -46,24 +41,24 @@ static inline __attribute__((always_inline)) void add_row(const Depthwise *d, in
     Lanes s[7];
 
     for (int k = 0; k < size; k++)
-        s[k] = load(sum + k * LANES);
+        s[k] = *(const LanesAt *)(sum + k * LANES);
     for (int64_t j = 0; j < q->y_dim[2]; j++, start += q->stride[2]) {
-        Lanes y = load(dy + j * d->c);
+        Lanes y = *(const LanesAt *)(dy + j * d->c);
         const float *at = x + start * d->c;
         if (j >= d->first && j < d->last) {
 #pragma GCC unroll 7
             for (int k = 0; k < size; k++)
-                s[k] += y * load(at + k * tap);
+                s[k] += y * *(const LanesAt *)(at + k * tap);
             continue;
         }
 #pragma GCC unroll 7
         for (int k = 0; k < size; k++) {
             int64_t i = start + k * q->dilation[2];
-            s[k] += y * load(i >= 0 && i < q->x_dim[2] ? at + k * tap : zeros);
+            s[k] += y * *(const LanesAt *)(i >= 0 && i < q->x_dim[2] ? at + k * tap : zeros);
         }
     }
     for (int k = 0; k < size; k++)
-        memcpy(sum + k * LANES, &s[k], sizeof s[k]);
+        *(LanesAt *)(sum + k * LANES) = s[k];
 }
 
 static void add_row_of(const Depthwise *d, float *sum, const float *x, const float *dy)
