@@ -13,7 +13,7 @@ typedef struct Request {
     const char *word[2];  // what to do, and the folder
     const char *output;
     const char *onnx;  // the model to copy; NULL: export the weights alone
-    Strings bind, shape;
+    Strings bind, shape, tie;
     int step;  // 0: any
     bool best;
 } Request;
@@ -29,6 +29,8 @@ static const OptionDef options[] = {
      "the size of a named dim of the model, as for the compiler (1)", .check = check_bind},
     {"--shape", "INPUT=N,N", &option_texts, AT(shape),
      "the shape of an input of the model, as for the compiler", .check = check_shape},
+    {"--tie", "A=B", &option_texts, AT(tie), "initializer B of the model is A, as for the compiler",
+     .check = check_tie},
     {"--step", "N", &option_count, AT(step),
      "only the checkpoint after step N (all; of export the last one)", .most = INT_MAX},
     {"--best", NULL, &option_flag, AT(best),
@@ -194,8 +196,12 @@ static int export_weights(Arena *a, const Request *r, const char *path, int64_t 
 
 static int export_copy(Arena *a, const Request *r, const char *path, int64_t step, Diag *d)
 {
-    ExportModel o = {
-        .model = r->onnx, .bind = r->bind, .shape = r->shape, .weights = path, .output = r->output};
+    ExportModel o = {.model = r->onnx,
+                     .bind = r->bind,
+                     .shape = r->shape,
+                     .tie = r->tie,
+                     .weights = path,
+                     .output = r->output};
     bool has_data = false;
 
     if (!export_model(a, &o, &has_data, d))
@@ -242,8 +248,8 @@ int checkpoint_command(Arena *a, int argc, char **argv)
         complain(&status, exports ? "export needs -o FILE" : "-o is for export alone");
     else if (r.onnx && !exports)
         complain(&status, "--onnx is for export alone");
-    else if ((r.bind.n || r.shape.n) && !r.onnx)
-        complain(&status, "%s needs --onnx", r.bind.n ? "--bind" : "--shape");
+    else if ((r.bind.n || r.shape.n || r.tie.n) && !r.onnx)
+        complain(&status, "%s needs --onnx", r.bind.n ? "--bind" : r.shape.n ? "--shape" : "--tie");
     else if (r.best && (!exports || r.step))
         complain(&status,
                  r.step ? "--best and --step: say one of them" : "--best is for export alone");

@@ -36,7 +36,7 @@ typedef struct Options {
     const char *input;
     const char *output;  // -o; NULL: the input's base name, or stdout for a text
     Strings written;     // the files that the command writes; of a folder, the files directly in it
-    Strings bind, shape, freeze, no_decay, padding, stop, pin;
+    Strings bind, shape, freeze, no_decay, padding, tie, stop, pin;
     const char *loss, *optimizer;
     const char *dump_after;
     const Target *target;

@@ -25,6 +25,9 @@ static bool write_copy(Arena *a, const ExportModel *o, const RtSafe *values, boo
                        .n_bind = o->bind.n,
                        .shape = o->shape.s,
                        .n_shape = o->shape.n,
+                       .tie = o->tie.s,
+                       .n_tie = o->tie.n,
+                       .only_weights = true,
                        .unbound = 1,
                        .accumulate = 1,
                        .training = true};

@@ -8,7 +8,7 @@
 // write.
 typedef struct ExportModel {
     const char *model;
-    Strings bind, shape;
+    Strings bind, shape, tie;
     const char *weights, *output;
 } ExportModel;
 

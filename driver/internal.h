@@ -87,6 +87,7 @@ bool check_bind_or_range(const char *s, int *status);  // DIM=N or DIM=A..B
 bool check_shape(const char *s, int *status);          // INPUT=N,N
 bool check_padding(const char *s, int *status);        // GLOB=K
 bool check_pin(const char *s, int *status);            // GLOB=SPEC
+bool check_tie(const char *s, int *status);            // A=B
 bool check_mesh(const char *s, int *status);
 bool check_preset(const char *s, int *status);
 bool check_pass(const char *s, int *status);

@@ -174,6 +174,9 @@ static const OptionDef table[] = {
      "embedding tables whose row K gets no gradient, as with PyTorch's\n"
      "padding_idx, which an exporter may lose",
      .check = check_padding, .use = USE_GRAPH},
+    {"--tie", "A=B", &option_texts, AT(tie),
+     "initializer B is A: one parameter that the file has twice", .check = check_tie,
+     .use = USE_GRAPH},
     {"--stop-gradient", "GLOB", &option_texts, AT(stop),
      "values and modules through which no gradient flows: no_grad blocks, and\n"
      "what detach() an exporter has dropped",

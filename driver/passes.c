@@ -323,6 +323,8 @@ static int enter_model(Run *r, bool training, Weights *w)
                        .n_freeze = o->freeze.n,
                        .padding = o->padding.s,
                        .n_padding = o->padding.n,
+                       .tie = o->tie.s,
+                       .n_tie = o->tie.n,
                        .stop = o->stop.s,
                        .n_stop = o->stop.n};
 

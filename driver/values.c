@@ -146,6 +146,14 @@ bool check_padding(const char *s, int *status)
            complain(status, "--padding-index: '%s' is not of the form GLOB=K", s);
 }
 
+bool check_tie(const char *s, int *status)
+{
+    const char *equals = strchr(s, '=');
+
+    return (equals && equals > s && equals[1]) ||
+           complain(status, "--tie: '%s' is not of the form A=B", s);
+}
+
 bool check_pin(const char *s, int *status)
 {
     const char *equals = strrchr(s, '=');
@@ -285,6 +293,7 @@ static const char *needs_onnx(const Options *o)
            : o->shape.n           ? "--shape"
            : o->freeze.n          ? "--freeze"
            : o->padding.n         ? "--padding-index"
+           : o->tie.n             ? "--tie"
            : o->stop.n            ? "--stop-gradient"
            : o->frozen_batch_norm ? "--frozen-batch-norm"
                                   : NULL;

@@ -22,6 +22,9 @@ typedef struct ImportOptions {
     int n_freeze;
     const char *const *padding;  // "GLOB=K": row K of these embedding tables gets no gradient
     int n_padding;
+    const char *const *tie;  // "A=B": the initializer B is the parameter A
+    int n_tie;
+    bool only_weights;  // nothing is trained, the places of the weights are wanted: no warnings
     const char *const *stop;  // globs: values and modules through which no gradient flows
     int n_stop;
 } ImportOptions;

@@ -116,7 +116,8 @@ static void warn(const Import *x)
             "computed them from parameters (torch.onnx.export: optimize=False)",
             x->n_unmarked, x->unmarked);
     warn_padding(x);
-    stop_warn(x);
+    if (!x->o->only_weights)
+        stop_warn(x);
     if (x->has_batch_statistics)
         diag_warn(x->diag, "batch norms in training mode use each batch's statistics: samples that "
                            "fill up an incomplete last batch count too");
@@ -135,6 +136,8 @@ Graph *import_model(Import *x, Weights *w)
     x->stop_used = arena_array(x->scratch, bool, x->o->n_stop + 1);
     scan_functions(x);
     params_scan(x);
+    if (!tie_scan(x))
+        return NULL;
     bool ok = walk_model(x, &f);
     frame_close(&f);
     if (!ok)
@@ -144,6 +147,8 @@ Graph *import_model(Import *x, Weights *w)
     if (!fold(x->g, x->diag))
         return NULL;
     drop_unused(x);
+    if (x->o->training && !x->o->only_weights)
+        tie_warn(x);
     if (w)
         list_weights(x, w);
     return x->g;

@@ -122,6 +122,9 @@ typedef struct Import {
     bool *padding_used;  // by index in o->padding: does it match a table's name?
     int8_t *batch_axis;  // by ValueId: 1 + the dim that holds the batch
     int n_batch_axis, cap_batch_axis;
+    Map tied;  // initializer, by part_key → 1 + index in tie_first
+    const Onnx__TensorProto **tie_first;
+    int n_tied, cap_tied;
     bool *learned;  // by ValueId: does a gradient flow from it to a parameter?
     int n_learned, cap_learned;
     bool *stop_used;          // by index in o->stop: does it match a name?
@@ -268,6 +271,13 @@ ValueId constant_ints(Graph *g, int n, const int64_t *v);  // i64[n]
 void params_scan(Import *x);  // reads the exporter's marks
 ValueId params_value(Import *x, const Onnx__TensorProto *t);
 ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l);
+Weight params_weight(const Import *x, const char *name, const Literal *l);  // its place
+
+// ---- tensors that are in the file twice (tie.c) ----
+bool tie_scan(Import *x);  // reads --tie; false after an error
+// The tensor that --tie makes `t`: itself if it says nothing.
+const Onnx__TensorProto *tie_first(const Import *x, const Onnx__TensorProto *t);
+void tie_warn(const Import *x);
 
 // ---- what the compiler knows (known.c) ----
 
@@ -319,6 +329,9 @@ void weights_close(Opened *s);
 // Describes the weights as the user knows them: with their own shapes, in the order of `w`, without
 // data. `t` has room for w->n.
 bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d);
+// Returns the bytes of a weight that is in a file. They stay until `s` opens another file. NULL
+// after an error.
+const uint8_t *weights_data(const Weights *w, const Weight *weight, Opened *s, Diag *d);
 // Appends the bytes of a weight to a file. `s` keeps open what they are in.
 bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d);
 

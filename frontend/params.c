@@ -96,6 +96,23 @@ static void note_tensor(Import *x, const Onnx__TensorProto *t, ValueId v)
         (WeightTensor){.place = (int64_t)t->place, .name = value_of(x->g, v)->name};
 }
 
+Weight params_weight(const Import *x, const char *name, const Literal *l)
+{
+    Weight w = {.name = name, .dtype = l->dtype, .bytes = l->bytes};
+    const uint8_t *data = l->data;
+
+    if (l->location) {
+        w.path = arena_string(x->arena, "%s", l->location);
+        w.offset = l->offset;
+    } else if (data >= x->data && data < x->data + x->size) {
+        w.path = "";
+        w.offset = data - x->data;
+    } else {
+        w.data = data;
+    }
+    return w;
+}
+
 ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l)
 {
     const char *place = place_of(x, l);
@@ -107,25 +124,16 @@ ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l
         return v;
     }
     Weight *w = arena_push(x->arena, x->weights, x->n_weights, x->cap_weights);
-    *w = (Weight){.name = free_name(x, name), .dtype = l->dtype, .bytes = l->bytes};
-    const uint8_t *data = l->data;
-    if (l->location) {
-        w->path = arena_string(x->arena, "%s", l->location);
-        w->offset = l->offset;
-    } else if (data >= x->data && data < x->data + x->size) {
-        w->path = "";
-        w->offset = data - x->data;
-    } else {
-        w->data = data;
-    }
+    *w = params_weight(x, free_name(x, name), l);
     v = graph_value(x->g, kind, w->name, l->dtype, l->rank, l->dim);
     map_set(&x->places, place, v);
     note_tensor(x, l->origin, v);
     return v;
 }
 
-ValueId params_value(Import *x, const Onnx__TensorProto *t)
+ValueId params_value(Import *x, const Onnx__TensorProto *of)
 {
+    const Onnx__TensorProto *t = tie_first(x, of);
     Literal l;
 
     if (!literal_read(x, t, t->name, &l))
@@ -136,5 +144,7 @@ ValueId params_value(Import *x, const Onnx__TensorProto *t)
     bool is_buffer = mark == MARK_BUFFER || is_frozen(x, t->name);
     if (x->has_marks && !mark && !is_buffer && !x->n_unmarked++)
         x->unmarked = t->name;
-    return params_add(x, is_buffer ? VALUE_BUFFER : VALUE_PARAMETER, t->name, &l);
+    ValueId v = params_add(x, is_buffer ? VALUE_BUFFER : VALUE_PARAMETER, t->name, &l);
+    note_tensor(x, of, v);
+    return v;
 }

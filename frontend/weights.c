@@ -81,8 +81,26 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
     return true;
 }
 
+const uint8_t *weights_data(const Weights *w, const Weight *weight, Opened *s, Diag *d)
+{
+    if (!open_source(w, weight->path, s, d))
+        return NULL;
+    int64_t size = (int64_t)s->map.size;
+    if (weight->offset > size || weight->bytes > size - weight->offset) {
+        diag_error(d,
+                   "weight '%.200s' needs %" PRId64 " bytes at %" PRId64
+                   " of '%.200s', which has only %zu",
+                   weight->name, weight->bytes, weight->offset,
+                   *weight->path ? weight->path : "the model", s->map.size);
+        return NULL;
+    }
+    return (const uint8_t *)s->map.data + weight->offset;
+}
+
 bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
 {
+    RtFileError error;
+
     if (signal_is_pending()) {
         diag_error(d, "stopped, so nothing was written");
         return false;
@@ -93,19 +111,10 @@ bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out,
     }
     if (!weight->bytes)
         return true;
-    if (!open_source(w, weight->path, s, d))
+    const uint8_t *data = weights_data(w, weight, s, d);
+    if (!data)
         return false;
-    int64_t size = (int64_t)s->map.size;
-    RtFileError error;
-    if (weight->offset > size || weight->bytes > size - weight->offset) {
-        diag_error(d,
-                   "weight '%.200s' needs %" PRId64 " bytes at %" PRId64
-                   " of '%.200s', which has only %zu",
-                   weight->name, weight->bytes, weight->offset,
-                   *weight->path ? weight->path : "the model", s->map.size);
-        return false;
-    }
-    rt_out_write(out, s->map.data + weight->offset, (size_t)weight->bytes);
+    rt_out_write(out, data, (size_t)weight->bytes);
     // The pages aren't needed again.
     (void)madvise((void *)s->map.data, s->map.size, MADV_DONTNEED);
     return rt_map_check(&s->map, &error) || source_error(w, weight->path, error.text, d);

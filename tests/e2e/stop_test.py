@@ -81,6 +81,9 @@ class Stops:
     def __init__(self, shardcc, work, checks):
         self.shardcc, self.work, self.checks = shardcc, work, checks
 
+    def check(self, name, ok, said=""):
+        self.checks.check(name, ok, "" if ok else str(said).replace("\n", " | "))
+
     def compile(self, path, name, *options):
         """Returns the warnings."""
         said = run(self.shardcc, path, "-o", name, *TRAIN, *options, "--verify", "--cc", QUICK_CC, cwd=self.work)
@@ -96,7 +99,7 @@ class Stops:
     def compare(self, what, found, loss, gradients):
         self.checks.close(f"{what}: loss", found[0], loss, 1e-5)
         missing = sorted(set(found[1]) ^ set(gradients))
-        self.checks.check(f"{what}: names of gradients", not missing, " ".join(missing))
+        self.check(f"{what}: names of gradients", not missing, " ".join(missing))
         for n in sorted(set(gradients) & set(found[1])):
             self.checks.close(f"{what}: {n}", found[1][n], gradients[n], 2e-4)
 
@@ -108,11 +111,11 @@ class Stops:
             options = map(str, arrays[f"{net}/options"])
             write_data(self.work / net, {"x": arrays[f"{net}/x"]})
             said = self.compile(path, "net", *options)
-            self.checks.check(f"{net}: warnings", said == "".join(UNTRAINED.format(net, *w) for w in WARNINGS.get(net, [])) or "target_" in net, said)
+            self.check(f"{net}: warnings", said == "".join(UNTRAINED.format(net, *w) for w in WARNINGS.get(net, [])) or "target_" in net, said)
             self.compare(net, self.step("net", net), arrays[f"{net}/loss"], gradients)
             if net.startswith("attention"):
                 text = run(self.shardcc, path, *TRAIN, "--dump-after", "patterns").partition("\n}\n")[0]
-                self.checks.check(f"{net}: fused", ("= attention(" in text) == (net in FUSED))
+                self.check(f"{net}: fused", ("= attention(" in text) == (net in FUSED))
 
     def ranks(self):
         """The layers on two ranks, unfused, with micro-batches, and from texts of the passes before gradients."""
@@ -122,10 +125,10 @@ class Stops:
         for name in "import", "fold", "blocks":
             texts.append(self.work / f"{name}.ir")
             run(self.shardcc, path, *TRAIN, "--dump-after", name, "-o", texts[-1])
-            self.checks.check(f"{name}: stops in the text", "stop_gradient(" in texts[-1].read_text())
+            self.check(f"{name}: stops in the text", "stop_gradient(" in texts[-1].read_text())
         run(self.shardcc, path, *TRAIN, "--dump-after", "autodiff", "-o", self.work / "after.ir")
         after = (self.work / "after.ir").read_text()
-        self.checks.check("no stops behind autodiff, and one loop", "stop_gradient" not in after and 'class 1 "layers" 4' in after)
+        self.check("no stops behind autodiff, and one loop", "stop_gradient" not in after and 'class 1 "layers" 4' in after)
         for name, source, ranks, *options in [("two ranks", path, 2, "--ranks", "2", "--mesh", "dp=2"), ("unfused", path, 1, "--no-fuse")]:
             self.compile(source, "net", *options)
             self.compare(name, self.step("net", "layers", ranks), arrays["layers/loss"], gradients)
@@ -150,12 +153,12 @@ class Stops:
             path = self.work / f"{name}.onnx"
             path.write_bytes(model(nodes, [value("x", "f32", [2, 4])], [value("loss", "f32", [])], stored, functions=functions))
             said = self.compile(path, name, *options)
-            self.checks.check(f"{name}: warning", said == (f"{name}.onnx: warning: {warning}\n" if warning else ""), said)
+            self.check(f"{name}: warning", said == (f"{name}.onnx: warning: {warning}\n" if warning else ""), said)
             gradient = (1 if stops else 2) * x.T @ (x @ w) / 6
             self.compare(name, self.step(name, "x"), ((x @ w) ** 2).mean(), {"w": gradient})
             text = run(self.shardcc, path, "--emit", "ir", *options, cwd=self.work).partition("\n}\n")
-            self.checks.check(f"{name}: a stop in the graph of training", ("stop_gradient" in text[0]) == stops)
-            self.checks.check(f"{name}: no stop in the graph of predictions", "stop_gradient" not in text[2])
+            self.check(f"{name}: a stop in the graph of training", ("stop_gradient" in text[0]) == stops)
+            self.check(f"{name}: no stop in the graph of predictions", "stop_gradient" not in text[2])
 
     def predictions(self):
         """A text with a stop that only predicts."""
@@ -163,7 +166,7 @@ class Stops:
         text += '  %b f32[2,3] = stop_gradient(%a)\n  %y f32[2,3] = mul(%x, %b)\n  output model "y" %y\n}\n'
         (self.work / "p.ir").write_text(text)
         said = run(self.shardcc, "p.ir", "-o", "p", "--cc", QUICK_CC, "--init", "normal(1)", cwd=self.work)
-        self.checks.check("a text with a stop that predicts", "1 rank" in said, said)
+        self.check("a text with a stop that predicts", "1 rank" in said, said)
 
 
 def test(stops):
