@@ -116,6 +116,13 @@ static void warn(const Import *x)
             "computed them from parameters (torch.onnx.export: optimize=False)",
             x->n_unmarked, x->unmarked);
     warn_padding(x);
+    if (x->n_biased && !x->o->only_weights)
+        diag_warn(x->diag,
+                  "batch norms exported in training mode (%d, the first is node '%.200s') have the "
+                  "running variance of a batch's values, as ONNX defines it, and not PyTorch's, "
+                  "which is %" PRId64 "/%" PRId64 " times as large there (export model.eval() to "
+                  "get that)",
+                  x->n_biased, x->biased, x->biased_count, x->biased_count - 1);
     if (!x->o->only_weights)
         stop_warn(x);
     if (x->has_batch_statistics)

@@ -157,11 +157,20 @@ static bool uses_batch(const Op *o)
 }
 
 // PyTorch's running variance is the unbiased one. If the model itself is in training mode, the
-// variance stays biased, as ONNX defines it.
+// variance stays biased, as ONNX defines it, and a warning says so.
 static ValueId running_variance(Op *o, ValueId variance, int64_t count)
 {
-    if (trains_itself(o) || count < 2)
+    Import *x = o->x;
+
+    if (count < 2)
         return variance;
+    if (trains_itself(o)) {
+        if (x->o->training && !x->n_biased++) {
+            x->biased = x->g->source->name;
+            x->biased_count = count;
+        }
+        return variance;
+    }
     return make_mul(o->g, variance,
                     scalar_like(o->g, variance, (double)count / (double)(count - 1)));
 }

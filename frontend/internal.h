@@ -117,6 +117,11 @@ typedef struct Import {
     const char *unmarked;  // the first parameter without a mark
     // A batch norm stays in training mode and uses batch statistics, see only_predicts.
     bool has_batch_statistics;
+    // Batch norms whose running variance is the biased one; the first of them, and the number of
+    // values that its variance is of.
+    int n_biased;
+    const char *biased;
+    int64_t biased_count;
     ValueId seed, step, micro;  // made when the first random node needs them
     int n_random;
     bool *padding_used;  // by index in o->padding: does it match a table's name?

@@ -133,7 +133,14 @@ class Onnx:
             nodes += [node("Relu", [f"b{k}"], [b])]
         initializers = [tensor(n, a) for n, a in w.items()] + [tensor(f"w{k}", a) for k, a in enumerate(layers) if has_layers]
         data = model(nodes, [value("x", "f32", shape)], [value("y", "f32", shape)], initializers)
-        self.compile(f"train{i}", data, "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0)", "--accumulate", parts)
+        said = self.compile(f"train{i}", data, "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0)", "--accumulate", parts)
+        n = BATCH // parts * (1 if has_layers else 5)
+        warning = (
+            f"train{i}.onnx: warning: batch norms exported in training mode ({uses}, the first is node 'norm0') have the "
+            "running variance of a batch's values, as ONNX defines it, and not PyTorch's, which is "
+            f"{n}/{n - 1} times as large there (export model.eval() to get that)"
+        )
+        self.checks.check(f"train{i}: {'a' if mode else 'no'} warning", ("warning" in said, warning in said) == (bool(mode), bool(mode)), said.replace("\n", " | "))
         write_data(self.work / f"data{i}", {"x": x, "target": x})
         run(f"./train{i}", "--data", f"data{i}", "--no-shuffle", "--quiet", "--save", f"saved{i}", "--check-arena", cwd=self.work)
         found = read_safetensors(self.work / f"saved{i}")
