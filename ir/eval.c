@@ -69,7 +69,7 @@ static Tensor filled(Arena *a, const Value *v)
     return t;
 }
 
-void graph_eval(const Graph *g, Arena *a, Tensor *values)
+void graph_fill(const Graph *g, Arena *a, Tensor *values)
 {
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
@@ -79,6 +79,11 @@ void graph_eval(const Graph *g, Arena *a, Tensor *values)
         else if (has_fill && !values[v].f && !values[v].i)
             values[v] = filled(a, x);
     }
+}
+
+void graph_eval(const Graph *g, Arena *a, Tensor *values)
+{
+    graph_fill(g, a, values);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         Arena *scratch = arena_new();

@@ -464,6 +464,8 @@ void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor
 // Evaluates the graph. The caller sets `values` (by ValueId) of all values without a producer,
 // except constants; graph_eval sets all others.
 void graph_eval(const Graph *g, Arena *a, Tensor *values);
+// Sets the constants, and the states, zeros and hypers that the caller left, as graph_eval does.
+void graph_fill(const Graph *g, Arena *a, Tensor *values);
 
 // ---- passes, in this order ----
 

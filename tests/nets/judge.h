@@ -14,6 +14,7 @@
 
 #include "generator/generator.h"
 #include "ir/ir.h"
+#include "ir/values/values.h"
 #include "lower/lower.h"
 
 // The target of the nets' programs is chosen when the test is linked: target_cpu.c or
@@ -78,12 +79,7 @@ void verdict_check(Verdict *v, const Program *p);              // gives what pro
 Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bound);
 // Does so for all values without producer, except constants and zeros; by ValueId.
 Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a);
-// Copies the graph in f64. `map` gives its values, indexed by the values of `g`.
-Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
-
-// Evaluates a graph in f64 with an error in each result that is as large as the rounding of f32.
-void graph_shake(const Graph *g, Arena *a, Tensor *value, uint64_t seed);
-Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y);
+Feed numbers_feed(const Subject *s);  // the same for each micro-batch
 
 // ---- oracle ----
 

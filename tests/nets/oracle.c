@@ -181,7 +181,7 @@ bool oracle_eval(Oracle *o, const Graph *made)
     Tensor *rough[2];
     for (int k = 0; k < 2; k++) {
         rough[k] = numbers_all(o->predict, o->s, 0, o->arena);
-        graph_shake(o->predict, o->arena, rough[k], (uint64_t)k + 1);
+        graph_shake(o->predict, o->arena, rough[k], &(Shake){(uint64_t)k + 1, F32_ROUNDING});
     }
     o->roughly = tensor_rough(o->arena, &o->predicted[y], &rough[0][y], &rough[1][y]);
     // Where numbers are huge, a comparison in f32 proves nothing.
@@ -190,12 +190,21 @@ bool oracle_eval(Oracle *o, const Graph *made)
 
 // ---- slopes ----
 
-// The loss after parameter v moves by `h` along the direction. Evaluates only the nodes that
-// depend on v.
-static double moved_loss(const Oracle *o, ValueId v, const double *direction, double h,
-                         const bool *is_moved)
+// A parameter that moves along a direction.
+typedef struct Move {
+    const Oracle *o;
+    ValueId v;
+    const double *direction;
+    const bool *is_moved;  // by ValueId: depends on v
+} Move;
+
+// The loss after the parameter moves by `h`. Evaluates only the nodes that depend on it.
+static double moved_loss(const void *move, double h)
 {
+    const Move *m = move;
+    const Oracle *o = m->o;
     const Graph *g = o->g;
+    ValueId v = m->v;
     Arena *a = arena_new();
     Tensor *value = arena_array(a, Tensor, g->n_values);
     double sum = 0, count = 0;
@@ -204,10 +213,10 @@ static double moved_loss(const Oracle *o, ValueId v, const double *direction, do
         memcpy(value, o->value[k], sizeof *value * (size_t)g->n_values);
         Tensor p = tensor_new(a, F64, value[v].rank, value[v].dim);
         for (int64_t i = 0; i < tensor_count(&p); i++)
-            p.f[i] = value[v].f[i] + h * direction[i];
+            p.f[i] = value[v].f[i] + h * m->direction[i];
         value[v] = p;
         for (NodeId n = 1; n < g->n_nodes; n++)
-            if (is_moved[g->nodes[n].out[0]])
+            if (m->is_moved[g->nodes[n].out[0]])
                 eval_one(g, &g->nodes[n], value, a);
         add_loss(o->s, &value[g->outputs[0].value], &o->target[k], &sum, &count);
     }
@@ -231,29 +240,12 @@ static bool *find_moved(const Graph *g, ValueId v, Arena *a)
     return is_moved;
 }
 
-// Takes differences with two step sizes. If the loss is smooth, both give the same slope, and the
-// slopes to the left and to the right differ less for the smaller step. Otherwise there is a kink,
-// which smaller steps may avoid.
 bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope)
 {
-    enum { TRIES = 3 };
     Arena *a = arena_new();
-    bool *is_moved = find_moved(o->g, v, a), is_smooth = false;
-    double here = o->sum / o->count, h = 3e-5;
+    Move m = {o, v, direction, find_moved(o->g, v, a)};
+    bool is_smooth = curve_slope(&(Curve){moved_loss, &m}, o->sum / o->count, slope);
 
-    for (int i = 0; i < TRIES && !is_smooth; i++, h /= 16) {
-        double is[2], bend[2], noise = 1e-15 * (1 + fabs(here)) / h;
-        for (int k = 0; k < 2; k++) {
-            double step = k ? h / 4 : h;
-            double right = moved_loss(o, v, direction, step, is_moved);
-            double left = moved_loss(o, v, direction, -step, is_moved);
-            is[k] = (right - left) / (2 * step);
-            bend[k] = fabs(right - 2 * here + left) / step;
-        }
-        double small = 2e-6 * fabs(is[0]) + 1e-8 + 16 * noise;
-        is_smooth = fabs(is[0] - is[1]) <= small && bend[1] <= fmax(bend[0] / 2, small);
-        *slope = is[1];
-    }
     arena_free(a);
     return is_smooth;
 }

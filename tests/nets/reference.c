@@ -43,26 +43,16 @@ static bool holds(Gap g) { return g.is <= g.may || !(g.may < 1e6); }
 
 // ---- evaluation ----
 
-// Evaluates all micro-batches of a training step of `wide`, which is `g` in f64. Accumulators and
-// the carries of the forward part pass from one to the next. The result is indexed by ValueId of
-// g. If `seed` isn't 0, results are shaken with it.
+// Evaluates a training step of `wide`, which is `g` in f64, with the errors of f32 if `seed` isn't
+// 0. The result is indexed by ValueId of g.
 static Tensor *eval_step(const Graph *wide, const Graph *g, const ValueId *map, const Subject *s,
                          uint64_t seed, Arena *a)
 {
-    Tensor *was = NULL, *is = NULL, *to = arena_array(a, Tensor, g->n_values);
+    Feed feed = numbers_feed(s);
+    Shake shake = {seed, F32_ROUNDING};
+    Tensor *is = step_eval(wide, s->accumulate, &feed, seed ? &shake : NULL, a);
+    Tensor *to = arena_array(a, Tensor, g->n_values);
 
-    for (int k = 0; k < s->accumulate; k++, was = is) {
-        is = numbers_all(wide, s, k, a);
-        for (int i = 0; was && i < g->n_carries; i++) {
-            const Carry *c = &g->carries[i];
-            if (c->scope == SCOPE_MICRO || producer(g, c->out)->phase != UPDATE)
-                is[map[c->in]] = was[map[c->out]];
-        }
-        if (seed)
-            graph_shake(wide, a, is, seed);
-        else
-            graph_eval(wide, a, is);
-    }
     for (ValueId v = 1; v < g->n_values; v++)
         if (map[v])
             to[v] = is[map[v]];

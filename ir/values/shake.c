@@ -1,0 +1,137 @@
+// Evaluates graphs with errors in their results, and steps of several micro-batches.
+#include <math.h>
+#include <string.h>
+
+#include "ir/values/values.h"
+
+// ---- which operators round ----
+
+// Does the rule say that the node takes the largest or least of its inputs' elements, or that it
+// isn't linear in them? Of operators that aren't elementwise, those that round are sums and
+// products, which are linear.
+static bool is_linear(const Graph *g, const Node *n, Arena *a)
+{
+    Rule r;
+
+    node_rule(g, n, a, &r);
+    return r.joint || r.single;
+}
+
+static bool has_float_input(const Graph *g, const Node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] && dtype_is_float(in(g, n, i)->dtype))
+            return true;
+    return false;
+}
+
+// An operator that only moves or chooses numbers is exact. Of elementwise ones, shake_result looks
+// at each element.
+static bool is_exact(const Graph *g, const Node *n, Arena *a)
+{
+    const OpDef *op = n->op;
+
+    if (op->view || op->place || op->is_flat || op->flops == 0 || !has_float_input(g, n))
+        return true;
+    return !op->is_elementwise && !op->is_attention && !op->is_product && !is_linear(g, n, a);
+}
+
+// ---- errors ----
+
+static void shake(double *x, int64_t i, const Shake *s, double part)
+{
+    uint64_t key = hash_bytes(x, sizeof *x, s->seed + (s->seed % 2 ? (uint64_t)i << 8 : 0));
+
+    *x *= 1 + ((double)(key % 2001) / 1000 - 1) * part;
+}
+
+// Is an element of an elementwise result one of the operands, perhaps with the other sign?
+static bool is_chosen(const Node *n, const Tensor *x, double y, int64_t i)
+{
+    for (int k = 0; k < n->n_in; k++)
+        if (x[k].f && fabs(x[k].f[i]) == fabs(y))
+            return true;
+    return false;
+}
+
+static void shake_result(const Node *n, const Tensor *x, Tensor *y, const Shake *s, double part)
+{
+    for (int64_t i = 0; y->f && i < tensor_count(y); i++)
+        if (!n->op->is_elementwise || !is_chosen(n, x, y->f[i], i))
+            shake(&y->f[i], i, s, part);
+}
+
+static Tensor shaken(Arena *a, const Tensor *t, const Shake *s, double part)
+{
+    Tensor y = *t;
+
+    if (!t->f)
+        return y;
+    y = tensor_new(a, t->dtype, t->rank, t->dim);
+    memcpy(y.f, t->f, sizeof *y.f * (size_t)tensor_count(t));
+    for (int64_t i = 0; i < tensor_count(&y); i++)
+        shake(&y.f[i], i, s, part);
+    return y;
+}
+
+static void shake_node(const Graph *g, const Node *n, Arena *a, Tensor *value, const Shake *s,
+                       double part)
+{
+    Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
+    bool is_off = !is_exact(g, n, a);
+
+    for (int k = 0; k < n->n_in; k++) {
+        x[k] = n->in[k] ? value[n->in[k]] : (Tensor){0};
+        if (is_off && n->in[k] && !n->op->is_elementwise)
+            x[k] = shaken(a, &x[k], s, part);
+    }
+    node_eval(g, n, a, x, y);
+    for (int k = 0; k < n->n_out; k++) {
+        if (is_off) {
+            shake_result(n, x, &y[k], s, part);
+            tensor_round(&y[k]);
+        }
+        value[n->out[k]] = y[k];
+    }
+}
+
+void graph_shake(const Graph *g, Arena *a, Tensor *value, const Shake *s)
+{
+    graph_fill(g, a, value);
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        shake_node(g, &g->nodes[i], a, value, s,
+                   s->coarse && s->coarse[i] ? F32_ROUNDING : s->part);
+}
+
+Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y)
+{
+    Tensor t = *wide;
+
+    if (!wide->f)
+        return t;
+    t = tensor_new(a, wide->dtype, wide->rank, wide->dim);
+    for (int64_t i = 0; i < tensor_count(&t); i++)
+        t.f[i] = wide->f[i] + fmax(fabs(x->f[i] - wide->f[i]), fabs(y->f[i] - wide->f[i]));
+    return t;
+}
+
+// ---- steps ----
+
+Tensor *step_eval(const Graph *g, int accumulate, const Feed *feed, const Shake *s, Arena *a)
+{
+    Tensor *was = NULL, *is = NULL;
+
+    for (int k = 0; k < accumulate; k++, was = is) {
+        is = feed->draw(feed->context, g, k, a);
+        for (int i = 0; was && i < g->n_carries; i++) {
+            const Carry *c = &g->carries[i];
+            if (c->scope == SCOPE_MICRO || producer(g, c->out)->phase != UPDATE)
+                is[c->in] = was[c->out];
+        }
+        if (s)
+            graph_shake(g, a, is, s);
+        else
+            graph_eval(g, a, is);
+    }
+    return is;
+}

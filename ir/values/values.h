@@ -1,0 +1,50 @@
+// The values of graphs: evaluates graphs in f64 on drawn numbers, with errors and by differences,
+// and checks that a pass leaves what a graph computes.
+#ifndef SHARDCC_IR_VALUES_H
+#define SHARDCC_IR_VALUES_H
+
+#include "ir/ir.h"
+
+// ---- evaluation ----
+
+// Copies a graph in f64. `map` gives its values, indexed by the values of `g`. NULL after an error.
+Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
+
+// Errors in results, relative to them. With even seeds, equal numbers get equal errors, so that
+// values computed twice stay equal. With odd seeds they part, as do values that are equal in theory
+// and are summed in different orders. Operators that only move or choose numbers are exact.
+typedef struct Shake {
+    uint64_t seed;
+    double part;         // of most results
+    const bool *coarse;  // by NodeId: results with the rounding error of f32; NULL: none
+} Shake;
+
+#define F32_ROUNDING 0x1p-23
+
+// Evaluates a graph as graph_eval does, with an error in each result.
+void graph_shake(const Graph *g, Arena *a, Tensor *value, const Shake *s);
+// Returns `wide` plus the larger of the distances of x and y from it.
+Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y);
+
+// Gives the numbers of all values without a producer, except constants and zeros, by ValueId.
+typedef struct Feed {
+    Tensor *(*draw)(const void *context, const Graph *g, int micro, Arena *a);
+    const void *context;
+} Feed;
+
+// Evaluates the micro-batches of a training step; accumulators and the carries of the forward part
+// pass from one to the next. Returns the values of the last one. `s` (may be NULL) shakes them.
+Tensor *step_eval(const Graph *g, int accumulate, const Feed *feed, const Shake *s, Arena *a);
+
+// ---- slopes ----
+
+// A function of one number, smooth around 0 or not.
+typedef struct Curve {
+    double (*at)(const void *context, double x);
+    const void *context;
+} Curve;
+
+// The slope of a curve at 0, whose value there is `here`, by differences. False at a kink.
+bool curve_slope(const Curve *c, double here, double *slope);
+
+#endif
