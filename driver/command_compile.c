@@ -171,11 +171,11 @@ static int print_text(const Options *o, Text *t, Diag *d)
 static int print_graphs(Arena *a, const Options *o, Diag *d)
 {
     Text t = {0};
-    bool is_option_wrong;
+    int exit_status;
 
-    if (!passes_print(a, o, o->dump_after, &t, &is_option_wrong, d)) {
+    if (!passes_print(a, o, o->dump_after, &t, &exit_status, d)) {
         text_free(&t);
-        return is_option_wrong ? EXIT_OPTION : EXIT_USER;
+        return exit_status;
     }
     return print_text(o, &t, d);
 }
@@ -251,7 +251,7 @@ static int make_result(Arena *a, Result *r, Diag *d)
     if (o->emit == EMIT_IR || (o->dump_after && !dumps_split(o)))
         return print_graphs(a, o, d);
     if (!passes_run(a, o, &g, d))
-        return g.is_option_wrong ? EXIT_OPTION : EXIT_USER;
+        return g.exit_status ? g.exit_status : EXIT_USER;
     PlanStatus status = make_program(a, o, &r->cluster, &g, &r->made, d);
     if (status == PLAN_INFEASIBLE)
         suggest_options(o, &g, &r->made, d);

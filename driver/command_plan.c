@@ -176,7 +176,7 @@ static int chain_of_one_rank(const Job *j, const PlanRequest *r)
 static int plan_model(Job *j)
 {
     if (!output_check_file(j->a, &j->o, j->path, j->d) || !find_cluster(j) || !read_graphs(j))
-        return j->graphs.is_option_wrong ? EXIT_OPTION : EXIT_USER;
+        return j->graphs.exit_status ? j->graphs.exit_status : EXIT_USER;
     PlanRequest request = plan_request(j->a, &j->o, &j->graphs);
     if (j->o.ranks < 2)
         return chain_of_one_rank(j, &request);

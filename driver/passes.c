@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/values/values.h"
 #include "lower/lower.h"
 #include "lower/recompute/ways.h"
 
@@ -13,11 +14,12 @@ typedef struct Run {
     OptimizerOptions optimizer;
     int last;              // index of the last pass to run
     bool is_early;         // without a loss, stop before `loss`, so that the text can still get one
-    bool verifies;         // after each pass: that takes a tenth of a compilation's time
+    bool verifies;         // the graph's form, after each pass: a tenth of a compilation's time
     bool is_planned;       // a planner gets the training graph: it recomputes, as its plan says
     RecomputePolicy left;  // if is_planned: the policy that it applies
     bool is_left;          // recomputation is left to the planner, with what comes after it
-    bool is_option_wrong;  // after an error: it was in an option
+    int exit_status;       // after an error, if it isn't EXIT_USER
+    ValueCheck *values;    // compares values before and after passes; NULL: it isn't asked for
     Graph *text[2];        // of a file .ir: its first graph, and its second one, if there is one
     Graph *g;
     Diag *d;
@@ -58,9 +60,11 @@ static bool read_policy(Run *r, RecomputePolicy *to)
 
     if (!f) {
         int n = runs_chain(r->o) ? 0 : r->o->recompute.n;
-        r->is_option_wrong = !recompute_choose(r->a, r->g, r->o->rule, r->o->recompute.s, n,
-                                               r->target, to, &of_options);
-        return !r->is_option_wrong;
+        if (recompute_choose(r->a, r->g, r->o->rule, r->o->recompute.s, n, r->target, to,
+                             &of_options))
+            return true;
+        r->exit_status = EXIT_OPTION;
+        return false;
     }
     of_options.file = base_name(r->o->plan);
     to->rule = r->o->rule;
@@ -334,8 +338,33 @@ static int enter_model(Run *r, bool training, Weights *w)
 
 // ---- running ----
 
-// Reads the model and runs the passes up to r->last that it isn't past. graph_verify runs at the
-// end and, if r->verifies, after each of them.
+// Is the graph as it has to be after pass `i`? Only with --verify are values compared.
+static bool check_pass(Run *r, int i)
+{
+    if (r->verifies && !graph_verify(r->g, r->d))
+        return false;
+    if (!r->values || value_check(r->values, r->g, passes[i].name, r->d))
+        return true;
+    diag_note(r->d,
+              "the graph doesn't compute what the model says, so nothing was written; this is "
+              "a bug in shardcc, not in the model");
+    r->exit_status = EXIT_INTERNAL;
+    return false;
+}
+
+// Runs the passes up to r->last that the graph isn't past.
+static bool run_all(Run *r, int entry)
+{
+    if (!check_pass(r, entry))
+        return false;
+    for (int i = entry + 1; i <= r->last; i++)
+        if (applies(r, passes[i].needs) && (!passes[i].run(r) || r->d->errors || !check_pass(r, i)))
+            return false;
+    return graph_verify(r->g, r->d);
+}
+
+// Reads the model and runs the passes. graph_verify runs at the end and, if r->verifies, after each
+// of them.
 static Graph *run(Run *r, bool training, Weights *w)
 {
     int entry = input_is(r->o, ".ir") ? enter_text(r, training) : enter_model(r, training, w);
@@ -345,11 +374,11 @@ static Graph *run(Run *r, bool training, Weights *w)
     r->g->diag = r->d;
     if (r->is_early && !r->o->loss && !has_loss(r->g))
         r->last = entry > PASS_fold ? entry : PASS_fold;
-    for (int i = entry + 1; i <= r->last; i++)
-        if (applies(r, passes[i].needs) &&
-            (!passes[i].run(r) || r->d->errors || (r->verifies && !graph_verify(r->g, r->d))))
-            return NULL;
-    return graph_verify(r->g, r->d) ? r->g : NULL;
+    r->values = r->o->verify ? value_check_new(r->a, r->o->accumulate, 0) : NULL;
+    bool ok = run_all(r, entry);
+    if (r->values)
+        value_check_end(r->values);
+    return ok ? r->g : NULL;
 }
 
 static Run run_new(Arena *a, const Options *o, int last, Diag *d)
@@ -388,7 +417,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
     *to = (Graphs){0};
     if (o->loss || input_is(o, ".ir")) {
         to->train = run(&r, true, &to->weights);
-        to->is_option_wrong = r.is_option_wrong;
+        to->exit_status = r.exit_status;
         if (!to->train)
             return false;
         if (!o->loss && !is_step(to->train))
@@ -399,6 +428,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
         to->chooses_recompute = r.is_left && chooses_recompute(o);
     }
     to->predict = run(&r, false, to->train ? NULL : &to->weights);
+    to->exit_status = r.exit_status;
     if (to->predict)
         to->predict->after = NULL;
     if (to->predict && to->train)
@@ -409,8 +439,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
 // A graph's text after its first line, which says whether the graph is for training.
 static const char *after_head(const Text *t) { return strchr(t->s, '\n'); }
 
-bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, bool *is_option_wrong,
-                  Diag *d)
+bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, int *exit_status, Diag *d)
 {
     Run r = run_new(a, o, pass ? find_pass(pass) : PASS_optimizer, d);
     Graph *graph[2];
@@ -420,8 +449,8 @@ bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, bool *i
     r.verifies = true;
     r.is_early = !pass;
     graph[0] = run(&r, true, &w);
-    *is_option_wrong = r.is_option_wrong;
     graph[1] = graph[0] ? run(&r, false, NULL) : NULL;
+    *exit_status = r.exit_status ? r.exit_status : EXIT_USER;
     if (!graph[1])
         return false;
     if (graph[0]->training)

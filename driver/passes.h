@@ -12,8 +12,8 @@ typedef struct Graphs {
     // for one rank without --memory, or if `train` recomputes already.
     RecomputePolicy recompute;
     bool chooses_recompute;
-    bool is_option_wrong;  // after an error: it was in an option
-    Weights weights;       // of `train`, or of `predict` if there is no other
+    int exit_status;  // after an error, if it isn't EXIT_USER: a wrong option, or a bug of ours
+    Weights weights;  // of `train`, or of `predict` if there is no other
 } Graphs;
 
 // Reads the model and runs the passes that apply. A graph's text enters after the pass that it
@@ -22,10 +22,8 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d);
 
 // Prints the graphs as they are after a pass: that of training, and the forward-only graph if it
 // differs. Read back, they give the same program. `pass` NULL: after the optimizer, or without a
-// loss before one could be added. False after reporting errors, with
-// `is_option_wrong` set if one is in an option.
-bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, bool *is_option_wrong,
-                  Diag *d);
+// loss before one could be added. False after reporting errors, with the exit status.
+bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, int *exit_status, Diag *d);
 
 // Does a step write running statistics? Those of a batch differ from those of its parts.
 bool has_batch_statistics(const Graph *g);

@@ -27,6 +27,8 @@ const char *shape_problem(int rank, const int64_t *dim);
 void rule_elementwise(const Graph *g, const Node *n, Rule *r);  // "abc,abc->abc"
 
 // ---- evaluation ----
+// Sets the constants, and the states, zeros and hypers that the caller left, as graph_eval does.
+void graph_fill(const Graph *g, Arena *a, Tensor *values);
 // Moves `index` to the next one in row-major order; false at the end.
 bool index_next(int64_t *index, int rank, const int64_t *dim);
 int64_t index_at(const int64_t *index, int rank, const int64_t *dim);  // its row-major place

@@ -439,6 +439,9 @@ struct OpDef {
     // Sets *k to the request for its kernel, see node_kernel. NULL: `expr` or `view` is used
     // instead.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
+    // Does element `e` of input i get no gradient, though the outputs depend on it? NULL: none
+    // does.
+    bool (*holds)(const Graph *g, const Node *n, int i, int64_t e);
     bool is_flat;                      // its gradient is zero wherever it exists, as that of sign
     uint64_t no_grad_in, no_grad_out;  // masks of float inputs and outputs without a gradient
     const char *no_grad;               // why they have no gradient; the tests list it
@@ -464,39 +467,7 @@ void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor
 // Evaluates the graph. The caller sets `values` (by ValueId) of all values without a producer,
 // except constants; graph_eval sets all others.
 void graph_eval(const Graph *g, Arena *a, Tensor *values);
-// Sets the constants, and the states, zeros and hypers that the caller left, as graph_eval does.
-void graph_fill(const Graph *g, Arena *a, Tensor *values);
 
-// ---- passes, in this order ----
-
-bool fold(Graph *g, Diag *d);      // evaluates constants, merges equal nodes, drops no-ops
-bool patterns(Graph *g, Diag *d);  // puts attention, norms and rotary embeddings in one form each
-bool refine(Graph *g, Diag *d);    // gives values their atoms for dims, so that reshapes disappear
-bool blocks(Graph *g, Diag *d);    // labels repeated blocks
-
-// Adds the loss as OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is the
-// user's: "cross_entropy(logits, labels)".
-bool loss_add(Graph *g, const char *text, Diag *d);
-// Is the text right for some model: are its name, options and values known?
-bool loss_check(const char *text, Diag *d);
-bool optimizer_check(const char *text, Diag *d);
-
-// Adds the gradients of OUTPUT_LOSS_SUM / OUTPUT_LOSS_COUNT (each summed over `accumulate`
-// micro-batches) with respect to every parameter, as OUTPUT_GRADIENT.
-bool autodiff(Graph *g, int accumulate, Diag *d);
-
-typedef struct OptimizerOptions {
-    const char *text;             // "adamw(lr=3e-4, weight_decay=0.1)"
-    double clip_norm;             // 0: no clipping
-    const char *const *no_decay;  // globs of parameters without weight decay
-    int n_no_decay;
-    int64_t parallel_rows;  // clipping sums along rows if there are so many
-} OptimizerOptions;
-
-bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d);       // OUTPUT_GRAD_NORM
-bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nodes and carries
-// Turns product + scatter_add into a scatter_add onto the product, so that the gradient of a tied
-// table is not the sum of two tables. Only for one rank: it can be split in fewer ways.
-bool scatter_onto(Graph *g, Diag *d);
+#include "ir/passes.h"
 
 #endif

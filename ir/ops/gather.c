@@ -50,6 +50,15 @@ static void gather_grad(Graph *g, const Node *n, const ValueId *dy, const bool *
         dx[0] = make_scatter_add(g, dy[0], index, axis, batch, in(g, n, 0)->dim[axis]);
 }
 
+static bool gather_holds(const Graph *g, const Node *n, int i, int64_t e)
+{
+    const Value *table = in(g, n, 0);
+
+    for (int k = table->rank - 1; k > n->attr[GATHER_AXIS].i; k--)
+        e /= table->dim[k];
+    return i == 0 && e % table->dim[n->attr[GATHER_AXIS].i] == n->attr[GATHER_SKIP].i;
+}
+
 static void gather_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
 {
     const Tensor *table = &x[0], *index = &x[1];
@@ -85,6 +94,7 @@ const OpDef op_gather = {
     .rule = gather_rule,
     .split = gather_split,
     .grad = gather_grad,
+    .holds = gather_holds,
     .eval = gather_eval,
     .kernel = gather_kernel,
 };

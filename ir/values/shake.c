@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/internal.h"
 #include "ir/values/values.h"
 
 // ---- which operators round ----
@@ -61,6 +62,16 @@ static void shake_result(const Node *n, const Tensor *x, Tensor *y, const Shake 
             shake(&y->f[i], i, s, part);
 }
 
+// A constant that is rounded has one error for all elements that it is multiplied with.
+static void shake_alike(Tensor *y, NodeId i, const Shake *s)
+{
+    double factor = (double)i;
+
+    shake(&factor, 0, s, F32_ROUNDING);
+    for (int64_t k = 0; y->f && k < tensor_count(y); k++)
+        y->f[k] *= factor / (double)i;
+}
+
 static Tensor shaken(Arena *a, const Tensor *t, const Shake *s, double part)
 {
     Tensor y = *t;
@@ -74,9 +85,11 @@ static Tensor shaken(Arena *a, const Tensor *t, const Shake *s, double part)
     return y;
 }
 
-static void shake_node(const Graph *g, const Node *n, Arena *a, Tensor *value, const Shake *s,
-                       double part)
+static void shake_node(const Graph *g, NodeId i, Arena *a, Tensor *value, const Shake *s)
 {
+    const Node *n = &g->nodes[i];
+    bool is_coarse = s->coarse && s->coarse[i];
+    double part = is_coarse ? F32_ROUNDING : s->part;
     Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
     bool is_off = !is_exact(g, n, a);
 
@@ -89,6 +102,8 @@ static void shake_node(const Graph *g, const Node *n, Arena *a, Tensor *value, c
     for (int k = 0; k < n->n_out; k++) {
         if (is_off) {
             shake_result(n, x, &y[k], s, part);
+            if (is_coarse)
+                shake_alike(&y[k], i, s);
             tensor_round(&y[k]);
         }
         value[n->out[k]] = y[k];
@@ -99,8 +114,7 @@ void graph_shake(const Graph *g, Arena *a, Tensor *value, const Shake *s)
 {
     graph_fill(g, a, value);
     for (NodeId i = 1; i < g->n_nodes; i++)
-        shake_node(g, &g->nodes[i], a, value, s,
-                   s->coarse && s->coarse[i] ? F32_ROUNDING : s->part);
+        shake_node(g, i, a, value, s);
 }
 
 Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y)

@@ -47,4 +47,21 @@ typedef struct Curve {
 // The slope of a curve at 0, whose value there is `here`, by differences. False at a kink.
 bool curve_slope(const Curve *c, double here, double *slope);
 
+// ---- passes ----
+
+// Checks passes over one graph: draws numbers for it, among them edges as masks that hide whole
+// rows, zeros and ties, and compares what the graph computes before and after each pass.
+typedef struct ValueCheck ValueCheck;
+
+// Tries all edges if `seed` is 0, else ordinary data and one edge that the seed draws.
+ValueCheck *value_check_new(Arena *a, int accumulate, uint64_t seed);
+
+// Compares the graph with the one of the call before, after `pass` ran: outputs, gradients and
+// values that a step writes, as far as both have them. Where the graph has a loss and no gradients
+// yet, those that autodiff makes of it count. New gradients are compared with differences. A graph
+// that takes too long to evaluate isn't compared, with a warning, and nor are those after it. False
+// after reporting a difference that rounding doesn't explain.
+bool value_check(ValueCheck *c, const Graph *g, const char *pass, Diag *d);
+void value_check_end(ValueCheck *c);
+
 #endif

@@ -52,7 +52,7 @@ class Emit:
             "optimizer": ["--optimizer", "adamw", "--clip-norm", "1"],
         }
         given = [word for words in options.values() for word in words]
-        self.compile(model, *given, "--verify", "--emit", "c", "-o", "whole.c")
+        self.compile(model, *given, "--emit", "c", "-o", "whole.c")
         seen = set()
         for i, name in enumerate(PASSES):
             self.compile(model, *given, "--dump-after", name, "-o", "after.ir")

@@ -8,6 +8,9 @@ void verdict_refused(Verdict *v, Ruling o, const Text *said)
 {
     const char *at = said->n ? strstr(said->s, "error: ") : NULL;
 
+    if (at && !strncmp(at, "error: after the pass '", 23))
+        o = WRONG_PASSES;
+
     verdict_wrong(v, o, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
 }
 
@@ -136,8 +139,9 @@ static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
 
     if (!has_parameter(s->train)) {
         verdict_wrong(v, NO_NET, "nothing to train");
-    } else if (!oracle_new(&o, s, a, &d) || !run_passes(s->train, s, false, &d) ||
-               !run_passes(s->predict, s, false, &d) || !reference_new(&r, s->train, s, a, &d)) {
+    } else if (!oracle_new(&o, s, a, &d) || !run_passes(s->train, s, false, !t->is_fast, &d) ||
+               !run_passes(s->predict, s, false, false, &d) ||
+               !reference_new(&r, s->train, s, a, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
     } else if (!oracle_eval(&o, s->train)) {

@@ -152,7 +152,8 @@ int choose_random_runs(void *seed, const ProgramChain *chain, StageRun **run, Ar
 
 // ---- all of it ----
 
-bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d);
+// Runs the passes; `checks`: checks after each that it changed no value.
+bool run_passes(Graph *g, const Subject *s, bool is_split, bool checks, Diag *d);
 
 // Judges a net in this process. `texts` (may be NULL) receives the texts of its program, with a
 // function the_model that returns its RtModel. `model` (may be NULL) is that of the compiled

@@ -33,26 +33,99 @@ static Graph *run_again(const Graph *g, const Subject *s, Diag *d)
                : NULL;
 }
 
-bool run_passes(Graph *g, const Subject *s, bool is_split, Diag *d)
+// Runs the passes, and checks after each that it changed no value.
+typedef struct Passes {
+    Graph *g;
+    const Subject *s;
+    OptimizerOptions optimizer;
+    ValueCheck *check;
+    Diag *d;
+} Passes;
+
+static bool add_loss(Graph *g, const Passes *p) { return loss_add(g, p->s->loss, p->d); }
+static bool run_fold(Graph *g, const Passes *p) { return fold(g, p->d); }
+static bool run_patterns(Graph *g, const Passes *p) { return p->s->plain || patterns(g, p->d); }
+static bool run_refine(Graph *g, const Passes *p) { return refine(g, p->d); }
+static bool run_blocks(Graph *g, const Passes *p) { return blocks(g, p->d); }
+
+static bool run_autodiff(Graph *g, const Passes *p) { return autodiff(g, p->s->accumulate, p->d); }
+
+static bool run_clip(Graph *g, const Passes *p) { return clip_add(g, &p->optimizer, p->d); }
+
+static bool run_optimizer(Graph *g, const Passes *p)
 {
-    OptimizerOptions o = {.text = s->optimizer, .clip_norm = s->clip, .parallel_rows = 64};
+    return optimizer_add(g, &p->optimizer, p->d);
+}
+
+static bool run_outputs(Graph *g, const Passes *p)
+{
+    drop_outputs(g);
+    return true;
+}
+
+static bool run_recompute(Graph *g, const Passes *p)
+{
+    Graph *x = run_again(g, p->s, p->d);
+
+    if (x)
+        *g = *x;
+    return x;
+}
+
+static bool run_onto(Graph *g, const Passes *p) { return p->s->plain || scatter_onto(g, p->d); }
+
+enum { TRAINING = 1, ONE_RANK = 2 };
+
+static const struct {
+    const char *name;
+    bool (*run)(Graph *g, const Passes *p);
+    int needs;
+} passes[] = {
+    {"fold", run_fold, 0},
+    {"loss", add_loss, TRAINING},
+    {"patterns", run_patterns, 0},
+    {"refine", run_refine, 0},
+    {"simplify", run_fold, 0},
+    {"blocks", run_blocks, 0},
+    {"autodiff", run_autodiff, TRAINING},
+    {"clip", run_clip, TRAINING},
+    {"optimizer", run_optimizer, TRAINING},
+    {"outputs", run_outputs, TRAINING},
+    {"recompute", run_recompute, TRAINING},
+    {"onto", run_onto, TRAINING | ONE_RANK},
+};
+
+static bool check_values(const Passes *p, const char *pass)
+{
+    return !p->check || value_check(p->check, p->g, pass, p->d);
+}
+
+static bool run_all(const Passes *p, int with)
+{
+    if (!check_values(p, "import"))
+        return false;
+    for (int i = 0; i < COUNT(passes); i++)
+        if (!(passes[i].needs & ~with) &&
+            (!passes[i].run(p->g, p) || p->d->errors || !check_values(p, passes[i].name)))
+            return false;
+    return graph_verify(p->g, p->d);
+}
+
+bool run_passes(Graph *g, const Subject *s, bool is_split, bool checks, Diag *d)
+{
+    Passes p = {.g = g,
+                .s = s,
+                .optimizer = {.text = s->optimizer, .clip_norm = s->clip, .parallel_rows = 64},
+                .check = checks ? value_check_new(g->arena, s->accumulate, s->numbers | 1) : NULL,
+                .d = d};
 
     g->diag = d;
     if (!graph_verify(g, d))
         return false;
-    if (!g->training) {
+    if (!g->training)
         g->n_carries = 0;
-        return fold(g, d) && (s->plain || patterns(g, d)) && refine(g, d) && fold(g, d) &&
-               blocks(g, d) && !d->errors && graph_verify(g, d);
-    }
-    if (!fold(g, d) || !loss_add(g, s->loss, d) || !(s->plain || patterns(g, d)) || !refine(g, d) ||
-        !fold(g, d) || !blocks(g, d) || !autodiff(g, s->accumulate, d) || !clip_add(g, &o, d) ||
-        !optimizer_add(g, &o, d))
-        return false;
-    drop_outputs(g);
-    Graph *x = run_again(g, s, d);
-    if (!x)
-        return false;
-    *g = *x;
-    return (s->plain || is_split || scatter_onto(g, d)) && !d->errors && graph_verify(g, d);
+    bool ok = run_all(&p, (g->training ? TRAINING : 0) | (is_split ? 0 : ONE_RANK));
+    if (p.check)
+        value_check_end(p.check);
+    return ok;
 }

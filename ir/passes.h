@@ -1,0 +1,41 @@
+// The passes over graphs; ir.h includes this.
+#ifndef SHARDCC_IR_PASSES_H
+#define SHARDCC_IR_PASSES_H
+
+#include "base/base.h"
+
+typedef struct Graph Graph;
+
+// ---- in this order ----
+
+bool fold(Graph *g, Diag *d);      // evaluates constants, merges equal nodes, drops no-ops
+bool patterns(Graph *g, Diag *d);  // puts attention, norms and rotary embeddings in one form each
+bool refine(Graph *g, Diag *d);    // gives values their atoms for dims, so that reshapes disappear
+bool blocks(Graph *g, Diag *d);    // labels repeated blocks
+
+// Adds the loss as OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is the
+// user's: "cross_entropy(logits, labels)".
+bool loss_add(Graph *g, const char *text, Diag *d);
+// Is the text right for some model: are its name, options and values known?
+bool loss_check(const char *text, Diag *d);
+bool optimizer_check(const char *text, Diag *d);
+
+// Adds the gradients of OUTPUT_LOSS_SUM / OUTPUT_LOSS_COUNT (each summed over `accumulate`
+// micro-batches) with respect to every parameter, as OUTPUT_GRADIENT.
+bool autodiff(Graph *g, int accumulate, Diag *d);
+
+typedef struct OptimizerOptions {
+    const char *text;             // "adamw(lr=3e-4, weight_decay=0.1)"
+    double clip_norm;             // 0: no clipping
+    const char *const *no_decay;  // globs of parameters without weight decay
+    int n_no_decay;
+    int64_t parallel_rows;  // clipping sums along rows if there are so many
+} OptimizerOptions;
+
+bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d);       // OUTPUT_GRAD_NORM
+bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nodes and carries
+// Turns product + scatter_add into a scatter_add onto the product, so that the gradient of a tied
+// table is not the sum of two tables. Only for one rank: it can be split in fewer ways.
+bool scatter_onto(Graph *g, Diag *d);
+
+#endif
