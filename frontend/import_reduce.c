@@ -128,6 +128,15 @@ static void import_log_sum_exp(Op *o)
     give_reduced(o, &a, make_add(g, max, make_log(g, sum(g, e, &a))));
 }
 
+// Ones in the shape of y, but for one element along `axis`.
+static ValueId ones(Graph *g, ValueId y, int axis)
+{
+    Dims d = dims_of(g, y);
+
+    d.dim[axis] = 1;
+    return full(g, value_of(g, y)->dtype, &d, 1);
+}
+
 // A product becomes a chain of multiplications. There is no primitive for it, because such products
 // are seldom long.
 static void import_product(Op *o)
@@ -141,7 +150,11 @@ static void import_product(Op *o)
     for (int i = a.n; i-- > 0;) {
         int axis = (int)a.axis[i];
         int64_t n = value_of(o->g, y)->dim[axis];
-        if (n < 1 || n > LONGEST) {
+        if (!n) {
+            y = drop_dim(o->g, ones(o->g, y, axis), axis);
+            continue;
+        }
+        if (n > LONGEST) {
             op_error(o, "the product of %" PRId64 " elements is not supported, at most %d are", n,
                      LONGEST);
             return;

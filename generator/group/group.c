@@ -133,7 +133,7 @@ void print_row_count(Gen *g, const Item *it, int64_t rows, Text *t)
 
     for (int64_t left = rows; left > 1; n++)
         left /= it->dim[it->group.axis[n]];
-    text_printf(t, "%s", walk_count_text(g, it, 0, n, 1));
+    text_printf(t, "%s", rows ? walk_count_text(g, it, 0, n, 1) : "0");
 }
 
 void print_sums_shape(Gen *g, const Item *it, Text *t)

@@ -131,7 +131,7 @@ static void list_columns(RtData *d, const RtModel *m, RtUse use)
         if (use != RT_PREDICT || !is_labels(m, &t[i]))
             d->column[d->n++].input = &t[i];
     }
-    d->batch = batch && batch->rank > 0 ? batch->dim[0] : 1;
+    d->batch = d->n && batch && batch->rank > 0 ? batch->dim[0] : 1;
     for (int i = 0; i < d->n; i++) {
         RtColumn *c = &d->column[i];
 
@@ -148,8 +148,14 @@ static bool open_any(RtData *d, const RtModel *m, RtUse use, const char *path,
     struct stat st;
     size_t n = strlen(path);
 
-    if (d->n == 0 || d->batch == 0)
+    if (d->batch == 0)
+        return rt_error(m, "%s: the model's batch has no samples", path);
+    if (d->n == 0 && use != RT_PREDICT)
         return rt_error(m, "%s: the model has no inputs", path);
+    if (d->n == 0) {  // the outputs are the same for any data
+        d->samples = 1;
+        return true;
+    }
     if (stat(path, &st) != 0)
         return rt_error(m, "%s: %s", path, strerror(errno));
     bool is_folder = S_ISDIR(st.st_mode);

@@ -160,13 +160,15 @@ ValueId fold_value(Folder *f, ValueId v)
     v = fold_share(f, v);
     if (!v || !value_of(f->g, v)->producer)
         return v;
-    if (is_constant(f, v)) {
+    ValueId simpler = fold_empty(f, v);
+    if (!simpler && is_constant(f, v)) {
         ValueId constant = fold_constant(f, v);
         if (constant != v)
             return constant;
     }
     Node n = *producer(f->g, v);
-    ValueId simpler = n.n_out == 1 && !is_fixed(f, &n) ? fold_identity(f, &n) : 0;
+    if (!simpler && n.n_out == 1 && !is_fixed(f, &n))
+        simpler = fold_identity(f, &n);
     return simpler && !is_carried(f, simpler) ? simpler : v;
 }
 
@@ -288,6 +290,8 @@ static bool fold_run(Graph *g, Diag *d)
     for (ValueId v = 1; v < g->n_values; v++)
         if (value_of(g, v)->kind == VALUE_CONSTANT)
             r.map[v] = fold_constant(&f, fold_share(&f, r.map[v]));
+        else if (value_of(g, v)->kind == VALUE_INPUT && !value_count(value_of(g, v)))
+            r.map[v] = fold_empty(&f, r.map[v]);
     for (NodeId i = 1; i < g->n_nodes && ok; i++)
         ok = fold_node(&f, &r, i, uses);
     if (ok)

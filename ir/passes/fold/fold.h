@@ -68,6 +68,11 @@ ValueId fold_constant(Folder *f, ValueId v);
 // ---- fold_rules.c ----
 ValueId fold_identity(Folder *f, const Node *n);  // a simpler equal value; 0: no rule applies
 
+// ---- fold_empty.c ----
+// The simplest value that equals `v`, if it has no elements or is made of a value without elements;
+// 0: neither, or it is the simplest already.
+ValueId fold_empty(Folder *f, ValueId v);
+
 // ---- fold_view.c: identities of operators that move elements ----
 ValueId fold_reshape(Folder *f, const Node *n);
 ValueId fold_transpose(Folder *f, const Node *n);

@@ -235,6 +235,11 @@ static bool add_loss(Graph *g, const LossDef *def, const Call *c, const double *
                    def->takes_labels ? " of rank 2 or more" : "");
         return false;
     }
+    if (!value_count(&x)) {
+        diag_error(d, "--loss: '%s' is %s, which has no elements", c->arg[0],
+                   type_text(g->arena, &x));
+        return false;
+    }
     ValueId target = find_target(g, def, c->arg[1], &x, d);
     if (target == v)
         diag_error(d, "--loss: '%s' and '%s' are one value: %s compares two", c->arg[0], c->arg[1],
