@@ -23,8 +23,7 @@ PlanRequest plan_request(Arena *a, const Options *o, const Graphs *g)
                          .fuse = !o->no_fuse,
                          .recompute = g->recompute,
                          .chooses_recompute = g->chooses_recompute,
-                         .runs_chain = runs_chain(o),
-                         .programs = program_folder(a)};
+                         .runs_chain = runs_chain(o)};
 }
 
 PlanStatus plan_graphs(Arena *a, const PlanRequest *r, const Cluster *c, const Graphs *g,

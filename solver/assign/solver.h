@@ -195,11 +195,13 @@ typedef struct SolveOptions {
     const char *programs;  // the folder of the engines' programs
     FILE *progress;        // a line for each improvement goes here; NULL: nowhere
     bool is_verbose;
-    bool skips_certificate;  // makes no certificate; answer_write refuses such an answer
-    bool is_single_pass;     // makes one round only, and asks no engine
+    // Makes no certificate, asks no engine, whose work can't be counted, and ends after less work.
+    // answer_write refuses such an answer.
+    bool skips_certificate;
+    bool is_single_pass;  // makes one round only
     // `prices` are good, those of a similar problem. A cheap choice matters more than its bound.
     bool is_warm_start;
-    bool stops_early;    // stops soon after the first choice; asks no engine
+    bool stops_early;    // stops soon after the first choice
     bool is_peak_rough;  // does little work for the lowest peak where nothing fits
     const int *start;    // a choice to begin with; NULL: none is known
     Dual prices;         // prices of bytes to begin with; messages aren't read; may be empty

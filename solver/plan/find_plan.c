@@ -115,26 +115,12 @@ static bool no_preset(const Finder *f, int idle)
     return false;
 }
 
-// Finds a first choice without the clock, by work alone: the result doesn't depend on how busy the
-// machine is.
-static Answer find_without_clock(const Finder *f, const bool *keep)
-{
-    PlanOptions o = *f->o;
-    Finder unclocked = *f;
-
-    o.solve.time_limit = 0;
-    unclocked.o = &o;
-    return solve_kept(&unclocked, &f->q.problem, keep, &(Answer){0}, true);
-}
-
 // Finds the cheapest choice among the kept alternatives. If nothing fits, finds the cheapest of the
 // choices with the lowest peak that was found.
 static Answer find_cheapest(Finder *f, const bool *keep, const Answer *start)
 {
     Answer answer = solve_kept(f, &f->q.problem, keep, start, f->o->stops_early);
 
-    if (!answer.choice && !f->enough && f->o->solve.time_limit > 0 && answer.stop != STOP_SIGNAL)
-        answer = find_without_clock(f, keep);
     if (answer.outcome != OUTCOME_INFEASIBLE || !answer.choice)
         return answer;
     f->q.problem.limit = answer.least;

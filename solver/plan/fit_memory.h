@@ -43,7 +43,6 @@ typedef struct PlanRequest {
     int n_others;
     bool skips_presets;
     bool fuse;
-    const char *programs;  // the folder of the solver's engines
 } PlanRequest;
 
 typedef struct PlanResult {

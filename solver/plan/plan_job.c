@@ -15,12 +15,9 @@ PlanOptions plan_job_options(const PlanJob *j)
                          .copies = COPIES_SURE,
                          .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
                          .skips_presets = j->r->skips_presets,
-                         .solve = {.time_limit = 60,
-                                   .gap = 1e-2,
+                         .solve = {.gap = 1e-2,
                                    .threads = 2,
                                    .seed = 1,
-                                   .engine = "cbc",
-                                   .programs = j->r->programs,
                                    .skips_certificate = true,
                                    .is_peak_rough = j->r->is_proposal}};
 }

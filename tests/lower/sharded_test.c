@@ -163,14 +163,12 @@ static int64_t check_kept(const Model *m, const Mesh *mesh, const PlanProblem *q
                           const char *what, Tried *t)
 {
     Arena *a = arena_new();
-    SolveOptions o = {
-        .gap = 0.05, .threads = 1, .engine = "cbc", .skips_certificate = true, .stops_early = true};
+    SolveOptions o = {.gap = 0.05, .threads = 1, .skips_certificate = true, .stops_early = true};
     int *original;
     Problem kept = problem_restrict(&q->problem, keep, &original, a);
     Plan p = {.mesh = *mesh};
     Answer x;
 
-    o.programs = "/nowhere";  // bounds by ascent suffice
     solve(&kept, &o, &x, a, NULL);
     int64_t peak = is_found(x.outcome) ? x.peak : 0;
     if (peak) {

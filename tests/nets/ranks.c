@@ -20,12 +20,7 @@ static Mesh roll_mesh(Dice *d, int most)
 // Finds the cheapest plan that a short search finds among the alternatives in `keep`.
 static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Plan *p, Arena *a)
 {
-    SolveOptions o = {.gap = 0.05,
-                      .threads = 1,
-                      .engine = "cbc",
-                      .programs = "/nowhere",  // bounds by ascent suffice
-                      .skips_certificate = true,
-                      .stops_early = true};
+    SolveOptions o = {.gap = 0.05, .threads = 1, .skips_certificate = true, .stops_early = true};
     int *original;
     Problem kept = problem_restrict(&q->problem, keep, &original, a);
     Answer x;

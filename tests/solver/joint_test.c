@@ -13,7 +13,6 @@
 
 #include "solver/plan/fit_memory.h"
 #include "tests/solver/joint_all.h"
-#include "tests/solver/programs.h"
 
 // MOST_PLANS: of a step. LEAST_RANGE: percent of the memory that choices have to save of what the
 // fastest plan takes; other steps don't count.
@@ -60,8 +59,7 @@ static PlanStatus find(const Joint *j, int64_t memory, Arena *a, PlanResult *to,
                            .n_pins = joint_pins(j, pin),
                            .recompute = {.rule = RECOMPUTE_MIN_CUT},
                            .chooses_recompute = true,
-                           .fuse = true,
-                           .programs = programs(a)};
+                           .fuse = true};
 
     return fit_recompute(a, &r, &s->cluster, s->train, s->predict, to, d);
 }

@@ -71,8 +71,6 @@ static void chains(void **state)
         for (int i = 0; i < 2; i++) {
             SolveOptions o = {.threads = i + 1, .seed = 1, .skips_certificate = true};
             o.gap = seed % 2 ? 1e-2 : 1e-3;
-            o.engine = "cbc";
-            o.programs = "none";
             solve(&p, &o, &s[i], a, NULL);
         }
         int64_t least = cheapest(&p, a);

@@ -9,7 +9,6 @@
 
 #include "lower/lower.h"
 #include "solver/plan/plan.h"
-#include "tests/solver/programs.h"
 
 static const char *const graphs[] = {
     "graph \"product\" {\n"
@@ -364,8 +363,8 @@ static inline Mesh mesh_of(int i, double beta)
     return m;
 }
 
-static inline bool find_in(double seconds, const Graph *g, const Cluster *c, const Mesh *m,
-                           int64_t limit, Pin pin, Arena *a, Planned *to)
+static inline bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Pin pin,
+                        Arena *a, Planned *to)
 {
     PlanOptions o = {.target = &target_cpu,
                      .accumulate = 1,
@@ -374,24 +373,13 @@ static inline bool find_in(double seconds, const Graph *g, const Cluster *c, con
                      .n_pins = pin.id != 0};
     Diag d = {.file = "plan"};
 
-    o.solve = (SolveOptions){.time_limit = seconds,
-                             .threads = 1,
-                             .seed = 1,
-                             .engine = "cbc",
-                             .programs = programs(a),
-                             .skips_certificate = true};
+    o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
     assert_true(plan_find(g, c, m, &o, to, a, &d));
     assert_true(!to->answer.choice || to->answer.outcome == OUTCOME_INFEASIBLE ||
                 plan_check(g, &to->plan, &d));
     assert_true(!to->answer.choice || to->compute + to->communication == to->answer.cost ||
                 to->answer.outcome == OUTCOME_INFEASIBLE);
     return to->answer.outcome != OUTCOME_INFEASIBLE;
-}
-
-static inline bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Pin pin,
-                        Arena *a, Planned *to)
-{
-    return find_in(0, g, c, m, limit, pin, a, to);
 }
 
 #endif

@@ -17,11 +17,7 @@ static bool find_preset(const Graph *g, const Mesh *m, const char *text, Arena *
     PlanOptions o = {
         .target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40, .preset = &preset};
 
-    o.solve = (SolveOptions){.threads = 1,
-                             .seed = 1,
-                             .engine = "cbc",
-                             .programs = programs(a),
-                             .skips_certificate = true};
+    o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
     assert_true(preset_parse(text, &preset, &d));
     Text t = {0};
     preset_print(&preset, &t);
@@ -191,11 +187,7 @@ static void all_meshes(void **state)
         PlanOptions o = {.target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40};
         Diag d = {.file = "plan"};
         Planned p;
-        o.solve = (SolveOptions){.threads = 1,
-                                 .seed = 1,
-                                 .engine = "cbc",
-                                 .programs = programs(a),
-                                 .skips_certificate = true};
+        o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
         assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
         o.memory = i % 4 ? p.answer.peak * (7 - i % 4) / 6 - 1 : o.memory;
         assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
@@ -231,11 +223,7 @@ static void predicted_plans(void **state)
         PlanOptions o = {.target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40};
         Planned p, q;
         assert_true(find_preset(training, &m, presets[i], a, &p));
-        o.solve = (SolveOptions){.threads = 1,
-                                 .seed = 1,
-                                 .engine = "cbc",
-                                 .programs = programs(a),
-                                 .skips_certificate = true};
+        o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
         assert_true(plan_predict(g, training, &p.plan, &c, &o, &q, a, &d));
         Pin pin = {.kind = PIN_STORAGE, .id = 2, .spec = p.plan.storage_spec[2], .is_given = true};
         assert_true(spec_equal(&q.plan.storage_spec[2], &pin.spec) && plan_check(g, &q.plan, &d));

@@ -47,27 +47,6 @@ static void as_cheap_as_all_plans(void **state)
                   infeasible);
 }
 
-// A machine may be so busy that the time is over before the search begins.
-static void planned_after_deadline(void **state)
-{
-    static const int sizes[] = {8, 8, 8};
-    const Pin none = {0};
-
-    for (int i = 0; i < COUNT(graphs); i++) {
-        Arena *a = arena_new();
-        Graph *g = graph_with(a, graphs[i], sizes);
-        Cluster c = slow_links(1);
-        Mesh m = mesh_of(0, 1e-9);
-        Planned p, expired;
-        find(g, &c, &m, INT64_C(1) << 40, none, a, &p);
-        assert_true(find_in(1e-9, g, &c, &m, INT64_C(1) << 40, none, a, &expired));
-        assert_true(is_found(expired.answer.outcome) && expired.answer.cost >= p.answer.cost);
-        find_in(1e-9, g, &c, &m, 1, none, a, &expired);
-        assert_non_null(expired.answer.choice);
-        arena_free(a);
-    }
-}
-
 // ---- pins ----
 
 typedef struct Pinning {
@@ -213,9 +192,9 @@ static void refused_pins(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_cheap_as_all_plans), cmocka_unit_test(planned_after_deadline),
-        cmocka_unit_test(pinned_plans), cmocka_unit_test(refused_pins)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans),
+                                       cmocka_unit_test(pinned_plans),
+                                       cmocka_unit_test(refused_pins)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
