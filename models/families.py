@@ -59,6 +59,8 @@ def language(suffix, classes):
     for prefix, settings in classes.items():
         def build(prefix=prefix, settings=settings):
             config = without_dropout(getattr(tf, f"{prefix}Config")(**settings))
+            if hasattr(config, "num_experts"):
+                config._experts_implementation = "batched_mm"  # the exporter can't write the others
             options = dict(use_cache=False) if suffix == "ForCausalLM" and prefix not in ("Rwkv", "Mamba") else {}
             module = Named(getattr(tf, prefix + suffix)(config), ["input_ids"], "logits", **options)
             # Row 1 of a position table may be padding, so tokens start at 3, after the special ones.
@@ -95,6 +97,8 @@ language("ForCausalLM", {
     "XGLM": dict(vocab_size=VOCABULARY, d_model=32, ffn_dim=64, num_layers=LAYERS, attention_heads=4, max_position_embeddings=16),
     "BioGpt": PLAIN,
     "Mamba": dict(vocab_size=VOCABULARY, hidden_size=16, state_size=4, num_hidden_layers=LAYERS),
+    "Lfm2": dict(**GROUPED, **ENDS, layer_types=["conv", "full_attention", "conv"]),
+    "Lfm2Moe": dict(**GROUPED, **ENDS, layer_types=["conv", "full_attention", "conv"], moe_intermediate_size=16, num_dense_layers=1, num_experts=4, num_experts_per_tok=2),
 })
 
 language("ForMaskedLM", {
