@@ -185,7 +185,7 @@ OPTIONS = [
     (["plan"], "no model given; --help tells more"),
     (["plan", "a.onnx", "b.onnx"], "one model at a time: 'a.onnx' and 'b.onnx'"),
     (["plan", "a.onnx", "--loss", "logits"], "--loss needs --optimizer"),
-    (["plan", "a.onnx", "--emit", "c"], "unknown option '--emit' (did you mean '--mesh'?)"),
+    (["plan", "a.onnx", "--emit", "c"], "unknown option '--emit' (did you mean '--tie'?)"),
     (["plan", "a.onnx", "--ranks", "0"], "--ranks: '0' is not a whole number from 1 to 65536"),
     (["plan", "a.onnx", "--pin", "w"], "--pin: 'w' is not of the form GLOB=SPEC"),
     (["plan", "a.onnx", "--pin", "w=[x0,-]"], "--pin needs --mesh, whose axes it names"),
