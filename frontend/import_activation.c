@@ -135,20 +135,20 @@ static void import_swish(Op *o)
 }
 
 const OpImporter import_activation[] = {
-    {"Celu", 1, 1, .import = import_celu, .attrs = "alpha"},
+    {"Celu", 1, 1, .import = import_celu, .attrs = "alpha", .since = 12},
     {"Elu", 1, 1, .import = import_elu, .attrs = "alpha"},
-    {"Gelu", 1, 1, .import = import_gelu, .attrs = "approximate"},
+    {"Gelu", 1, 1, .import = import_gelu, .attrs = "approximate", .since = 20},
     {"HardSigmoid", 1, 1, .import = import_hard_sigmoid, .attrs = "alpha beta"},
-    {"HardSwish", 1, 1, .unary = hard_swish},
+    {"HardSwish", 1, 1, .unary = hard_swish, .since = 14},
     {"LeakyRelu", 1, 1, .import = import_leaky_relu, .attrs = "alpha"},
-    {"Mish", 1, 1, .unary = mish},
+    {"Mish", 1, 1, .unary = mish, .since = 18},
     {"PRelu", 2, 2, .import = import_prelu},
     {"Relu", 1, 1, .unary = relu},
     {"Selu", 1, 1, .import = import_selu, .attrs = "alpha gamma"},
     {"Sigmoid", 1, 1, .unary = make_sigmoid},
     {"Softplus", 1, 1, .unary = softplus},
     {"Softsign", 1, 1, .unary = softsign},
-    {"Swish", 1, 1, .import = import_swish, .attrs = "alpha"},
-    {"ThresholdedRelu", 1, 1, .import = import_thresholded_relu, .attrs = "alpha"},
+    {"Swish", 1, 1, .import = import_swish, .attrs = "alpha", .since = 24},
+    {"ThresholdedRelu", 1, 1, .import = import_thresholded_relu, .attrs = "alpha", .since = 10},
     {0},
 };

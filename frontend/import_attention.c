@@ -257,8 +257,8 @@ const OpImporter import_attention[] = {
     {"Attention", 3, 7, .import = import_attention_op,
      .attrs = "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap "
               "softmax_precision",
-     .max_out = 4},
+     .max_out = 4, .since = 23, .refuses = "nonpad_kv_seqlen; the output qk_matmul_output"},
     {"RotaryEmbedding", 3, 4, .import = import_rotary,
-     .attrs = "interleaved num_heads rotary_embedding_dim"},
+     .attrs = "interleaved num_heads rotary_embedding_dim", .since = 23},
     {0},
 };

@@ -177,7 +177,8 @@ static void import_einsum(Op *o)
 }
 
 const OpImporter import_contraction[] = {
-    {"Einsum", 1, 2, .import = import_einsum, .attrs = "equation"},
+    {"Einsum", 1, 2, .import = import_einsum, .attrs = "equation", .since = 12,
+     .refuses = "more than two operands; a letter twice in an operand; an ellipsis"},
     {"Gemm", 2, 3, .import = import_gemm, .attrs = "alpha beta transA transB"},
     {"MatMul", 2, 2, .import = import_matmul},
     {0},

@@ -203,11 +203,13 @@ static void import_scan(Op *o)
 }
 
 const OpImporter import_control[] = {
-    {"If", 1, 1, .import = import_if, .attrs = "then_branch else_branch", .max_out = MAX_OPERANDS},
-    {"Loop", 0, MAX_OPERANDS, .import = import_loop, .attrs = "body", .max_out = MAX_OPERANDS},
+    {"If", 1, 1, .import = import_if, .attrs = "then_branch else_branch", .max_out = MAX_OPERANDS,
+     .known = "cond"},
+    {"Loop", 0, MAX_OPERANDS, .import = import_loop, .attrs = "body", .max_out = MAX_OPERANDS,
+     .known = "M, cond", .refuses = "more than 16384 trips"},
     {"Scan", 1, MAX_OPERANDS, .import = import_scan,
      .attrs = "body num_scan_inputs scan_input_axes scan_input_directions scan_output_axes "
               "scan_output_directions",
-     .max_out = MAX_OPERANDS},
+     .max_out = MAX_OPERANDS, .since = 9, .refuses = "the form of opset 8; more than 16384 trips"},
     {0},
 };

@@ -310,8 +310,8 @@ static void import_one_hot(Op *o)
 
 const OpImporter import_indexing[] = {
     {"Gather", 2, 2, .import = import_gather, .attrs = "axis"},
-    {"GatherElements", 2, 2, .import = import_gather_elements, .attrs = "axis"},
-    {"GatherND", 2, 2, .import = import_gather_nd, .attrs = "batch_dims"},
-    {"OneHot", 3, 3, .import = import_one_hot, .attrs = "axis"},
+    {"GatherElements", 2, 2, .import = import_gather_elements, .attrs = "axis", .since = 11},
+    {"GatherND", 2, 2, .import = import_gather_nd, .attrs = "batch_dims", .since = 11},
+    {"OneHot", 3, 3, .import = import_one_hot, .attrs = "axis", .since = 9, .known = "depth"},
     {0},
 };

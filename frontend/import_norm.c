@@ -194,6 +194,10 @@ static void import_batch_norm(Op *o)
         op_error(o, "expected an input of rank 2 or more, batch and channels first");
         return;
     }
+    if (!attr_int(o, "spatial", 1)) {
+        op_error(o, "spatial=0 is not supported");
+        return;
+    }
     make_buffer(g, mean);
     make_buffer(g, variance);
     for (int i = 0; i < rank; i++)
@@ -304,13 +308,14 @@ static void import_lp_norm(Op *o)
 
 const OpImporter import_norm[] = {
     {"BatchNormalization", 5, 5, .import = import_batch_norm,
-     .attrs = "epsilon momentum training_mode spatial", .max_out = 5},
+     .attrs = "epsilon momentum training_mode spatial", .max_out = 5, .refuses = "spatial=0"},
     {"GroupNormalization", 3, 3, .import = import_group_norm,
-     .attrs = "epsilon num_groups stash_type"},
+     .attrs = "epsilon num_groups stash_type", .since = 18},
     {"InstanceNormalization", 3, 3, .import = import_instance_norm, .attrs = "epsilon"},
     {"LayerNormalization", 2, 3, .import = import_layer_norm, .attrs = "axis epsilon stash_type",
-     .max_out = 3},
+     .max_out = 3, .since = 17},
     {"LpNormalization", 1, 1, .import = import_lp_norm, .attrs = "axis p"},
-    {"RMSNormalization", 2, 2, .import = import_rms_norm, .attrs = "axis epsilon stash_type"},
+    {"RMSNormalization", 2, 2, .import = import_rms_norm, .attrs = "axis epsilon stash_type",
+     .since = 23},
     {0},
 };

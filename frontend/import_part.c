@@ -195,9 +195,11 @@ static void import_pad(Op *o)
 
 const OpImporter import_part[] = {
     {"Concat", 1, MAX_OPERANDS, .import = import_concat, .attrs = "axis"},
-    {"Pad", 1, 4, .import = import_pad, .attrs = "mode pads value"},
-    {"Slice", 1, 5, .import = import_slice, .attrs = "starts ends axes"},
+    {"Pad", 1, 4, .import = import_pad, .attrs = "mode pads value",
+     .known = "pads, constant_value, axes", .refuses = "modes but constant"},
+    {"Slice", 1, 5, .import = import_slice, .attrs = "starts ends axes",
+     .known = "starts, ends, axes, steps"},
     {"Split", 1, 2, .import = import_split, .attrs = "axis split num_outputs",
-     .max_out = MAX_OPERANDS},
+     .max_out = MAX_OPERANDS, .known = "split"},
     {0},
 };

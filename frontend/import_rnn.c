@@ -327,13 +327,19 @@ const OpImporter import_rnn[] = {
     {"GRU", 3, 6, .import = import_gru,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout "
               "linear_before_reset",
-     .max_out = 2},
+     .max_out = 2,
+     .refuses = "clip; activations but Sigmoid, Tanh and Relu; lengths of sequences that differ or "
+                "aren't known"},
     {"LSTM", 3, 8, .import = import_lstm,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size "
               "input_forget layout",
-     .max_out = 3},
+     .max_out = 3,
+     .refuses = "clip; activations but Sigmoid, Tanh and Relu; lengths of sequences that differ or "
+                "aren't known"},
     {"RNN", 3, 6, .import = import_plain,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout",
-     .max_out = 2},
+     .max_out = 2,
+     .refuses = "clip; activations but Sigmoid, Tanh and Relu; lengths of sequences that differ or "
+                "aren't known"},
     {0},
 };

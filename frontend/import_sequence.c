@@ -119,12 +119,14 @@ static void import_concat(Op *o)
 }
 
 const OpImporter import_sequence[] = {
-    {"ConcatFromSequence", 1, 1, .import = import_concat, .attrs = "axis new_axis"},
-    {"SequenceAt", 2, 2, .import = import_at},
-    {"SequenceConstruct", 1, MAX_OPERANDS, .import = import_construct},
-    {"SequenceEmpty", 0, 0, .import = import_empty, .attrs = "dtype"},
-    {"SequenceInsert", 2, 3, .import = import_insert},
-    {"SequenceLength", 1, 1, .import = import_length},
-    {"SplitToSequence", 1, 2, .import = import_split, .attrs = "axis keepdims"},
+    {"ConcatFromSequence", 1, 1, .import = import_concat, .attrs = "axis new_axis", .since = 11},
+    {"SequenceAt", 2, 2, .import = import_at, .since = 11, .known = "position"},
+    {"SequenceConstruct", 1, MAX_OPERANDS, .import = import_construct, .since = 11},
+    {"SequenceEmpty", 0, 0, .import = import_empty, .attrs = "dtype", .since = 11,
+     .no_gradient = "none: a constant"},
+    {"SequenceInsert", 2, 3, .import = import_insert, .since = 11, .known = "position"},
+    {"SequenceLength", 1, 1, .import = import_length, .since = 11, .no_gradient = "none: a count"},
+    {"SplitToSequence", 1, 2, .import = import_split, .attrs = "axis keepdims", .since = 11,
+     .known = "split"},
     {0},
 };

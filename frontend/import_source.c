@@ -145,10 +145,15 @@ static void import_dropout(Op *o)
 
 const OpImporter import_source[] = {
     {"Constant", 0, 0, .import = import_constant,
-     .attrs = "value value_float value_floats value_int value_ints"},
-    {"ConstantOfShape", 1, 1, .import = import_constant_of_shape, .attrs = "value"},
-    {"Dropout", 1, 3, .import = import_dropout, .attrs = "ratio seed", .max_out = 2},
-    {"EyeLike", 1, 1, .import = import_eye_like, .attrs = "dtype k"},
-    {"Range", 3, 3, .import = import_range, .attrs = "stash_type"},
+     .attrs = "value value_float value_floats value_int value_ints",
+     .refuses = "value_string, value_strings and sparse_value", .no_gradient = "none: a constant"},
+    {"ConstantOfShape", 1, 1, .import = import_constant_of_shape, .attrs = "value", .since = 9,
+     .known = "input", .no_gradient = "none: a constant"},
+    {"Dropout", 1, 3, .import = import_dropout, .attrs = "ratio seed", .max_out = 2,
+     .known = "ratio"},
+    {"EyeLike", 1, 1, .import = import_eye_like, .attrs = "dtype k", .since = 9,
+     .no_gradient = "none: a constant"},
+    {"Range", 3, 3, .import = import_range, .attrs = "stash_type", .since = 11,
+     .known = "start, limit, delta", .no_gradient = "none: a constant"},
     {0},
 };

@@ -239,14 +239,18 @@ static void import_global_max(Op *o) { global_pool(o, make_reduce_max); }
 
 const OpImporter import_window[] = {
     {"AveragePool", 1, 1, .import = import_average_pool,
-     .attrs = "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+     .attrs = "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
+     .refuses = "more than 3 spatial dims; ceil_mode with count_include_pad and pads"},
     {"Conv", 2, 3, .import = import_conv,
-     .attrs = "auto_pad dilations group kernel_shape pads strides"},
+     .attrs = "auto_pad dilations group kernel_shape pads strides",
+     .refuses = "more than 3 spatial dims"},
     {"ConvTranspose", 2, 3, .import = import_conv_transpose,
-     .attrs = "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
+     .attrs = "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
+     .refuses = "more than 3 spatial dims"},
     {"GlobalAveragePool", 1, 1, .import = import_global_average},
     {"GlobalMaxPool", 1, 1, .import = import_global_max},
     {"MaxPool", 1, 1, .import = import_max_pool,
-     .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", .max_out = 2},
+     .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", .max_out = 2,
+     .refuses = "more than 3 spatial dims; the output Indices"},
     {0},
 };

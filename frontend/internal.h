@@ -162,9 +162,19 @@ typedef struct OpImporter {
     ValueId (*binary)(Graph *g, ValueId a, ValueId b);
     const char *attrs;  // names of the attributes that it knows; others are refused
     int max_out;        // maximal outputs; 0: one
+    // The columns of docs/onnx.md, which tests/frontend/operators_test.c checks.
+    int since;                // the first opset that has it, if that is after FIRST_OPSET
+    const char *known;        // inputs that must be known when compiling, by their names in ONNX
+    const char *refuses;      // forms that are refused, "; " between them
+    const char *no_gradient;  // why it gives no gradient; NULL: it gives one
 } OpImporter;
 
-// Tables by theme. Each ends with an empty entry.
+// Tables by theme. Each ends with an empty entry. NULL ends the list of all of them.
+typedef struct OpTable {
+    const char *theme;
+    const OpImporter *importer;
+} OpTable;
+extern const OpTable import_tables[];
 extern const OpImporter import_elementwise[], import_activation[], import_shape[], import_part[],
     import_reduce[], import_norm[], import_contraction[], import_window[], import_indexing[],
     import_rnn[], import_control[], import_sequence[], import_attention[], import_source[];

@@ -1,16 +1,28 @@
 // Walks over nodes: imports each, enters subgraphs and functions, and lists missing operators.
 #include "frontend/internal.h"
 
-static const OpImporter *const tables[] = {
-    import_elementwise, import_activation,  import_shape,     import_part,     import_reduce,
-    import_norm,        import_contraction, import_window,    import_indexing, import_rnn,
-    import_control,     import_sequence,    import_attention, import_source,
+const OpTable import_tables[] = {
+    {"Elementwise", import_elementwise},
+    {"Activations", import_activation},
+    {"Products", import_contraction},
+    {"Attention", import_attention},
+    {"Windows", import_window},
+    {"Norms", import_norm},
+    {"Reductions and orders", import_reduce},
+    {"Shapes", import_shape},
+    {"Parts", import_part},
+    {"Indexing", import_indexing},
+    {"Sources, dropout", import_source},
+    {"Control", import_control},
+    {"Recurrent layers", import_rnn},
+    {"Sequences", import_sequence},
+    {0},
 };
 
 static const OpImporter *importer_find(const char *type)
 {
-    for (int t = 0; t < COUNT(tables); t++)
-        for (const OpImporter *l = tables[t]; l->type; l++)
+    for (const OpTable *t = import_tables; t->theme; t++)
+        for (const OpImporter *l = t->importer; l->type; l++)
             if (!strcmp(l->type, type))
                 return l;
     return NULL;

@@ -6,9 +6,8 @@
 //     input x f32[batch,4]
 //     init w f32[2,2] 1 2 3 4            one number repeats
 //     extern w f32[4] "w.bin" 16         external data at an offset
-//     y, z = Op(a, , b) axis=1 alpha=0.5f ints=[1,2] mode='x' body={ … } node="name" in domain
-//     output y
-//     function domain Name(a, b) -> c { … }
+//     y, z = Op(a, , b) axis=1 alpha=0.5f ints=[1,2] mode='x' names=['x'] body={ … } node="name" in
+//     domain output y function domain Name(a, b) -> c { … }
 //
 // A value ref:NAME makes an attribute that refers to an attribute of the function.
 //
@@ -224,7 +223,7 @@ static Onnx__GraphProto *graph(Reader *r);
 
 static Onnx__AttributeProto *attribute(Reader *r)
 {
-    enum { FLOAT = 1, INT = 2, STRING = 3, GRAPH = 5, INTS = 7 };
+    enum { FLOAT = 1, INT = 2, STRING = 3, GRAPH = 5, INTS = 7, STRINGS = 8 };
     Onnx__AttributeProto *a = NEW(r, Onnx__AttributeProto, ONNX__ATTRIBUTE_PROTO__INIT);
 
     a->name = name(r);
@@ -241,6 +240,13 @@ static Onnx__AttributeProto *attribute(Reader *r)
     } else if (*r->s == '{') {
         a->type = GRAPH;
         a->g = graph(r);
+    } else if (take(r, "['")) {
+        a->type = STRINGS;
+        r->s--;
+        ProtobufCBinaryData text = {.data = (uint8_t *)name(r)};
+        text.len = strlen((char *)text.data);
+        ADD(r, a->strings, a->n_strings, text);
+        expect(r, "]");
     } else if (*r->s == '[') {
         a->type = INTS;
         for (r->s++; *r->s != ']'; r->s += *r->s == ',')
