@@ -68,6 +68,16 @@ static bool has_output(const Graph *g, OutputRole role)
     return false;
 }
 
+// Has autodiff run? Where nothing is trained, it makes at most accumulators.
+static bool has_gradients(const Graph *g)
+{
+    bool has = has_output(g, OUTPUT_GRADIENT);
+
+    for (int i = 0; i < g->n_carries; i++)
+        has |= g->carries[i].scope == SCOPE_MICRO;
+    return has;
+}
+
 // The graph with the gradients that autodiff makes of it, if it has a loss and none yet.
 static Graph *with_gradients(Graph *g, int accumulate, Arena *a)
 {
@@ -75,7 +85,7 @@ static Graph *with_gradients(Graph *g, int accumulate, Arena *a)
     Diag d = {.to = &said};
     Graph *to = g;
 
-    if (g->training && has_output(g, OUTPUT_LOSS_SUM) && !has_output(g, OUTPUT_GRADIENT)) {
+    if (g->training && has_output(g, OUTPUT_LOSS_SUM) && !has_gradients(g)) {
         to = graph_clone(g, a);
         if (!autodiff(to, accumulate, &d))
             to = g;

@@ -191,6 +191,9 @@ static void measure(Doubt *d, ValueId v)
     d->typical = tensor_count(x) ? pow(sum / (double)tensor_count(x), 2) : 0;
 }
 
+// A gradient may become a number: a form that gives 0 · NaN where the slope is 0 isn't what a model
+// means. Differences judge it after autodiff.
+//
 // Does rounding explain that element i of a result, `was`, became another one?
 static bool is_explained(Doubt *d, const End *was, ValueId now, int64_t i, double x, double y,
                          double scale)
@@ -205,7 +208,7 @@ static bool is_explained(Doubt *d, const End *was, ValueId now, int64_t i, doubl
         return true;
     if (isfinite(x) && isfinite(y) && fabs(x - y) <= 8 * fmax(d->may[i], d->typical) + least)
         return true;
-    if (!isfinite(x) && isfinite(y) && d->overflows)
+    if (!isfinite(x) && isfinite(y) && (d->overflows || was->role == OUTPUT_GRADIENT))
         return true;
     return is_right_in_f32(d, was->v, now, i, x, y);
 }

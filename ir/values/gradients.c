@@ -105,6 +105,27 @@ static void move_parameters(const Moving *m, double h, Tensor *value, Arena *a)
     }
 }
 
+// Does a sum of huge numbers lose how its operands move? Scores that are masked by an added number
+// have a gradient, and their sums don't move.
+static bool loses_moves(const Moving *m)
+{
+    const double most = 1e6;
+    Arena *a = arena_new();
+    bool loses = false;
+    Rule r;
+
+    for (NodeId i = 1; i < m->g->n_nodes && !loses; i++) {
+        const Node *n = &m->g->nodes[i];
+        if (!m->is_moved[n->out[0]] || !n->op->is_elementwise || n->n_in != 2)
+            continue;
+        node_rule(m->g, n, a, &r);
+        for (int k = 0; k < m->accumulate && r.joint == 3; k++)
+            loses |= tensor_scale(&m->value[k][n->out[0]]) > most;
+    }
+    arena_free(a);
+    return loses;
+}
+
 static double moved_loss(const void *moving, double h)
 {
     const Moving *m = moving;
@@ -178,6 +199,8 @@ static bool is_slope_wrong(Moving *m, const Side *now, Edge e, double slope[2])
     double here;
 
     find_moved(m);
+    if (loses_moves(m))
+        return false;
     here = moved_loss(m, 0);
     slope[0] = sum.is;
     if (!isfinite(here) || !isfinite(sum.is) ||

@@ -183,6 +183,46 @@ static void differences_are_found(void **state)
     }
 }
 
+// Autodiff is right here, though differences of the loss or its accumulators look otherwise.
+static const struct {
+    const char *what, *body;
+    int accumulate;
+} right[] = {
+    {"sums of scores and a mask, which don't move",
+     SCORES
+     "constant %low f32[] = -1e+30\n"
+     "%lows f32[2,4,4] = broadcast(%low) shape=[2,4,4]\n"
+     "%a f32[2,4,4] = add(%s, %lows)\n" SOFTMAX(
+         "%a") "%o f32[2,4,3] = dot(%p, %x) eq=\"bst,bte->bse\"\n%oo f32[2,4,3] = mul(%o, %o)\n"
+               "constant %n f32[] = 24\n%loss f32[] = reduce_sum(%oo) axes=[0,1,2]\n"
+               "output loss_sum \"loss\" %loss\noutput loss_count \"count\" %n\n",
+     1},
+    {"two micro-batches, and nothing to train",
+     "input %x f32[4,3]\nconstant %n f32[] = 12\n%loss f32[] = reduce_sum(%x) axes=[0,1]\n"
+     "output loss_sum \"loss\" %loss\noutput loss_count \"count\" %n\n",
+     2},
+    {"two micro-batches", LOSS, 2},
+};
+
+static void gradients_are_right(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(right); i++) {
+        Arena *a = arena_new();
+        Text said = {0};
+        Diag d = {.to = &said};
+        Graph *g = parse(a, right[i].body, &d);
+        ValueCheck *c = value_check_new(a, right[i].accumulate, 0);
+        bool ok = value_check(c, g, "first", &d) && autodiff(g, right[i].accumulate, &d) &&
+                  value_check(c, g, "autodiff", &d);
+        value_check_end(c);
+        if (!ok || said.n)
+            fail_msg("%s: %s", right[i].what, said.n ? said.s : "");
+        text_free(&said);
+        arena_free(a);
+    }
+}
+
 // A graph that takes too long isn't evaluated, with a word that says so once.
 static void large_graphs_are_left_out(void **state)
 {
@@ -210,6 +250,7 @@ static void large_graphs_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_found),
+                                       cmocka_unit_test(gradients_are_right),
                                        cmocka_unit_test(large_graphs_are_left_out)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
