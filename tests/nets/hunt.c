@@ -17,6 +17,7 @@ bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d)
                    .predict = net_graph(r, false, a, d),
                    .loss = recipe_loss(r),
                    .optimizer = recipe_optimizer(r),
+                   .no_decay = recipe_no_decay(r),
                    .clip = recipe_clip(r),
                    .accumulate = recipe_accumulate(r),
                    .plain = r->plain,

@@ -1,5 +1,6 @@
 // Judges a net, from its graph to its program.
 #include <string.h>
+#include <time.h>
 
 #include "tests/nets/judge.h"
 
@@ -13,6 +14,9 @@ void verdict_refused(Verdict *v, Ruling o, const Text *said)
 
     verdict_wrong(v, o, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
 }
+
+// The processor time of this process, in seconds.
+static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 static void write_texts(const Program *p, ProgramTexts *to)
 {
@@ -98,7 +102,9 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
         .target = nets_target.target, .fuse = !s->plain, .accumulate = s->accumulate};
     classes_align(s->predict, s->train);
     int n_train = s->train->n_values, n_predict = s->predict->n_values;
+    double begin = processor_seconds();
     Program *p = lower(a, s->train, s->predict, &lo, &d);
+    v->seconds += processor_seconds() - begin;
     if (!p) {
         verdict_refused(v, REFUSED, &said);
         text_free(&said);
@@ -130,6 +136,18 @@ static bool has_parameter(const Graph *g)
     return false;
 }
 
+// Runs the passes over both graphs. A net that has been judged before isn't checked by values; so
+// the time is the passes' own.
+static bool run_both(const Subject *s, const Task *t, Verdict *v, Diag *d)
+{
+    double begin = processor_seconds();
+    bool ok = run_passes(s->train, s, false, !t->is_fast, d) &&
+              run_passes(s->predict, s, false, false, d);
+
+    v->seconds = t->is_fast ? processor_seconds() - begin : 0;
+    return ok;
+}
+
 static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
 {
     Text said = {0};
@@ -139,8 +157,7 @@ static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
 
     if (!has_parameter(s->train)) {
         verdict_wrong(v, NO_NET, "nothing to train");
-    } else if (!oracle_new(&o, s, a, &d) || !run_passes(s->train, s, false, !t->is_fast, &d) ||
-               !run_passes(s->predict, s, false, false, &d) ||
+    } else if (!oracle_new(&o, s, a, &d) || !run_both(s, t, v, &d) ||
                !reference_new(&r, s->train, s, a, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);

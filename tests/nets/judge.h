@@ -35,6 +35,7 @@ extern const NetsTarget nets_target;
 typedef struct Subject {
     Graph *train, *predict;  // the graphs before the passes, which change them
     const char *loss, *optimizer;
+    const char *no_decay;  // a glob; NULL: none
     double clip;
     int accumulate;
     bool plain;
@@ -62,6 +63,7 @@ typedef struct Verdict {
     int compared, skipped;  // gradients compared with differences; skipped because of kinks
     int classes;            // the program's loops
     bool stages;            // it is a chain of stages, which was judged too
+    double seconds;         // processor time of the passes, of lowering and of the text
     char what[400];
 } Verdict;
 
@@ -104,9 +106,9 @@ bool oracle_eval(Oracle *o, const Graph *made);
 ValueId oracle_find(const Graph *g, const char *name);  // 0: no value has it
 // The slope of the loss along `direction`, given for parameter v's elements. False at a kink.
 bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope);
-// Updates the parameter `p`, given its clipped gradient and its states by name.
-bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const Tensor *state[2],
-                   double *to);
+// Updates the parameter `name`, which is `p`, given its clipped gradient and its states by name.
+bool oracle_update(const Subject *s, const char *name, const Tensor *p, const Tensor *grad,
+                   const Tensor *state[2], double *to);
 
 // ---- reference ----
 

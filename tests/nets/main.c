@@ -8,18 +8,20 @@
 
 static const char usage[] =
     "nets [--count N] [--seed S] [--first I] [--ranks N] [--fast] [--no-shrink] [--recipe TEXT]\n"
-    "     [--wide] [--cc TEXT]\n"
+    "     [--wide] [--varied] [--cc TEXT] [--state FILE]\n"
     "Judges random nets I to I + N - 1 of seed S. --fast: their programs aren't compiled.\n"
     "--ranks: their programs of 2 to N ranks. --recipe: that net alone, and its text.\n"
     "--wide: one dim of each is longer than vectors and warps.\n"
-    "--cc: the compiler, " QUICK_CC " if none is given.\n";
+    "--varied: options by parameter, more outputs, summed and tied parameters, masks.\n"
+    "--cc: the compiler, " QUICK_CC " if none is given.\n"
+    "--state: what is done stands there after every 40 nets; the same command goes on from it.\n";
 
 typedef struct Ask {
     int64_t count, first;
     uint64_t seed;
     Hunt hunt;
-    bool keeps, is_wide;  // keeps: no shrinking
-    const char *recipe;
+    bool keeps, is_wide, is_varied;  // keeps: no shrinking
+    const char *recipe, *state;
 } Ask;
 
 static bool read_options(int argc, char **argv, Ask *a)
@@ -32,6 +34,8 @@ static bool read_options(int argc, char **argv, Ask *a)
             a->keeps = true;
         else if (!strcmp(argv[i], "--wide"))
             a->is_wide = true;
+        else if (!strcmp(argv[i], "--varied"))
+            a->is_varied = true;
         else if (!next)
             return false;
         else if (!strcmp(argv[i], "--count"))
@@ -45,6 +49,8 @@ static bool read_options(int argc, char **argv, Ask *a)
             a->hunt.is_whole = false;
         } else if (!strcmp(argv[i], "--cc"))
             a->hunt.cc = argv[++i];
+        else if (!strcmp(argv[i], "--state"))
+            a->state = argv[++i];
         else if (!strcmp(argv[i], "--recipe"))
             a->recipe = argv[++i];
         else
@@ -89,8 +95,62 @@ static void print_find(const Ask *a, int64_t number, const Recipe *r, Verdict v)
 }
 
 typedef struct Tally {
-    int64_t outcome[N_OUTCOMES], compared, skipped, loops, chains;
+    int64_t done, outcome[N_OUTCOMES], compared, skipped, loops, chains;
+    double slowest;  // processor seconds of the passes and of lowering, the better of two tries
+    int64_t slowest_of;
 } Tally;
+
+// The time of a net that is slower than all before; it is tried once more.
+static void note_time(const Ask *a, int64_t number, const Recipe *r, double seconds, Tally *t)
+{
+    Verdict again = {0};
+
+    if (seconds <= t->slowest)
+        return;
+    hunt_one(&a->hunt, r, &again);
+    seconds = again.seconds > 0 && again.seconds < seconds ? again.seconds : seconds;
+    if (seconds > t->slowest) {
+        t->slowest = seconds;
+        t->slowest_of = number;
+    }
+}
+
+// ---- sittings ----
+
+static bool read_state(const Ask *a, Tally *t)
+{
+    FILE *f = a->state ? fopen(a->state, "r") : NULL;
+    bool ok = true;
+
+    if (!f)
+        return true;
+    ok = fscanf(f, "%" SCNd64, &t->done) == 1;
+    for (int i = 0; i < N_OUTCOMES && ok; i++)
+        ok = fscanf(f, "%" SCNd64, &t->outcome[i]) == 1;
+    ok = ok && fscanf(f, "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64 "%lf%" SCNd64, &t->compared,
+                      &t->skipped, &t->loops, &t->chains, &t->slowest, &t->slowest_of) == 6;
+    fclose(f);
+    return ok;
+}
+
+static void write_state(const Ask *a, const Tally *t)
+{
+    char path[512];
+    FILE *f;
+
+    if (!a->state || snprintf(path, sizeof path, "%s.new", a->state) >= (int)sizeof path ||
+        !(f = fopen(path, "w")))
+        return;
+    fprintf(f, "%" PRId64, t->done);
+    for (int i = 0; i < N_OUTCOMES; i++)
+        fprintf(f, " %" PRId64, t->outcome[i]);
+    fprintf(f, "\n%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %.3f %" PRId64 "\n", t->compared,
+            t->skipped, t->loops, t->chains, t->slowest, t->slowest_of);
+    if (!fclose(f))
+        rename(path, a->state);
+}
+
+// ---- nets ----
 
 static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
 {
@@ -101,6 +161,8 @@ static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
         r[i] = recipe_draw(a->seed * UINT64_C(1000000007) + (uint64_t)(from + i));
         if (a->is_wide)
             recipe_widen(&r[i]);
+        if (a->is_varied)
+            recipe_vary(&r[i]);
     }
     hunt_many(&a->hunt, r, n, v);
     for (int i = 0; i < n; i++) {
@@ -109,9 +171,12 @@ static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
         t->skipped += v[i].skipped;
         t->loops += v[i].classes > 0;
         t->chains += v[i].stages;
+        note_time(a, from + i, &r[i], v[i].seconds, t);
         if (v[i].outcome > NO_NET)
             print_find(a, from + i, &r[i], v[i]);
     }
+    t->done += n;
+    write_state(a, t);
     free(r);
     free(v);
 }
@@ -123,6 +188,9 @@ static void print_tally(const Tally *t)
     printf("\n%" PRId64 " gradients compared with differences, %" PRId64
            " skipped at kinks; %" PRId64 " programs with loops, %" PRId64 " chains\n",
            t->compared, t->skipped, t->loops, t->chains);
+    if (t->slowest > 0)
+        printf("slowest: net %" PRId64 ", %.2f s of the processor for passes and lowering\n",
+               t->slowest_of, t->slowest);
 }
 
 static int judge_recipe(const Ask *a)
@@ -145,7 +213,7 @@ int main(int argc, char **argv)
     enum { BATCH = 40 };
     char dir[] = "/tmp/nets.XXXXXX";
     Ask a = {.count = 100, .seed = 1, .hunt = {.is_whole = true, .dir = dir, .cc = QUICK_CC}};
-    Tally t = {{0}, 0, 0, 0};
+    Tally t = {0};
     int status = 0;
 
     if (!read_options(argc, argv, &a)) {
@@ -157,7 +225,11 @@ int main(int argc, char **argv)
     if (a.recipe) {
         status = judge_recipe(&a);
     } else {
-        for (int64_t i = 0; i < a.count; i += BATCH)
+        if (!read_state(&a, &t)) {
+            fprintf(stderr, "nets: %s is no state\n", a.state);
+            return 2;
+        }
+        for (int64_t i = t.done; i < a.count; i += BATCH)
             judge_batch(&a, a.first + i, (int)(a.count - i < BATCH ? a.count - i : BATCH), &t);
         print_tally(&t);
         for (int i = NO_NET + 1; i < N_OUTCOMES; i++)

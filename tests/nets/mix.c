@@ -135,8 +135,10 @@ static ValueId attend(Net *n, ValueId q, ValueId k, ValueId v, const int *arg)
     ValueId s = make_dot(g, q, k, "bhse,bhte->bhst");
     if (arg[3] % 4 != 1)
         s = make_mul(g, s, scalar_like(g, s, scale));
-    s = masked(n, s, arg[0], arg[1]);
+    s = n->hides ? net_hide(n, s, arg) : masked(n, s, arg[0], arg[1]);
     ValueId w = make_softmax(g, s, 3);
+    if (n->hides)
+        w = net_guard(n, w, arg);
     if (n->training && arg[3] % 8 == 7) {
         ValueId keep = make_le(g, scalar_like(g, w, 0.3), net_random(n, w));
         w = make_select(g, keep, make_mul(g, w, scalar_like(g, w, 1 / 0.7)), scalar_like(g, w, 0));
@@ -191,6 +193,39 @@ ValueId layer_attend(Net *n, ValueId x, const int *arg)
     int64_t dim[] = {t.dim[0], rows, t.dim[t.rank - 1]};
     ValueId y = attend_rows(n, make_reshape(g, transposed, 3, dim), arg);
     return y ? make_transpose(g, make_reshape(g, y, t.rank, t.dim), back) : 0;
+}
+
+ValueId layer_masked(Net *n, ValueId x, const int *arg)
+{
+    n->hides = true;
+    x = layer_attend(n, x, arg);
+    n->hides = false;
+    return x;
+}
+
+// Parameters that are added up before they are used, so that they share one gradient.
+ValueId layer_summed(Net *n, ValueId x, const int *arg)
+{
+    Graph *g = n->g;
+    int64_t c = net_size(n, x, n->axis), dim[] = {c, c};
+    int rank = net_rank(n, x), k = arg[0] % 3 == 1 ? 2 : 1;
+    ValueId a = net_parameter(n, k > 1 ? "weight" : "bias", k, dim);
+    ValueId b = net_parameter(n, k > 1 ? "weight" : "bias", k, dim);
+    ValueId sum = make_add(g, a, b);
+
+    if (arg[0] % 3 == 2)  // three of them
+        sum = make_add(g, sum, net_parameter(n, "bias", 1, dim));
+    if (k == 1) {
+        x = arg[2] % 2 ? net_linear(n, x, n->axis, c, false, false) : x;
+        x = x ? make_add(g, x, net_along(n, sum, x, n->axis)) : 0;
+    } else {
+        char in[8] = "abcdef", out[8] = "abcdef", eq[32];
+        in[rank] = out[rank] = 0;
+        out[n->axis] = 'z';
+        snprintf(eq, sizeof eq, "%s,%cz->%s", in, in[n->axis], out);
+        x = make_dot(g, x, sum, eq);
+    }
+    return x ? net_activation(n, x, arg[1], arg[3]) : 0;
 }
 
 // Computes x xᵀ x for each sample, as a matrix of dim 1 by all later dims.

@@ -181,6 +181,25 @@ static ValueId add_stem(Net *n)
                             : make_gather(g, rows, tokens, 0, 0);
 }
 
+// The table of tokens; 0: there is none of the width of the features.
+static ValueId find_table(const Net *n)
+{
+    const Graph *g = n->g;
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (g->values[v].name && !strcmp(g->values[v].name, "embedding"))
+            return v;
+    return 0;
+}
+
+static const char *equation_of_head(const Net *n, int rank)
+{
+    static const char letters[] = "abcde";
+
+    return arena_string(n->g->arena, "%.*s,z%c->%.*sz", rank, letters, letters[rank - 1], rank - 1,
+                        letters);
+}
+
 static ValueId add_head(Net *n, ValueId x)
 {
     Graph *g = n->g;
@@ -190,6 +209,8 @@ static ValueId add_head(Net *n, ValueId x)
     n->block = 0;
     n->layer = MOST_LAYERS + 1;
     n->part = 0;
+    if (n->r->tied && find_table(n) && n->axis == rank - 1)
+        return make_dot(g, x, find_table(n), equation_of_head(n, rank));
     switch (n->r->head % 4) {
     case 1:
         return net_linear(n, x, n->axis, 3, true, false);
@@ -223,6 +244,21 @@ static ValueId as_loss(Net *n, ValueId y)
     return make_mean(g, make_mul(g, y, y), rank, axes);
 }
 
+// Adds outputs that the loss doesn't use: a value, and a product of it.
+static void add_outputs(Net *n, ValueId hidden)
+{
+    int more = n->r->more % 4;
+
+    n->layer = MOST_LAYERS + 2;
+    n->part = 0;
+    if (more % 2)
+        graph_output(n->g, "hidden", hidden, OUTPUT_MODEL);
+    if (more / 2) {
+        ValueId z = net_linear(n, hidden, n->axis, 2, true, false);
+        graph_output(n->g, "other", net_activation(n, z, 0, 0), OUTPUT_MODEL);
+    }
+}
+
 Graph *net_graph(const Recipe *r, bool training, Arena *a, Diag *d)
 {
     Net n = {.r = r, .training = training};
@@ -234,11 +270,13 @@ Graph *net_graph(const Recipe *r, bool training, Arena *a, Diag *d)
     n.axis = r->is_last ? r->rank - 1 : 1;
     ValueId x = add_stem(&n);
     x = x ? add_blocks(&n, x) : 0;
+    ValueId hidden = x;
     x = x ? add_head(&n, x) : 0;
     x = x && is_scalar ? as_loss(&n, x) : x;
     if (!x || d->errors)
         return NULL;
     graph_output(g, "y", x, OUTPUT_MODEL);
+    add_outputs(&n, hidden);
     for (int i = 0; i < n.n_buffers; i++)
         graph_carry(g, n.buffer[i], n.now[i], SCOPE_STEP);
     return g;

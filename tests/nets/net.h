@@ -44,14 +44,20 @@ typedef struct Recipe {
     int shared;             // bit per layer: all blocks share the layer's parameters
     int like[MOST_BLOCKS];  // block b uses the parameters of block like[b]
     int loss, optimizer, clip, accumulate;
-    int plain;  // --no-fuse
-    int again;  // --recompute: 0 none, 1 full, n: the first n - 1 layers of each block
+    int plain;             // --no-fuse
+    int again;             // --recompute: 0 none, 1 full, n: the first n - 1 layers of each block
+    int no_decay, freeze;  // numbers of globs of parameters; 0: none
+    int more;              // outputs that the loss doesn't use
+    int tied;              // the head multiplies by the table of tokens
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);
 // Makes one dim, which the recipe's seed chooses, longer than vectors, warps or tiles, and shortens
 // the others if there are too many elements to be evaluated quickly.
 void recipe_widen(Recipe *r);
+// Gives a net options for some of its parameters, outputs that the loss doesn't use, a tied table,
+// and a layer of parameters that are summed or of attention whose rows may have no key.
+void recipe_vary(Recipe *r);
 // Prints "rank=2 dim=4,6 …" and reads it back. False if the text has another form.
 void recipe_print(const Recipe *r, Text *t);
 bool recipe_parse(const char *s, Recipe *r);
@@ -61,6 +67,9 @@ const char *recipe_loss(const Recipe *r);
 const char *recipe_optimizer(const Recipe *r);
 double recipe_clip(const Recipe *r);
 int recipe_accumulate(const Recipe *r);
+// The globs of --no-decay and --freeze; NULL: none.
+const char *recipe_no_decay(const Recipe *r);
+const char *recipe_freeze(const Recipe *r);
 
 // ---- nets ----
 
@@ -75,6 +84,7 @@ typedef struct Net {
     int n_sources;              // counts the uses of layers; names their sources
     int part;                   // counts the parameters and buffers of a layer
     int axis;                   // the dim of the features
+    bool hides;                 // attention has masks that may hide all keys of a row
     ValueId seed, step, micro;  // inputs of random nodes; 0: not added yet
     int n_random;
     // Buffers that the step writes, and their current values.
@@ -119,6 +129,10 @@ ValueId net_indices(Net *n, int64_t count, int64_t bound, int arg);
 ValueId net_linear(Net *n, ValueId x, int axis, int64_t to, bool has_bias, bool is_transposed);
 // Broadcasts a vector along an axis of x to x's shape.
 ValueId net_along(Net *n, ValueId vector, ValueId x, int axis);
+// Masks scores [n, h, s, t] so that rows may have no key; arg as a layer's. After the softmax,
+// net_guard gives 0 to rows that are NaN, if the args give such rows.
+ValueId net_hide(Net *n, ValueId s, const int *arg);
+ValueId net_guard(Net *n, ValueId weights, const int *arg);
 ValueId net_activation(Net *n, ValueId x, int which, int variant);
 ValueId net_norm(Net *n, ValueId x, int which, int variant, bool is_affine);
 // Elements [from, from + size) of an axis.

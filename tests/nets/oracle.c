@@ -306,8 +306,8 @@ static void update_lamb(const Rates *r, const Tensor *p, const Tensor *g, const 
         to[i] = p->f[i] - r->lr * trust * to[i];
 }
 
-bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const Tensor *state[2],
-                   double *to)
+bool oracle_update(const Subject *s, const char *name, const Tensor *p, const Tensor *grad,
+                   const Tensor *state[2], double *to)
 {
     Rates r = {.lr = option(s, "lr=", 0),
                .decay = option(s, "weight_decay=", 0),
@@ -317,6 +317,8 @@ bool oracle_update(const Subject *s, const Tensor *p, const Tensor *grad, const 
                .beta2 = 0.999,
                .is_nesterov = strstr(s->optimizer, "nesterov"),
                .is_adamw = !strncmp(s->optimizer, "adamw", 5)};
+    if (s->no_decay && glob_match(s->no_decay, name))
+        r.decay = 0;
     bool is_sgd = !strncmp(s->optimizer, "sgd", 3);
     bool is_single = !strncmp(s->optimizer, "adagrad", 7) || !strncmp(s->optimizer, "rmsprop", 7);
     int n_states = is_sgd ? r.momentum > 0 : is_single ? 1 : 2;

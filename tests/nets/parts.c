@@ -41,6 +41,9 @@ static ValueId named(Net *n, ValueKind kind, const char *what, int rank, const i
         name = arena_string(g->arena, "b%d.%d.%d.%d.%s", n->block, n->layer, n->part, k, what);
         v = find_value(g, name);
     }
+    const char *frozen = recipe_freeze(n->r);
+    if (kind == VALUE_PARAMETER && frozen && glob_match(frozen, name))
+        kind = VALUE_BUFFER;
     return graph_value(g, kind, name, F32, rank, dim);
 }
 

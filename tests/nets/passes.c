@@ -115,7 +115,11 @@ bool run_passes(Graph *g, const Subject *s, bool is_split, bool checks, Diag *d)
 {
     Passes p = {.g = g,
                 .s = s,
-                .optimizer = {.text = s->optimizer, .clip_norm = s->clip, .parallel_rows = 64},
+                .optimizer = {.text = s->optimizer,
+                              .clip_norm = s->clip,
+                              .no_decay = &s->no_decay,
+                              .n_no_decay = s->no_decay != NULL,
+                              .parallel_rows = 64},
                 .check = checks ? value_check_new(g->arena, s->accumulate, s->numbers | 1) : NULL,
                 .d = d};
 

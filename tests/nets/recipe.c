@@ -32,6 +32,19 @@ const char *recipe_optimizer(const Recipe *r)
     return optimizers[r->optimizer % COUNT(optimizers)];
 }
 
+// Globs that match parameters of some layers of a block, of one block, of all.
+static const char *const globs[] = {"b1.*",        "*.bias",          "b*.0.*",
+                                    "b2.*.weight", "b0.0.0.0.weight", "*.scale"};
+
+static const char *glob_of(int number)
+{
+    return number ? globs[(number - 1) % COUNT(globs)] : NULL;
+}
+
+const char *recipe_no_decay(const Recipe *r) { return glob_of(r->no_decay); }
+
+const char *recipe_freeze(const Recipe *r) { return glob_of(r->freeze); }
+
 double recipe_clip(const Recipe *r) { return r->clip % 3 == 1 ? 0.5 : r->clip % 3 == 2 ? 1e6 : 0; }
 
 int recipe_accumulate(const Recipe *r) { return 1 + r->accumulate % 3; }
@@ -97,7 +110,7 @@ static Layer draw_layer(uint64_t *s)
                                  KIND_gate,   KIND_attend, KIND_reduce, KIND_pool};
     Layer l;
 
-    l.kind = roll(s, 2) ? (int)often[roll(s, COUNT(often))] : 1 + roll(s, N_KINDS - 1);
+    l.kind = roll(s, 2) ? (int)often[roll(s, COUNT(often))] : 1 + roll(s, KIND_masked - 1);
     for (int i = 0; i < N_ARGS; i++)
         l.arg[i] = roll(s, 48);
     return l;
@@ -173,6 +186,23 @@ Recipe recipe_draw(uint64_t seed)
     return r;
 }
 
+void recipe_vary(Recipe *r)
+{
+    uint64_t s = hash_bytes(&r->numbers, sizeof r->numbers, 3);
+    int l = roll(&s, r->n_layers);
+    Layer x = {KIND_masked + roll(&s, N_KINDS - KIND_masked), {0}};
+
+    for (int i = 0; i < N_ARGS; i++)
+        x.arg[i] = roll(&s, 48);
+    for (int b = 0, is_new = roll(&s, 3); b < r->n_blocks && is_new; b++)
+        if (r->layer[b][l].kind)
+            r->layer[b][l] = x;
+    r->no_decay = roll(&s, 3) ? 1 + roll(&s, COUNT(globs)) : 0;
+    r->freeze = roll(&s, 3) ? 0 : 1 + roll(&s, COUNT(globs));
+    r->more = roll(&s, 2) ? 0 : 1 + roll(&s, 3);
+    r->tied = roll(&s, 2);
+}
+
 // ---- text ----
 
 void recipe_print(const Recipe *r, Text *t)
@@ -182,9 +212,11 @@ void recipe_print(const Recipe *r, Text *t)
         text_printf(t, "%s%" PRId64, i ? "," : "", r->dim[i]);
     text_printf(t,
                 " last=%d stem=%d topology=%d head=%d shared=%d loss=%d optimizer=%d clip=%d "
-                "accumulate=%d plain=%d again=%d layers=%d",
+                "accumulate=%d plain=%d again=%d no_decay=%d "
+                "freeze=%d more=%d tied=%d layers=%d",
                 r->is_last, r->stem, r->topology, r->head, r->shared, r->loss, r->optimizer,
-                r->clip, r->accumulate, r->plain, r->again, r->n_layers);
+                r->clip, r->accumulate, r->plain, r->again, r->no_decay, r->freeze, r->more,
+                r->tied, r->n_layers);
     for (int b = 0; b < r->n_blocks; b++) {
         text_printf(t, " block=%d", r->like[b]);
         for (int l = 0; l < r->n_layers; l++) {
@@ -229,11 +261,22 @@ bool recipe_parse(const char *s, Recipe *r)
     struct {
         const char *name;
         int *to;
-    } field[] = {
-        {"last", &r->is_last},        {"stem", &r->stem},     {"topology", &r->topology},
-        {"head", &r->head},           {"shared", &r->shared}, {"loss", &r->loss},
-        {"optimizer", &r->optimizer}, {"clip", &r->clip},     {"accumulate", &r->accumulate},
-        {"plain", &r->plain},         {"again", &r->again},   {"layers", &r->n_layers}};
+    } field[] = {{"last", &r->is_last},
+                 {"stem", &r->stem},
+                 {"topology", &r->topology},
+                 {"head", &r->head},
+                 {"shared", &r->shared},
+                 {"loss", &r->loss},
+                 {"optimizer", &r->optimizer},
+                 {"clip", &r->clip},
+                 {"accumulate", &r->accumulate},
+                 {"plain", &r->plain},
+                 {"again", &r->again},
+                 {"layers", &r->n_layers},
+                 {"no_decay", &r->no_decay},
+                 {"freeze", &r->freeze},
+                 {"more", &r->more},
+                 {"tied", &r->tied}};
     int l = 0;
 
     *r = (Recipe){0};

@@ -228,7 +228,7 @@ static void judge_carry(const Reference *r, const Oracle *o, const Carry *c, Ver
         for (int64_t i = 0; i < value_count(x); i++)
             clipped.f[i] = grad->f[i] * (o->s->clip > 0 ? fmin(1, o->s->clip / (norm + 1e-6)) : 1);
         want.f = arena_array(a, double, value_count(x) + 1);
-        if (!oracle_update(o->s, &r->start[c->in], &clipped, state, want.f))
+        if (!oracle_update(o->s, x->name, &r->start[c->in], &clipped, state, want.f))
             verdict_wrong(v, WRONG_PASSES, "%s: its states are missing", x->name);
     }
     Gap g = gap_of(is, &want, is, norm_of(&want) + 1e-3, 1e-5);
