@@ -70,6 +70,13 @@ RT_INLINE float rt_copy_signf(float x, float s)
 #define RT_FMA(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define RT_FMA(a, b, c) ((a) * (b) + (c))
+#define RT_GROW(a, power) ((1 + (a)) * (power))
+#endif
+
+// (1 + a) times a power of two, rounded once if the result is normal. Without the instruction the
+// sum comes first: a times the power may be subnormal.
+#ifndef RT_GROW
+#define RT_GROW(a, power) RT_FMA(a, power, power)
 #endif
 
 // e^x = 2^n e^r with r = x - n ln 2, |r| ≤ ln 2 / 2. ln 2 is split in two; the first part is so
@@ -93,7 +100,7 @@ RT_INLINE float rt_exp_normal(float x)
     float t, residual = rt_exp_reduced(x, x, RT_ROUND + 127, &t),
              power = rt_from_bits(rt_bits(t) << 23);
 
-    return RT_FMA(residual, power, power);
+    return RT_GROW(residual, power);
 }
 
 // Below this x, e^x is less than 2^-126.
@@ -111,12 +118,13 @@ RT_INLINE float rt_exp_lowf(float x)
 // Multiplies by 2^n in two factors of half the exponent, for results that overflow or are
 // subnormal. n is bounded by an integer minimum of the bits of x (positive floats have the order of
 // their bits); inf and NaN propagate through e^r. Where the result is 0 (masked scores) no
-// intermediate result is subnormal, because those are many times slower.
+// intermediate result is subnormal, because those are many times slower. e^r is halved, so that the
+// bias is odd, as in rt_exp_normal: a tie of n, which only CPUs without FMA have, is rounded alike.
 RT_INLINE float rt_expf(float x)
 {
     int32_t bits = x < -104.0f ? 0 : (int32_t)rt_bits(x), most = (int32_t)rt_bits(89.0f);
     float bounded = rt_from_bits((uint32_t)(bits < most ? bits : most));
-    float t, y = 1 + rt_exp_reduced(x, bounded, RT_ROUND + 254, &t);
+    float t, y = RT_FMA(rt_exp_reduced(x, bounded, RT_ROUND + 255, &t), 0.5f, 0.5f);
     uint32_t half = rt_bits(t) << 22 & 0xff800000;
     float e = y * rt_from_bits((rt_bits(t) << 23) - half) * rt_from_bits(half);
 
