@@ -2,7 +2,8 @@
 //
 // Node k of every iteration must have the same operator, attributes and types. Each of its inputs
 // must be, in every iteration, the value at one position of the same iteration or of the adjacent
-// one, or one value for all iterations.
+// one, or one value for all iterations. If a carry writes its output over a value, then in every
+// iteration, and over the value at one position of the same iteration.
 #include "ir/internal.h"
 
 #include <string.h>
@@ -262,9 +263,44 @@ static bool check_origin(const Iterations *it, int pos, int input)
     return true;
 }
 
+// ---- carries ----
+
+static int output_index(const Node *n, ValueId v)
+{
+    int i = 0;
+
+    while (n->out[i] != v)
+        i++;
+    return i;
+}
+
+static bool check_carries(const Iterations *it)
+{
+    const Graph *g = it->g;
+    int n_places = it->n_nodes * MAX_OUTPUTS;
+    int32_t *count = arena_array(it->arena, int32_t, n_places);
+    int32_t *pos = arena_array(it->arena, int32_t, n_places);
+
+    for (int i = 0; i < g->n_carries; i++) {
+        Block from = value_block(g, g->carries[i].out), to = value_block(g, g->carries[i].in);
+        NodeId n = value_of(g, g->carries[i].out)->producer;
+        if (from.cls != it->cls || !n)
+            continue;
+        int place = from.pos * MAX_OUTPUTS + output_index(&g->nodes[n], g->carries[i].out);
+        if (!is_same_block(from, to) || (count[place] && pos[place] != to.pos))
+            return differs(it, from.iter, n, "a carry writes over a value of another place");
+        count[place]++;
+        pos[place] = to.pos;
+    }
+    for (int i = 0; i < n_places; i++)
+        if (count[i] && count[i] != it->length)
+            return differs(it, 0, it->node[i / MAX_OUTPUTS], "not every iteration has its carry");
+    return true;
+}
+
 static bool check_all(Iterations *it)
 {
-    if (!collect(it) || !check_values(it))
+    if (!collect(it) || !check_values(it) || !check_carries(it))
         return false;
     for (int pos = 0; pos < it->n_nodes; pos++) {
         for (int32_t k = 0; k < it->length; k++) {

@@ -72,6 +72,19 @@ static void note_use(StorageState *st, const Item *it, const Operand *o)
         f->is_stack = true;
 }
 
+// Puts a carried value in the place of the one that it overwrites. A value outside of loops may be
+// carried to one iteration's: an update that only some layers get.
+static void share_carried(StorageState *st, const Carry *c)
+{
+    const Lowering *l = st->l;
+    Instances *f = &st->instances[first_instance(l, c->out)];
+    Block from = value_block(l->g, c->out), to = value_block(l->g, c->in);
+
+    f->shared_with = first_instance(l, c->in);
+    f->shares_one = to.cls && !from.cls;
+    f->shared_iteration = to.iter;
+}
+
 static void find_instances(StorageState *st)
 {
     Lowering *l = st->l;
@@ -100,11 +113,9 @@ static void find_instances(StorageState *st)
         f->is_used = true;
         f->is_stack |= b.cls != 0 && l->g->outputs[i].role != OUTPUT_GRADIENT;
     }
-    for (int i = 0; i < l->g->n_carries; i++) {
-        const Carry *c = &l->g->carries[i];
-        if (!l->is_copied[c->out])
-            st->instances[first_instance(l, c->out)].shared_with = first_instance(l, c->in);
-    }
+    for (int i = 0; i < l->g->n_carries; i++)
+        if (!l->is_copied[l->g->carries[i].out])
+            share_carried(st, &l->g->carries[i]);
 }
 
 static bool is_read_after(const Set *s, int item, ValueId v)

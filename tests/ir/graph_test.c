@@ -252,6 +252,12 @@ static void test_builders_pass_errors_on(void **state)
 
 #define CLASS3(lines) "graph \"g\" {\n  class 1 \"h\" 3\n  input %x f32[4]\n" lines "}\n"
 
+#define CARRIES(lines)                                                                             \
+    CLASS3("  buffer %v f32[4]\n  buffer %w0 f32[4] block 1.0.0\n"                                 \
+           "  buffer %w1 f32[4] block 1.1.0\n  buffer %w2 f32[4] block 1.2.0\n"                    \
+           "  %a0 f32[4] = neg(%x) block 1.0.0\n  %a1 f32[4] = neg(%a0) block 1.1.0\n"             \
+           "  %a2 f32[4] = neg(%a1) block 1.2.0\n" lines)
+
 static const struct {
     const char *text, *why;  // "": isomorphic
 } classes[] = {
@@ -303,6 +309,15 @@ static const struct {
             "  %a1 f32[2] = slice(%x) start=[0] size=[2] stride=[2] block 1.1.0\n"
             "  %a2 f32[2] = slice(%x) start=[0] size=[2] stride=[3] block 1.2.0\n"),
      "iteration 1, position 0 (slice): other attributes than iteration 0"},
+    // Each iteration's node writes over a buffer of its own; one of them doesn't; one writes over
+    // another's; all write over a buffer outside.
+    {CARRIES("  carry step %w0 %a0\n  carry step %w1 %a1\n  carry step %w2 %a2\n"), ""},
+    {CARRIES("  carry step %w0 %a0\n  carry step %w2 %a2\n"),
+     "iteration 0, position 0 (neg): not every iteration has its carry"},
+    {CARRIES("  carry step %w1 %a0\n  carry step %w0 %a1\n  carry step %w2 %a2\n"),
+     "iteration 0, position 0 (neg): a carry writes over a value of another place"},
+    {CARRIES("  carry step %v %a2\n"),
+     "iteration 2, position 0 (neg): a carry writes over a value of another place"},
 };
 
 static void test_blocks(void **state)
