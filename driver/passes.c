@@ -38,17 +38,9 @@ static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d)
 static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 
-// Drops the model's own outputs, because a training step returns only the loss; so they needn't
-// outlive their last reader.
 static bool run_outputs(Run *r)
 {
-    Graph *g = r->g;
-    int n = 0;
-
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role != OUTPUT_MODEL)
-            g->outputs[n++] = g->outputs[i];
-    g->n_outputs = n;
+    outputs_drop(r->g);
     return true;
 }
 

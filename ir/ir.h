@@ -263,6 +263,8 @@ void rewrite_put(Rewrite *r, ValueId old, ValueId v);
 void rewrite_at(Rewrite *r, NodeId n);  // gives the nodes made next n's phase, block and source
 bool rewrite_end(Rewrite *r, Diag *d);  // `from` holds the result; false if errors were reported
 
+// By ValueId: does an output or a carry need the value, directly or through nodes?
+bool *graph_needed(const Graph *g, Arena *a);
 // Drops nodes and constants that no output or carry needs.
 void graph_prune(Graph *g);
 

@@ -34,6 +34,9 @@ typedef struct OptimizerOptions {
 
 bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d);       // OUTPUT_GRAD_NORM
 bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nodes and carries
+// Drops the model's own outputs, because a training step returns only the loss, and the nodes that
+// only they need.
+void outputs_drop(Graph *g);
 // Turns product + scatter_add into a scatter_add onto the product, so that the gradient of a tied
 // table is not the sum of two tables. Only for one rank: it can be split in fewer ways.
 bool scatter_onto(Graph *g, Diag *d);

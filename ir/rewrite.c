@@ -121,8 +121,7 @@ bool rewrite_end(Rewrite *r, Diag *d)
 
 // ---- pruning ----
 
-// By ValueId: is the value needed by an output or a carry, directly or through nodes?
-static bool *needed_values(const Graph *g, Arena *a)
+bool *graph_needed(const Graph *g, Arena *a)
 {
     bool *needed = arena_array(a, bool, g->n_values);
 
@@ -165,7 +164,7 @@ static void renumber(Graph *g, const ValueId *value, const NodeId *node)
 void graph_prune(Graph *g)
 {
     Arena *a = arena_new();
-    bool *needed = needed_values(g, a);
+    bool *needed = graph_needed(g, a);
     ValueId *value = arena_array(a, ValueId, g->n_values);
     NodeId *node = arena_array(a, NodeId, g->n_nodes);
     int n_values = 1, n_nodes = 1;

@@ -39,11 +39,22 @@ static void find_live(Autodiff *a, ValueId loss)
     }
 }
 
+// Does the loss depend on some node of the iteration?
+static bool is_iteration_live(const Autodiff *a, const ClassNodes *c, int iter)
+{
+    for (int pos = 0; pos < c->n_pos; pos++)
+        if (any_live(a, &a->g->nodes[c->node[(int64_t)iter * c->n_pos + pos]]))
+            return true;
+    return false;
+}
+
 // Do iterations `iter` and `iter` + 1 need the same gradients?
 static bool needs_alike(const Autodiff *a, const ClassNodes *c, int iter)
 {
     const Graph *g = a->g;
 
+    if (is_iteration_live(a, c, iter) != is_iteration_live(a, c, iter + 1))
+        return false;
     for (int pos = 0; pos < c->n_pos; pos++) {
         const Node *x = &g->nodes[c->node[(int64_t)iter * c->n_pos + pos]];
         const Node *y = &g->nodes[c->node[(int64_t)(iter + 1) * c->n_pos + pos]];
@@ -55,7 +66,7 @@ static bool needs_alike(const Autodiff *a, const ClassNodes *c, int iter)
 }
 
 // Splits classes whose iterations need different gradients: the first layer needs no gradient of
-// the data, a frozen layer needs none of its parameters.
+// the data, a frozen layer needs none of its parameters, a layer after the loss needs none at all.
 static void split_classes(Autodiff *a)
 {
     Graph *g = a->g;
