@@ -122,16 +122,31 @@ static bool start(RtRun *run, const RtInputs *x)
     return start_weights(run, x);
 }
 
-static bool evaluate_only(RtRun *run, const RtData *d)
+// Evaluates the weights as they are, and reports the loss as the evaluations of a training run.
+static bool evaluate_and_log(RtRun *run, const RtData *d, RtLog *log, RtEventFile *events)
 {
-    double loss;
+    double loss, start = rt_seconds();
 
     rt_set_hypers(run, 0, 0, 0);
     if (!rt_evaluate(run, d, &loss))
         return false;
     if (run->rank == 0)
         printf("eval_loss %.9g\n", loss);
+    rt_log_eval(log, run->step, loss, d->samples / d->batch * d->batch, rt_seconds() - start);
+    rt_events_eval(events, run->step, loss);
     return true;
+}
+
+static bool evaluate_only(RtRun *run, const RtData *d)
+{
+    RtLog log = {.fd = -1};
+    RtEventFile events = {.file.fd = -1};
+    bool ok = rt_log_open(&log, run->model, run->o.log, false, -1) &&
+              rt_events_open(&events, run->model, run->o.tensorboard, run->step);
+
+    ok = rt_agree(run, ok) && evaluate_and_log(run, d, &log, &events);
+    ok = rt_events_close(&events) && ok;
+    return rt_log_close(&log) && ok;
 }
 
 static bool run_all(RtRun *run, const RtInputs *x)

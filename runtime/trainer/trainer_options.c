@@ -92,8 +92,8 @@ const RtOption rt_options[] = {
      "what to do then (warn); rollback: go back to the last checkpoint, and on with other data"},
     {"--max-rollbacks", RT_WHOLE, AT(max_rollbacks), 1, MOST, "N",
      "stop at the spike after so many rollbacks (3)"},
-    {"--log", RT_TEXT, AT(log), 0, 0, "FILE", "write one line of JSON for each step", RT_OF_ALL,
-     true},
+    {"--log", RT_TEXT, AT(log), 0, 0, "FILE",
+     "write one line of JSON for each step and each evaluation", RT_OF_ALL, true},
     {"--tensorboard", RT_TEXT, AT(tensorboard), 0, 0, "FOLDER",
      "write a file of events there, for TensorBoard", RT_OF_ALL, true},
     {"--predict", RT_TEXT, AT(predict), 0, 0, "PATH",
@@ -399,8 +399,6 @@ static bool check_options(const RtOptions *o, const RtModel *m)
         return rt_error(m, "%s needs --checkpoint", checkpoints);
     const char *training = o->save             ? "--save"
                            : o->checkpoint     ? "--checkpoint"
-                           : o->log            ? "--log"
-                           : o->tensorboard    ? "--tensorboard"
                            : o->save_gradients ? "--save-gradients"
                            : o->profile        ? "--profile"
                            : o->trace          ? "--trace"
@@ -409,6 +407,8 @@ static bool check_options(const RtOptions *o, const RtModel *m)
                                                : NULL;
     if (training && !o->data)
         return rt_error(m, "%s needs --data", training);
+    if ((o->log || o->tensorboard) && !o->data && !o->eval_data)
+        return rt_error(m, "%s needs --data or --eval-data", o->log ? "--log" : "--tensorboard");
     if (!check_spike(o, m) || !check_documents(o, m))
         return false;
     if ((o->schedule || o->warmup) && !has_lr)

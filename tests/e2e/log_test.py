@@ -5,13 +5,15 @@
 
 No time is checked to be short, because the machine may be doing something else.
 """
+import json
 import re
 import tempfile
 from pathlib import Path
 
 from checkpoint_test import Trainer
-from harness import Checks, read_log, run
+from harness import MPI_ENV, Checks, mpirun, read_log, run
 from model import QUICK_CC, Model, parser
+from tensorboard_test import of_log, read_events, same
 
 PEAK = 0.7 * 67e12  # of h100xN: docs/cluster.md
 KEYS = ["step", "loss", "lr", "grad_norm", "seconds", "tokens_per_second", "flops_per_second", "compute_seconds",
@@ -56,13 +58,31 @@ def test_peak(checks, model, ranks):
     checks.check(f"{ranks} ranks: share of the peak", ran == (0, "") and fine and len(steps) == 2, f"{ran} {steps[:1]}")
 
 
+def test_evaluation(checks, trainer):
+    """An evaluation without training writes the line that the evaluation after a step writes."""
+    name, work = f"{trainer.ranks} ranks, evaluation", trainer.work
+    launch = mpirun(trainer.ranks) if trainer.ranks > 1 else []
+    trained = trainer.run("--steps", 1, "--lr", 0, "--weight-decay", 0, "--eval-data", trainer.data, "--log", "trained.jsonl")
+    shown = run(*launch, trainer.program, "--eval-data", trainer.data, "--log", "alone.jsonl", "--tensorboard", trainer.folder("events"), cwd=work, env=MPI_ENV)
+    after, alone = ([json.loads(x) for x in (work / f).read_text().splitlines()] for f in ("trained.jsonl", "alone.jsonl"))
+    fine = trained == (0, "") and len(alone) == 1 and list(alone[0]) == list(after[-1])
+    checks.check(f"{name}: a line", fine, f"{trained} {alone} {after[-1:]}")
+    equal = all(alone[0][k] == after[-1][k] for k in ("eval_loss", "samples")) and alone[0]["step"] == 0
+    checks.check(f"{name}: its numbers", equal and f"eval_loss {alone[0]['eval_loss']:.9g}" in shown, f"{alone} {after[-1:]} {shown}")
+    (file,) = (work / "events").iterdir()
+    events, _ = read_events(file)
+    checks.check(f"{name}: an event", same(events, of_log(work / "alone.jsonl")), str(events))
+
+
 def main():
     o = parser(__doc__).parse_args()
     checks = Checks()
     with tempfile.TemporaryDirectory() as work:
         model = Model(o.models / "nanogpt.onnx", o.shardcc, Path(o.work or work), cc=QUICK_CC)
         for ranks in 1, 2:
-            test_steps(checks, Trainer(model, ranks))
+            trainer = Trainer(model, ranks)
+            test_steps(checks, trainer)
+            test_evaluation(checks, trainer)
             test_peak(checks, model, ranks)
     checks.finish()
 

@@ -40,8 +40,8 @@ static const Case wrong_options[] = {
     {"--data x --eval-samples 3", "--eval-samples needs --eval-data\n"},
     {"--eval-data x --eval-samples 0", "--eval-samples: '0' is not a whole number of at least 1\n"},
     {"--eval-data x --save y", "--save needs --data\n"},
-    {"--eval-data x --log y", "--log needs --data\n"},
-    {"--eval-data x --tensorboard y", "--tensorboard needs --data\n"},
+    {"--predict x -o y --log z", "--log needs --data or --eval-data\n"},
+    {"--generate 1 --tensorboard y", "--tensorboard needs --data or --eval-data\n"},
 };
 
 // data/ is good; each other folder differs from it in one way.
