@@ -47,6 +47,21 @@ static bool copy_header(Sources *x, const char *name)
     return copy(x, name) && (!has_c || copy(x, c));
 }
 
+// Copies all files of the runtime that a text includes.
+static bool copy_included(Sources *x, const char *text, size_t n)
+{
+    const char *end = text + n;
+    bool ok = true;
+
+    for (const char *line = text; ok && line && line < end;) {
+        char *header = included(x->s->arena, line, end);
+        ok = !header || copy_header(x, header);
+        line = memchr(line, '\n', (size_t)(end - line));
+        line += line != NULL;
+    }
+    return ok;
+}
+
 // Copies a file of the runtime and the headers that it includes.
 static bool copy(Sources *x, const char *name)
 {
@@ -58,15 +73,10 @@ static bool copy(Sources *x, const char *name)
     map_set(&x->done, name, 1);
     if (!file_map(arena_string(a, "%s/%s", x->runtime, name), &f, x->d))
         return false;
-    const char *text = (const char *)f.data, *end = text + f.size;
+    const char *text = (const char *)f.data;
     bool ok =
-        out_write(staging_file(x->s, arena_string(a, "runtime/%s", name)), text, f.size, x->d);
-    for (const char *line = text; ok && line && line < end;) {
-        char *header = included(a, line, end);
-        ok = !header || copy_header(x, header);
-        line = memchr(line, '\n', (size_t)(end - line));
-        line += line != NULL;
-    }
+        out_write(staging_file(x->s, arena_string(a, "runtime/%s", name)), text, f.size, x->d) &&
+        copy_included(x, text, f.size);
     file_unmap(&f);
     return ok;
 }
@@ -232,6 +242,7 @@ bool build_folder(Staging *s, const Program *p, const ProgramTexts *t, const Bui
                  .d = d};
 
     return write_texts(s, t, o, d) && make_folders(&x, o->has_ranks) &&
+           copy_included(&x, t->c.s, t->c.n) && copy_included(&x, t->kernels.s, t->kernels.n) &&
            copy_trainer(&x, o->has_ranks) && copy_kernels(&x, p, o->has_ranks) &&
            write_makefile(&x, o) && spares_files(s, d);
 }

@@ -77,24 +77,12 @@ def round_trips(checks, shardcc, work, toolkit):
     checks.check("a loaded file is saved as it was", saved.read_bytes() == again.read_bytes())
 
 
-def source_folder(checks, shardcc, work, toolkit):
-    """A folder of sources is built by make, and computes the same bits."""
-    model, _, losses, *_ = train(shardcc, work, toolkit, "tiny/mlp", "source", [], [])
-    folder = work / "mlp_source"
-    target = ["--target", "cuda", *model.arguments(curves_of(model.info)["adamw"])]
-    run(shardcc, model.onnx, *target, "--emit", "source", "-o", folder)
-    run("make", "-C", folder, f"CUDA={toolkit}")
-    found = model.train(folder / folder.name, None, "--steps", 4)
-    checks.check("a folder of sources: the same losses", found == losses, f"{found} {losses}")
-
-
 def main():
     options = parser(__doc__).parse_args()
     checks, toolkit = Checks(), gpu_toolkit(options)
     with tempfile.TemporaryDirectory() as temp:
         work = (options.work or Path(temp)).resolve()
         jobs = [partial(compare, checks, options.shardcc, work, toolkit, *case) for case in CASES]
-        jobs.append(partial(source_folder, checks, options.shardcc, work, toolkit))
         side_by_side(options.jobs, partial(round_trips, checks, options.shardcc, work, toolkit), *jobs)
     checks.finish()
 
