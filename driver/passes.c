@@ -44,6 +44,14 @@ static bool run_outputs(Run *r)
     return true;
 }
 
+// The training step may read fewer inputs than the model: the other graph tells of those that
+// nothing reads.
+static bool run_inputs(Run *r)
+{
+    inputs_drop_unread(r->g, !r->g->training, r->d);
+    return true;
+}
+
 // The policy that the plan's file or the options ask for.
 static bool read_policy(Run *r, RecomputePolicy *to)
 {

@@ -39,6 +39,8 @@ int64_t int_of_float(DType t, double x);  // truncated and clamped; NaN is 0; BO
 double float_of_int(DType t, int64_t x);  // U64 is unsigned
 
 // ---- nodes and values ----
+// By ValueId: does an output or a carry need the value, directly or through nodes?
+bool *graph_needed(const Graph *g, Arena *a);
 bool input_is_optional(const OpDef *op, int i);
 const char *type_text(Arena *a, const Value *v);               // "f32[4,16]"
 const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "v12"

@@ -81,6 +81,7 @@ typedef struct Value {
     int64_t own_dim[MAX_RANK];
     const void *data;  // VALUE_CONSTANT: elements in row-major order, in the dtype's own layout
     double fill;       // VALUE_STATE, VALUE_ZERO, VALUE_HYPER: initial value of every element
+    bool is_labels;    // VALUE_INPUT: the loss compares the model's output with it
 } Value;
 
 typedef enum Phase { FORWARD, BACKWARD, UPDATE } Phase;
@@ -263,8 +264,6 @@ void rewrite_put(Rewrite *r, ValueId old, ValueId v);
 void rewrite_at(Rewrite *r, NodeId n);  // gives the nodes made next n's phase, block and source
 bool rewrite_end(Rewrite *r, Diag *d);  // `from` holds the result; false if errors were reported
 
-// By ValueId: does an output or a carry need the value, directly or through nodes?
-bool *graph_needed(const Graph *g, Arena *a);
 // Drops nodes and constants that no output or carry needs.
 void graph_prune(Graph *g);
 

@@ -37,6 +37,9 @@ bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nod
 // Drops the model's own outputs, because a training step returns only the loss, and the nodes that
 // only they need.
 void outputs_drop(Graph *g);
+// Drops the inputs that no node reads and that are no output. Of a graph of the whole model, which
+// `tells` says, names them in a warning.
+void inputs_drop_unread(Graph *g, bool tells, Diag *d);
 // Turns product + scatter_add into a scatter_add onto the product, so that the gradient of a tied
 // table is not the sum of two tables. Only for one rank: it can be split in fewer ways.
 bool scatter_onto(Graph *g, Diag *d);

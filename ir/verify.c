@@ -260,6 +260,17 @@ static bool check_classes(const Graph *g, Diag *d)
     return d->errors == errors;
 }
 
+static bool check_labels(const Graph *g, Diag *d)
+{
+    int n = 0;
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        n += value_of(g, v)->is_labels;
+    if (n > 1)
+        diag_error(d, "%d inputs are labels, but a loss has one", n);
+    return n <= 1;
+}
+
 bool graph_verify(const Graph *g, Diag *d)
 {
     int errors = d->errors;
@@ -268,7 +279,7 @@ bool graph_verify(const Graph *g, Diag *d)
         check_value(g, v, d);
     if (d->errors > errors || !check_nodes(g, d))
         return false;
-    bool ok = check_names(g, d);
+    bool ok = check_names(g, d) & check_labels(g, d);
     for (int i = 0; i < g->n_outputs; i++)
         ok &= check_output(g, &g->outputs[i], d);
     return check_carries(g, d) & ok && check_classes(g, d);

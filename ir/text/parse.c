@@ -50,7 +50,7 @@ static bool parse_data(Parser *p, Value *x)
     return true;
 }
 
-// Reads a line after its value kind: %w f32[4] own [2,2] = … block 1.0.3
+// Reads a line after its value kind: %w f32[4] own [2,2] = … block 1.0.3; of an input, "labels".
 static bool parse_value_as(Parser *p, ValueKind kind, Definition *def)
 {
     if (!parse_definition(p, def))
@@ -58,6 +58,7 @@ static bool parse_value_as(Parser *p, ValueKind kind, Definition *def)
     Value x = def->type;
     x.kind = kind;
     x.name = def->name;
+    x.is_labels = kind == VALUE_INPUT && lexer_skip_word(p->lex, "labels");
     if (kind == VALUE_CONSTANT || value_kind_has_fill(kind)) {
         if (!lexer_sign(p->lex, "="))
             return false;

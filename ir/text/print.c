@@ -132,6 +132,8 @@ static void put_value(Printer *p, ValueId v)
 
     text_printf(p->out, "  %s ", value_kind_names[x->kind]);
     put_definition(p, v);
+    if (x->is_labels)
+        text_put(p->out, " labels", 7);
     if (x->kind == VALUE_CONSTANT)
         put_data(p, x);
     if (value_kind_has_fill(x->kind)) {
