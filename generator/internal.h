@@ -44,9 +44,8 @@ typedef struct Gen {
     Map functions;  // groups' functions by their text → 1 + index in `function`
     GroupFunction *function;
     GroupCall **group_call[N_SETS];  // by item
-    Map gradients;  // gradients by their place in the graph → 1 + number in rt_gradient
     bool has_workspace, has_stacks;  // the text uses WITH, AT
-    int n_places, cap_places, n_groups, cap_groups, n_kernels, n_gradients, n_persistent;
+    int n_places, cap_places, n_groups, cap_groups, n_kernels;
     RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
     // by NodeId, empty between groups: the text of a node's value in the group being printed
@@ -139,8 +138,8 @@ void print_mesh(const Gen *g, Text *t);
 char *exchange_comment(const Gen *g, const Item *it);
 double exchange_seconds(const Gen *g, const Item *it);
 
-// A gradient's number in calls of rt_gradient. Instances share one.
-int gradient_number(Gen *g, ValueId v);
+// A gradient's number in calls of rt_gradient. Layers share one.
+int gradient_number(const Gen *g, ValueId v);
 
 void generate_items(Gen *g);                     // all functions of one set
 void generate_calls(Gen *g, const Function *f);  // a function that has calls

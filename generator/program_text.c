@@ -72,32 +72,6 @@ static void print_declarations(Gen *g, Text *t)
     text_printf(t, "\n");
 }
 
-// The input that only the loss reads: no output of the model depends on it. NULL if there is none.
-static const char *find_labels(const Gen *g)
-{
-    const Graph *graph = g->p->set[SET_PREDICT].g;
-    bool *needed;
-
-    if (!graph)
-        return NULL;
-    needed = arena_array(g->arena, bool, graph->n_values);
-    for (int i = 0; i < graph->n_outputs; i++)
-        if (graph->outputs[i].role == OUTPUT_MODEL)
-            needed[graph->outputs[i].value] = true;
-    for (NodeId i = graph->n_nodes - 1; i > 0; i--) {
-        const Node *n = &graph->nodes[i];
-        bool is_needed = false;
-        for (int k = 0; k < n->n_out; k++)
-            is_needed |= needed[n->out[k]];
-        for (int k = 0; is_needed && k < n->n_in; k++)
-            needed[n->in[k]] = true;
-    }
-    for (ValueId v = 1; v < graph->n_values; v++)
-        if (value_of(graph, v)->kind == VALUE_INPUT && !needed[v])
-            return value_of(graph, v)->name;
-    return NULL;
-}
-
 // The output that finds labels out of range; NULL: the loss has no labels.
 static const Output *find_bad_label(const Program *p)
 {
@@ -176,12 +150,6 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
                 p->set[train ? SET_TRAIN : SET_PREDICT].flops, g->o->vocabulary);
     if (g->o->peak > 0)
         text_printf(t, "    .peak = %.9g,\n", g->o->peak);
-    const char *labels = find_labels(g);
-    if (labels) {
-        text_printf(t, "    .labels = ");
-        print_string(t, labels, 14);
-        text_printf(t, ",\n");
-    }
     const Output *bad_label = find_bad_label(p);
     if (bad_label)
         text_printf(t, "    .ignores = true,\n    .ignored_label = %" PRId64 ",\n",
@@ -191,7 +159,7 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
     if (g->o->target->image)
         text_printf(t, "    .kernels = rt_kernels,\n    .kernels_for = \"%s\",\n", g->o->gpus);
     text_printf(t, "    .redzone = %d,\n    .live_ranges = live_ranges,\n", REDZONE);
-    if (g->n_persistent)
+    if (p->tensors.n)
         text_printf(t, "    .tensors = tensors,\n"
                        "    .n_tensors = sizeof tensors / sizeof *tensors,\n");
     if (train)
@@ -267,8 +235,7 @@ void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
              .group_names = {&part[5], &part[6]},
              .macros = &part[7]};
 
-    g.arena = g.places.arena = g.kernels.arena = g.functions.arena = g.gradients.arena =
-        arena_new();
+    g.arena = g.places.arena = g.kernels.arena = g.functions.arena = arena_new();
     g.identifiers.known.arena = g.identifiers.ends.arena = g.identifiers.taken.arena = g.arena;
     find_place_names(&g);
     for (int set = 0; set < N_SETS; set++)

@@ -70,10 +70,10 @@ typedef struct Lowering {
     bool *needs_memory;   // by ValueId: some reader doesn't read it element by element
     // By ValueId (bases): 1 + the item that makes it; seen from outside a loop, the loop's end.
     int32_t *item_of;
-    bool *is_gradient;  // by ValueId: an output of that role
-    bool *is_copied;    // by ValueId: a carry's `out` that has bytes of its own
-    int cap_values;     // room in arrays by ValueId: lower_items adds values for copies
-    bool retries;       // a class has lost its labels: the set must be lowered again
+    int *n_gradients;  // by ValueId: of how many parameters it is the gradient
+    bool *is_copied;   // by ValueId: a carry's `out` that has bytes of its own
+    int cap_values;    // room in arrays by ValueId: lower_items adds values for copies
+    bool retries;      // a class has lost its labels: the set must be lowered again
 } Lowering;
 
 // The state that the passes over a set start from.
@@ -158,6 +158,19 @@ bool split_is_uneven(const Mesh *m, const RtCut *c);  // do some ranks have less
 Work item_work(const Program *p, const Set *s, const Item *it);
 // Seconds that the rank is busy with the work of an item. Items without memory traffic count 0.
 double busy_seconds(const Work *w, const Cluster *c);
+
+// ---- tables of tensors ----
+
+// By ValueId: how many parameters' gradient it is. Parameters that are added share one.
+int *count_gradients(const Graph *g, Arena *a);
+// Is the value the gradient of equally many parameters in all iterations? If all iterations share a
+// parameter, only the last one has its gradient: the sum over all.
+bool are_all_gradients(const Lowering *l, ValueId v);
+bool output_depends(const Graph *g, ValueId input);  // does an output of the model depend on it?
+void lower_tensors(Program *p);
+extern const char *const tensor_role_names[RT_BAD_LABEL + 1];
+RtRole output_tensor_role(OutputRole r);
+RtRole value_tensor_role(ValueKind k);  // of a value without producer
 
 // Stores in a program whose buffers have their places what generators and the simulation ask of it.
 void program_finish(Program *p);

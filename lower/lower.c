@@ -103,6 +103,7 @@ static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOp
         return NULL;
     if (!lower_arena(p, o, d))
         return NULL;
+    lower_tensors(p);
     program_finish(p);
     return p;
 }

@@ -340,6 +340,22 @@ typedef struct Function {
     const Calls *calls;  // NULL: the items run in their order
 } Function;
 
+// A tensor that the trainer knows by a name: it loads, sets, reads or saves it. Of a repeated block
+// an entry has all layers of one value.
+typedef struct TensorEntry {
+    RtRole role;
+    int set;            // of the values
+    int n;              // layers
+    ValueId *value;     // by layer
+    const char **name;  // by layer
+    bool is_for_loss;   // an input that no output of the model depends on
+} TensorEntry;
+
+typedef struct TensorTable {
+    TensorEntry *entry;
+    int n, cap;
+} TensorTable;
+
 typedef struct Set {
     Graph *g;
     const struct Sharded *sharded;  // NULL: there is one rank
@@ -352,8 +368,9 @@ typedef struct Set {
     // NULL: one rank has the whole.
     Address *address;  // by ValueId: the value's place as it is seen from outside all loops
     DimSplit **value_split, **node_split;
-    double flops;  // of a step's products, counting all loops, micro-batches and ranks
-    int64_t end;   // where its buffers end in the arena
+    double flops;         // of a step's products, counting all loops, micro-batches and ranks
+    int64_t end;          // where its buffers end in the arena
+    TensorTable tensors;  // its inputs and outputs
 } Set;
 
 // How many iterations of its own a loop runs.
@@ -412,7 +429,8 @@ typedef struct Program {
     Map name_index;
     Storage *named_storage;
     int n_named, cap_named;
-    Buffer *buffers;  // [0] is unused
+    TensorTable tensors;  // those that outlive a step: both sets'
+    Buffer *buffers;      // [0] is unused
     int n_buffers, cap_buffers;
     int64_t arena_bytes;
     int n_slots;

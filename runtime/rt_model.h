@@ -100,6 +100,8 @@ typedef struct RtTensor {
     int gradient;  // RT_GRADIENT: the number that rt_gradient is called with
     double fill;
     int64_t least, bound;  // RT_INPUT: its elements index tables of rows [least, bound); 0: no
+    bool is_labels;        // RT_INPUT: the loss compares an output of the model with it
+    bool is_for_loss;      // RT_INPUT of `predict`: no output of the model depends on it
     const void *data;      // RT_CONSTANT: all layers, contiguous
 } RtTensor;
 
@@ -117,7 +119,6 @@ typedef struct RtModel {
     double flops;     // of a whole step
     double peak;  // flop/s of a rank's products in f32 at best, by the cluster's file; 0: unknown
     int64_t vocabulary;  // number of tokens that the model knows; 0: its inputs aren't tokens
-    const char *labels;  // name of the input that only the loss reads; NULL: there is none
     bool ignores;        // labels of this number count for nothing in the loss
     int64_t ignored_label;
     RtMesh mesh;

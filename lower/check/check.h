@@ -137,6 +137,11 @@ void check_stored_set(Check *c);
 void check_stored_places(Check *c);
 void check_stored_group(Check *c);
 
+// Are the set's tensors in the tables, each once?
+void check_tensors(Check *c);
+// Does an entry have the gradient v where the item that runs shows it?
+void check_shown_gradient(Check *c, ValueId v);
+
 void check_group(Check *c, const Footprint *f);  // `f`: its operands' places
 void check_item(Check *c);
 

@@ -329,6 +329,7 @@ static void run_gradient(Check *c)
     if (!v)
         return;
     c->shown[v]++;
+    check_shown_gradient(c, v);
     check_holds(c, producer(c->g, v), &f, v);
 }
 

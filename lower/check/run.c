@@ -224,6 +224,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
             c.representatives[i] = find_representative(&c, i);
     find_exchanges(&c, set);
     check_stored_set(&c);
+    check_tensors(&c);
     put_live_in(&c);
     for (int k = 0; k < s->n_functions; k++) {
         run_function(&c, &s->functions[k]);

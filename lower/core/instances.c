@@ -1,4 +1,5 @@
-// Instances of block values and nodes: finds them by class, iteration and position.
+// Instances of block values and nodes: finds them by class, iteration and position, and gradients
+// that all iterations have.
 #include "lower/internal.h"
 
 ClassTable *class_tables(const Graph *g, Arena *a)
@@ -57,6 +58,26 @@ ValueId value_instance(const Lowering *l, ValueId v, int iter)
         if (n->out[i] == v)
             return instance->out[i];
     return 0;
+}
+
+int *count_gradients(const Graph *g, Arena *a)
+{
+    int *n = arena_array(a, int, g->n_values);
+
+    for (int i = 0; i < g->n_outputs; i++)
+        n[g->outputs[i].value] += g->outputs[i].role == OUTPUT_GRADIENT;
+    return n;
+}
+
+bool are_all_gradients(const Lowering *l, ValueId v)
+{
+    Block b = value_block(l->g, v);
+    int length = b.cls ? l->g->classes[b.cls].length : 1, n = l->n_gradients[v];
+
+    for (int i = 0; i < length; i++)
+        if (l->n_gradients[value_instance(l, v, i)] != n)
+            return false;
+    return n > 0;
 }
 
 bool unroll_class(Lowering *l, int32_t cls)

@@ -83,19 +83,6 @@ static void lower_carry(Emit *e, NodeId n)
     }
 }
 
-// Is the value a gradient in all iterations? If all iterations share a parameter, only the last one
-// has its gradient: the sum over all.
-static bool are_all_gradients(const Lowering *l, ValueId v)
-{
-    Block b = value_block(l->g, v);
-    int length = b.cls ? l->g->classes[b.cls].length : 1;
-
-    for (int i = 0; i < length; i++)
-        if (!l->is_gradient[value_instance(l, v, i)])
-            return false;
-    return true;
-}
-
 // Lets the trainer save a parameter's gradient once it is made, before the update overwrites it.
 static void show_gradient(Emit *e, NodeId n, int k)
 {
@@ -178,7 +165,7 @@ static void show_single_gradients(Emit *e, int r)
     for (int i = 0; i < t->n_nodes * l->g->classes[l->regions[r].cls].length; i++) {
         const Node *n = &l->g->nodes[t->nodes[i]];
         for (int k = 0; l->region[t->nodes[i]] == r && k < n->n_out; k++)
-            if (l->is_gradient[n->out[k]] && !are_all_gradients(l, n->out[k]))
+            if (l->n_gradients[n->out[k]] && !are_all_gradients(l, n->out[k]))
                 show_gradient(e, t->nodes[i], k);
     }
 }
@@ -239,10 +226,7 @@ bool lower_items(Lowering *l)
     l->carried_in = arena_array(a, int, l->cap_values);
     for (int i = 0; i < l->g->n_carries; i++)
         l->carried_in[l->g->carries[i].out] = l->g->carries[i].in;
-    l->is_gradient = arena_array(a, bool, l->cap_values);
-    for (int i = 0; i < l->g->n_outputs; i++)
-        if (l->g->outputs[i].role == OUTPUT_GRADIENT)
-            l->is_gradient[l->g->outputs[i].value] = true;
+    l->n_gradients = count_gradients(l->g, a);
     find_once(l);
     find_inlinable(l);
     find_inlinable_one_flop(l);

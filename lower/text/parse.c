@@ -182,7 +182,7 @@ static bool parse_program(Parser *p, const Target *t)
     int64_t arena, bound;
 
     if (!parse_head(p, t, &arena, &bound) || !parse_sets(p) || !parse_buffers(p) ||
-        !parse_functions(p) || !check_buffers(p))
+        !parse_tensors(p) || !parse_functions(p) || !check_buffers(p))
         return false;
     measure_arena(p->p);
     return check_size(p, "arena", arena, p->p->arena_bytes) &&

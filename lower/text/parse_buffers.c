@@ -52,12 +52,6 @@ static bool parse_place(Parser *p, const Buffer *b, ValueId *v)
     return check_place(p, *v, &st, b) && place_instances(p, *v, &st);
 }
 
-static void enter_set(Parser *p, int set)
-{
-    p->set = set;
-    p->s = &p->p->set[set];
-}
-
 // Reads the values in a buffer; those of the other set stand behind its name.
 static bool parse_places(Parser *p, Buffer *b)
 {

@@ -1,5 +1,5 @@
 // Prints the text form of a program: its graphs, what their values and nodes hold of whole ones,
-// and its buffers.
+// its buffers and its tables of tensors.
 #include "lower/text/text.h"
 
 const char *const set_names[] = {"train", "predict"};
@@ -208,6 +208,25 @@ static void print_buffer(const Printer *r, int i)
     text_printf(t, "\n");
 }
 
+// ---- tensors ----
+
+static void print_tensors(const Printer *r, const TensorTable *table)
+{
+    for (int i = 0; i < table->n; i++) {
+        const TensorEntry *e = &table->entry[i];
+        const Printer *of = r + e->set;
+        text_printf(r->t, "tensor %s %s", set_names[e->set], tensor_role_names[e->role]);
+        for (int k = 0; k < e->n; k++) {
+            if (e->role >= RT_OUTPUT) {
+                text_printf(r->t, " ");
+                text_quote(r->t, e->name[k]);
+            }
+            print_value_name(of, e->value[k]);
+        }
+        text_printf(r->t, "%s\n", e->is_for_loss ? " loss" : "");
+    }
+}
+
 // Numbers the buffers that are in use. Those that have been merged into others have no bytes.
 static int *number_buffers(const Program *p, Arena *a)
 {
@@ -256,6 +275,9 @@ void program_print(const Program *p, Text *t)
     for (int i = 1; i < p->n_buffers; i++)
         if (number[i])
             print_buffer(&r[p->buffers[i].set], i);
+    print_tensors(r, &p->tensors);
+    for (int i = 0; i < N_SETS; i++)
+        print_tensors(r, &p->set[i].tensors);
     for (int i = 0; i < N_SETS; i++)
         for (int k = 0; k < p->set[i].n_functions; k++)
             print_function(&r[i], &p->set[i].functions[k]);

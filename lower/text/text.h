@@ -53,6 +53,13 @@ typedef struct Parser {
     Map functions;        // by name
 } Parser;
 
+// Goes on reading in that set.
+static inline void enter_set(Parser *p, int set)
+{
+    p->set = set;
+    p->s = &p->p->set[set];
+}
+
 // The functions below return false after reporting an error at the current line.
 bool parse_between(Parser *p, int64_t least, int64_t most, int64_t *x);
 int parse_one_of(Parser *p, const char *const *words, int n, const char *what);  // -1: an error
@@ -65,6 +72,7 @@ bool parse_value_name(Parser *p, ValueId *v);
 bool parse_node_name(Parser *p, NodeId *n);  // the name of its first result
 bool parse_sharded(Parser *p, Graph *whole);
 bool parse_buffers(Parser *p);
+bool parse_tensors(Parser *p);
 bool parse_dims(Parser *p, Item *it);
 bool parse_group(Parser *p, Item *it);        // all before the operands
 bool finish_group_text(Parser *p, Item *it);  // when the operands are there

@@ -81,8 +81,8 @@ bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d, co
 
     if (at < 0)
         return true;
-    for (int i = 0; i < d->n && m->labels; i++)
-        if (strcmp(d->column[i].input->name, m->labels) == 0)
+    for (int i = 0; i < d->n; i++)
+        if (d->column[i].input->is_labels)
             c = &d->column[i];
     if (!c || c->is_whole || at >= rt_whole_count(c->input))
         return rt_error(m, "step %lld: a label is out of range", step);

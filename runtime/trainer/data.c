@@ -10,11 +10,6 @@
 
 enum { PATH = 4096 };
 
-static bool is_labels(const RtModel *m, const RtTensor *t)
-{
-    return m->labels && strcmp(m->labels, t->name) == 0;
-}
-
 // The expected contents of an input's file: "I64[samples,16]".
 static void print_expected(const RtColumn *c, char *to, size_t room)
 {
@@ -126,9 +121,9 @@ static void list_columns(RtData *d, const RtModel *m, RtUse use)
     for (int i = 0; i < n; i++) {
         if (t[i].role != RT_INPUT)
             continue;
-        if (is_labels(m, &t[i]) || (!batch && t[i].rank > 0))
+        if (t[i].is_labels || (!batch && t[i].rank > 0))
             batch = &t[i];
-        if (use != RT_PREDICT || !is_labels(m, &t[i]))
+        if (use != RT_PREDICT || !t[i].is_for_loss)
             d->column[d->n++].input = &t[i];
     }
     d->batch = d->n && batch && batch->rank > 0 ? batch->dim[0] : 1;

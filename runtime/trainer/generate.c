@@ -32,7 +32,7 @@ static bool find_tensors(Text *x)
 
     for (int i = 0; i < m->n_predict; i++) {
         const RtTensor *t = &m->predict[i];
-        if (!x->input && rt_is_tokens(t) && (!m->labels || strcmp(t->name, m->labels) != 0))
+        if (!x->input && rt_is_tokens(t) && !t->is_for_loss)
             x->input = t;
     }
     for (int i = 0; i < m->n_predict && x->input; i++) {
@@ -139,7 +139,7 @@ static void place_tokens(const Text *x)
     RtRun *run = x->run;
     int64_t place = rt_place(x->input, 0), bytes = rt_element_bytes(x->input), chunk[CHUNK];
 
-    for (int k = 0; k < run->model->n_predict; k++)  // zeros for the other rows and for labels
+    for (int k = 0; k < run->model->n_predict; k++)  // zeros for the other rows and for the loss
         if (run->model->predict[k].role == RT_INPUT)
             rt_fill_tensor(&run->rt, run->model, &run->model->predict[k], 0);
     for (RtRuns r = rt_runs(run->model, x->input, run->rt.shard); rt_runs_next(&r);)

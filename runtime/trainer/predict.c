@@ -56,7 +56,7 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     for (int64_t r = 0; r < d->batch; r++)
         d->sample[r] = first + r < d->samples ? first + r : d->samples - 1;
     rt_data_stage(d, d->sample, d->staging);
-    for (int i = 0; i < run->model->n_predict; i++)  // also the labels, which nothing reads
+    for (int i = 0; i < run->model->n_predict; i++)  // also those for the loss
         if (run->model->predict[i].role == RT_INPUT)
             rt_fill_tensor(&run->rt, run->model, &run->model->predict[i], 0);
     rt_data_place(d, d->staging, &run->rt);

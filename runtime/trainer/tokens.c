@@ -35,9 +35,7 @@ static bool check_inputs(const RtData *d, const RtModel *m, RtUse use, const cha
             rt_is_tokens(t) && t->dim[0] == d->batch && t->dim[1] == first->dim[1] && t->dim[1] > 0;
     }
     if (ok && use != RT_PREDICT)
-        ok = m->labels && (strcmp(m->labels, d->column[0].input->name) == 0) +
-                                  (strcmp(m->labels, d->column[1].input->name) == 0) ==
-                              1;
+        ok = d->column[0].input->is_labels != d->column[1].input->is_labels;
     if (ok)
         return true;
     rt_error(m,
@@ -170,7 +168,7 @@ static bool set_columns(RtData *d, const RtModel *m, const char *path, int bytes
 {
     for (int i = 0; i < d->n; i++) {
         RtColumn *c = &d->column[i];
-        bool is_labels = m->labels && strcmp(m->labels, c->input->name) == 0;
+        bool is_labels = c->input->is_labels;
 
         c->file = d->file;
         c->n_files = d->n_files;

@@ -160,7 +160,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "9: reduce_sum f32[10]", 80, 360, 40);
     rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {8, 10},
         .stride = {10, 1}, .reduced = {1, 0}}, m + D_9_BIAS, m + MODEL_9_OUT);
-    rt_gradient(rt, 0, 0, m + D_9_BIAS);  // 9.bias
+    rt_gradient(rt, 8, 0, m + D_9_BIAS);  // 9.bias
     RT_AT(rt, "grad_norm 9.bias: mul reduce_sum f32[]", 20, 44, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * CLASSES, m + D_9_BIAS, m + GRAD_NORM_9_BIAS);
     RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 40, 20);
@@ -173,7 +173,7 @@ static void micro(Rt *rt, char *m)
     rt_dot(WITH(WORK_11), 3, m + D_9_IN, m + MODEL_9_OUT, m + MODEL_9_WEIGHT);
     RT_AT(rt, "9: dot f32[10,16,7,7]", 1.25e5, 5.68e4, 3.14e4);
     rt_dot(WITH(WORK_12), 4, m + D_9_WEIGHT, m + MODEL_7_OUT, m + MODEL_9_OUT);
-    rt_gradient(rt, 1, 0, m + D_9_WEIGHT);  // 9.weight
+    rt_gradient(rt, 7, 0, m + D_9_WEIGHT);  // 9.weight
     RT_AT(rt, "grad_norm 9.weight: mul reduce_sum f32[10,16]", 1.57e4, 3.2e4, 640);
     RT_ROWS(rt, grad_norm_reduce_sum, CLASSES * C_2, 2 * H_3 * W_3, m + D_9_WEIGHT,
         m + GRAD_NORM_9_WEIGHT);
@@ -193,7 +193,7 @@ static void micro(Rt *rt, char *m)
     RT_SUMS(WITH(WORK_14), module_5_backward, 1, B * H_2 * W_2, C_2, 9,
         (m + D_5_BIAS, m + D_5_WEIGHT), m + MODEL_4_OUT, m + MODEL_5_SUM, m + MODEL_5_MUL,
         m + MODEL_5_BIAS, m + D_7_IN, m + D_7_IN);
-    rt_gradient(rt, 2, 0, m + D_5_BIAS);  // 5.bias
+    rt_gradient(rt, 6, 0, m + D_5_BIAS);  // 5.bias
     RT_AT(rt, "grad_norm 5.bias: mul reduce_sum f32[]", 32, 68, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_2, 1, 2 * C_2, m + D_5_BIAS, m + GRAD_NORM_5_BIAS);
     RT_AT(rt, "adamw 5.bias: mul sub mul mul mul add mul add sqrt mul ... f32[16]", 320, 284, 192);
@@ -204,7 +204,7 @@ static void micro(Rt *rt, char *m)
         m + MODEL_5_WEIGHT_EXP_AVG, m + ADAMW_SUB_2, m + ADAMW_SUB, m + ADAMW_SUB_3,
         m + MODEL_5_WEIGHT_EXP_AVG_SQ, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG,
         m + D_5_WEIGHT, m + GRAD_NORM_5_WEIGHT, m + MODEL_5_SUM_2);
-    rt_gradient(rt, 3, 0, m + D_5_WEIGHT);  // 5.weight
+    rt_gradient(rt, 5, 0, m + D_5_WEIGHT);  // 5.weight
     RT_AT(rt, "5: mul neg mul f32[16]", 48, 128, 64);
     RT_ROWS(rt, module_5_mul_backward, C_2, 3, m + D_5_BIAS, m + MODEL_5_MUL, m + D_5_BIAS);
     RT_AT(rt, "5: sub mul mul add add add f32[8,16,14,14]", 1.51e5, 2.01e5, 1e5);
@@ -233,7 +233,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "1: select reduce_sum mul mul reduce_sum f32[8]", 2.51e5, 4.52e5, 2.01e5);
     RT_SUMS(WITH(WORK_18), module_1_backward, 1, B * H * W, C, 5, (m + D_1_BIAS, m + D_1_WEIGHT),
         m + D_2_LE, m + D_3_IN, m + MODEL_1_MUL, m + D_1_IN, m + D_3_IN);
-    rt_gradient(rt, 5, 0, m + D_1_BIAS);  // 1.bias
+    rt_gradient(rt, 3, 0, m + D_1_BIAS);  // 1.bias
     RT_AT(rt, "grad_norm 1.bias: mul reduce_sum f32[]", 16, 36, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_4, 1, 2 * C, m + D_1_BIAS, m + GRAD_NORM_1_BIAS);
     RT_AT(rt, "adamw 1.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
@@ -244,13 +244,13 @@ static void micro(Rt *rt, char *m)
         m + MODEL_1_WEIGHT_EXP_AVG, m + ADAMW_SUB_2, m + ADAMW_SUB, m + ADAMW_SUB_3,
         m + MODEL_1_WEIGHT_EXP_AVG_SQ, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG,
         m + D_1_WEIGHT, m + GRAD_NORM_1_WEIGHT, m + MODEL_1_SUM_2);
-    rt_gradient(rt, 6, 0, m + D_1_WEIGHT);  // 1.weight
+    rt_gradient(rt, 2, 0, m + D_1_WEIGHT);  // 1.weight
     RT_AT(rt, "1: mul neg mul f32[8]", 24, 64, 32);
     RT_ROWS(rt, module_1_mul_backward, C, 3, m + D_1_BIAS, m + MODEL_1_MUL, m + D_1_BIAS);
     RT_AT(rt, "0: mul mul add add add reduce_sum f32[8]", 3.01e5, 4.02e5, 2.01e5);
     RT_SUMS(WITH(WORK_19), module_0_backward, 1, B * H * W, C, 6, (m + D_0_BIAS),
         m + MODEL_1_SUM_2, m + D_1_IN, m + D_3_IN, m + D_1_BIAS, m + D_1_IN);
-    rt_gradient(rt, 7, 0, m + D_0_BIAS);  // 0.bias
+    rt_gradient(rt, 1, 0, m + D_0_BIAS);  // 0.bias
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 16, 36, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_4, 1, 2 * C, m + D_0_BIAS, m + GRAD_NORM_0_BIAS);
     RT_AT(rt, "adamw 0.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
@@ -258,7 +258,7 @@ static void micro(Rt *rt, char *m)
         m + MODEL_0_BIAS_EXP_AVG_SQ));
     RT_AT(rt, "0: conv_weight_grad f32[8,1,3,3]", 9.03e5, 2.26e5, 288);
     rt_conv_weight_grad(WITH(WORK_20), 7, m + D_0_WEIGHT, m + PIXEL_VALUES, m + D_1_IN);
-    rt_gradient(rt, 8, 0, m + D_0_WEIGHT);  // 0.weight
+    rt_gradient(rt, 0, 0, m + D_0_WEIGHT);  // 0.weight
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum add add add add add add ... f32[]", 157, 324, 4);
     RT_ROWS(rt, grad_norm_sqrt, 1, 108 * C, m + D_0_WEIGHT, m + GRAD_NORM_0_BIAS,
         m + GRAD_NORM_1_WEIGHT, m + GRAD_NORM_1_BIAS, m + GRAD_NORM_4_WEIGHT_2,
@@ -1008,25 +1008,25 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_F32, "pixel_values", 4, {8, 1, 28, 28}, .at = 3052288},
-    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 3077440},
+    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 3077440, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 3078080},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 3077824},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 3077952},
-    {RT_GRADIENT, RT_F32, "0.weight", 4, {8, 1, 3, 3}, .gradient = 8},
-    {RT_GRADIENT, RT_F32, "0.bias", 1, {8}, .gradient = 7},
-    {RT_GRADIENT, RT_F32, "1.weight", 1, {8}, .gradient = 6},
-    {RT_GRADIENT, RT_F32, "1.bias", 1, {8}, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "0.weight", 4, {8, 1, 3, 3}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "0.bias", 1, {8}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "1.weight", 1, {8}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "1.bias", 1, {8}, .gradient = 3},
     {RT_GRADIENT, RT_F32, "4.weight", 4, {16, 8, 3, 3}, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "5.weight", 1, {16}, .gradient = 3},
-    {RT_GRADIENT, RT_F32, "5.bias", 1, {16}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "9.weight", 2, {10, 784}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "9.bias", 1, {10}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "5.weight", 1, {16}, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "5.bias", 1, {16}, .gradient = 6},
+    {RT_GRADIENT, RT_F32, "9.weight", 2, {10, 784}, .gradient = 7},
+    {RT_GRADIENT, RT_F32, "9.bias", 1, {10}, .gradient = 8},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 114304},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_F32, "pixel_values", 4, {8, 1, 28, 28}, .at = 3052288},
-    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 3077440},
+    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 3077440, .is_labels = true, .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 2, {8, 10}, .at = 324544},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 115008},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 118592},
@@ -1098,7 +1098,6 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 13020672,
     .vocabulary = 0,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .device = &rt_cpu,
@@ -1113,7 +1112,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x19b0f13dcebd4457,
+    .identity = 0xfd08244c814d3a61,
 };
 
 int main(int argc, char **argv)

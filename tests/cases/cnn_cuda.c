@@ -147,7 +147,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "9: reduce_sum f32[10]", 80, 320, 40);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {8, 10}, .stride = {10, 1},
         .reduced = {1, 0}}, m + D_9_BIAS, m + MODEL_9_OUT);
-    rt_gradient(rt, 0, 0, m + D_9_BIAS);  // 9.bias
+    rt_gradient(rt, 8, 0, m + D_9_BIAS);  // 9.bias
     RT_AT(rt, "grad_norm 9.bias: mul reduce_sum f32[]", 20, 40, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_9_BIAS, m + GRAD_NORM_9_BIAS);
     RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 20, 20);
@@ -162,7 +162,7 @@ static void micro(Rt *rt, char *m)
     rt_dot(rt, 3, m + D_9_IN, m + MODEL_9_OUT, m + MODEL_9_WEIGHT);
     RT_AT(rt, "9: dot f32[10,16,7,7]", 1.25e5, 2.54e4, 3.14e4);
     rt_dot(rt, 4, m + D_9_WEIGHT, m + MODEL_7_OUT, m + MODEL_9_OUT);
-    rt_gradient(rt, 1, 0, m + D_9_WEIGHT);  // 9.weight
+    rt_gradient(rt, 7, 0, m + D_9_WEIGHT);  // 9.weight
     RT_AT(rt, "grad_norm 9.weight: mul reduce_sum f32[10,16]", 1.57e4, 3.14e4, 640);
     RT_LAUNCH(rt, grad_norm_reduce_sum, RT_BLOCKS(CLASSES * C_2, 8), 256, m + D_9_WEIGHT,
         m + GRAD_NORM_9_WEIGHT);
@@ -185,7 +185,7 @@ static void micro(Rt *rt, char *m)
     RT_LAUNCH_SUMS(WITH(WORK_8), module_5_backward, 1, B * H_2 * W_2, C_2,
         (m + D_5_BIAS, m + D_5_WEIGHT), m + MODEL_4_OUT, m + MODEL_5_SUM, m + MODEL_5_MUL,
         m + MODEL_5_BIAS, m + D_7_IN, m + D_7_IN);
-    rt_gradient(rt, 2, 0, m + D_5_BIAS);  // 5.bias
+    rt_gradient(rt, 6, 0, m + D_5_BIAS);  // 5.bias
     RT_AT(rt, "grad_norm 5.bias: mul reduce_sum f32[]", 32, 64, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_2, 1, 256, m + D_5_BIAS, m + GRAD_NORM_5_BIAS);
     RT_AT(rt, "adamw 5.bias: mul sub mul mul mul add mul add sqrt mul ... f32[16]", 320, 284, 192);
@@ -197,7 +197,7 @@ static void micro(Rt *rt, char *m)
         m + MODEL_5_WEIGHT_EXP_AVG, m + ADAMW_SUB_2, m + ADAMW_SUB, m + ADAMW_SUB_3,
         m + MODEL_5_WEIGHT_EXP_AVG_SQ, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG,
         m + D_5_WEIGHT, m + GRAD_NORM_5_WEIGHT, m + MODEL_5_SUM_2);
-    rt_gradient(rt, 3, 0, m + D_5_WEIGHT);  // 5.weight
+    rt_gradient(rt, 5, 0, m + D_5_WEIGHT);  // 5.weight
     RT_AT(rt, "5: mul neg mul f32[16]", 48, 128, 64);
     RT_LAUNCH(rt, module_5_mul_backward, RT_BLOCKS(C_2, 1024), 256, m + D_5_BIAS, m + MODEL_5_MUL,
         m + D_5_BIAS);
@@ -233,7 +233,7 @@ static void micro(Rt *rt, char *m)
     RT_LAUNCH_SUMS(WITH(WORK_11), module_1_backward, 1, B * H * W, C,
         (m + D_1_BIAS, m + D_1_WEIGHT), m + D_2_LE, m + D_3_IN, m + MODEL_1_MUL, m + D_1_IN,
         m + D_3_IN);
-    rt_gradient(rt, 5, 0, m + D_1_BIAS);  // 1.bias
+    rt_gradient(rt, 3, 0, m + D_1_BIAS);  // 1.bias
     RT_AT(rt, "grad_norm 1.bias: mul reduce_sum f32[]", 16, 32, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_4, 1, 256, m + D_1_BIAS, m + GRAD_NORM_1_BIAS);
     RT_AT(rt, "adamw 1.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
@@ -245,14 +245,14 @@ static void micro(Rt *rt, char *m)
         m + MODEL_1_WEIGHT_EXP_AVG, m + ADAMW_SUB_2, m + ADAMW_SUB, m + ADAMW_SUB_3,
         m + MODEL_1_WEIGHT_EXP_AVG_SQ, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG,
         m + D_1_WEIGHT, m + GRAD_NORM_1_WEIGHT, m + MODEL_1_SUM_2);
-    rt_gradient(rt, 6, 0, m + D_1_WEIGHT);  // 1.weight
+    rt_gradient(rt, 2, 0, m + D_1_WEIGHT);  // 1.weight
     RT_AT(rt, "1: mul neg mul f32[8]", 24, 64, 32);
     RT_LAUNCH(rt, module_1_mul_backward, RT_BLOCKS(C, 1024), 256, m + D_1_BIAS, m + MODEL_1_MUL,
         m + D_1_BIAS);
     RT_AT(rt, "0: mul mul add add add reduce_sum f32[8]", 3.01e5, 4.01e5, 2.01e5);
     RT_LAUNCH_SUMS(WITH(WORK_12), module_0_backward, 1, B * H * W, C, (m + D_0_BIAS),
         m + MODEL_1_SUM_2, m + D_1_IN, m + D_3_IN, m + D_1_BIAS, m + D_1_IN);
-    rt_gradient(rt, 7, 0, m + D_0_BIAS);  // 0.bias
+    rt_gradient(rt, 1, 0, m + D_0_BIAS);  // 0.bias
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 16, 32, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_4, 1, 256, m + D_0_BIAS, m + GRAD_NORM_0_BIAS);
     RT_AT(rt, "adamw 0.bias: mul sub mul mul mul add mul add sqrt mul ... f32[8]", 160, 156, 96);
@@ -261,7 +261,7 @@ static void micro(Rt *rt, char *m)
         m + MODEL_0_BIAS_EXP_AVG_SQ, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG);
     RT_AT(rt, "0: conv_weight_grad f32[8,1,3,3]", 9.03e5, 2.26e5, 288);
     rt_conv_weight_grad(WITH(WORK_13), 7, m + D_0_WEIGHT, m + PIXEL_VALUES, m + D_1_IN);
-    rt_gradient(rt, 8, 0, m + D_0_WEIGHT);  // 0.weight
+    rt_gradient(rt, 0, 0, m + D_0_WEIGHT);  // 0.weight
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum add add add add add add ... f32[]", 157, 320, 4);
     RT_LAUNCH(rt, grad_norm_sqrt, 1, 256, m + D_0_WEIGHT, m + GRAD_NORM_0_BIAS,
         m + GRAD_NORM_1_WEIGHT, m + GRAD_NORM_1_BIAS, m + GRAD_NORM_4_WEIGHT_2,
@@ -455,25 +455,25 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_F32, "pixel_values", 4, {8, 1, 28, 28}, .at = 817088},
-    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 591296},
+    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 591296, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 842752},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 842496},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 842624},
-    {RT_GRADIENT, RT_F32, "0.weight", 4, {8, 1, 3, 3}, .gradient = 8},
-    {RT_GRADIENT, RT_F32, "0.bias", 1, {8}, .gradient = 7},
-    {RT_GRADIENT, RT_F32, "1.weight", 1, {8}, .gradient = 6},
-    {RT_GRADIENT, RT_F32, "1.bias", 1, {8}, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "0.weight", 4, {8, 1, 3, 3}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "0.bias", 1, {8}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "1.weight", 1, {8}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "1.bias", 1, {8}, .gradient = 3},
     {RT_GRADIENT, RT_F32, "4.weight", 4, {16, 8, 3, 3}, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "5.weight", 1, {16}, .gradient = 3},
-    {RT_GRADIENT, RT_F32, "5.bias", 1, {16}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "9.weight", 2, {10, 784}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "9.bias", 1, {10}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "5.weight", 1, {16}, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "5.bias", 1, {16}, .gradient = 6},
+    {RT_GRADIENT, RT_F32, "9.weight", 2, {10, 784}, .gradient = 7},
+    {RT_GRADIENT, RT_F32, "9.bias", 1, {10}, .gradient = 8},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 114304},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_F32, "pixel_values", 4, {8, 1, 28, 28}, .at = 315072},
-    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 365312},
+    {RT_INPUT, RT_I64, "labels", 1, {8}, .at = 365312, .is_labels = true, .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 2, {8, 10}, .at = 173696},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 114304},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 114432},
@@ -544,7 +544,6 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 13020672,
     .vocabulary = 0,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .device = &rt_cuda,
@@ -561,7 +560,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x24a7861c7550da32,
+    .identity = 0x44656ed37d796d87,
 };
 
 int main(int argc, char **argv)

@@ -94,7 +94,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "4: reduce_sum f32[10]", 160, 680, 40);
     rt_reduce(WITH(WORK_6), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 10},
         .stride = {10, 1}, .reduced = {1, 0}}, m + D_4_BIAS, m + MODEL_4_OUT);
-    rt_gradient(rt, 0, 0, m + D_4_BIAS);  // 4.bias
+    rt_gradient(rt, 5, 0, m + D_4_BIAS);  // 4.bias
     RT_AT(rt, "grad_norm 4.bias: mul reduce_sum f32[]", 20, 44, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * CLASSES, m + D_4_BIAS, m + GRAD_NORM_4_BIAS);
     RT_AT(rt, "sgd: neg f32[]", 1, 8, 4);
@@ -106,7 +106,7 @@ static void micro(Rt *rt, char *m)
     rt_dot(WITH(WORK_7), 3, m + D_4_IN, m + MODEL_4_OUT, m + MODEL_4_WEIGHT);
     RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 7.3e3, 2.56e3);
     rt_dot(WITH(WORK_8), 4, m + D_4_WEIGHT, m + MODEL_3_OUT, m + MODEL_4_OUT);
-    rt_gradient(rt, 1, 0, m + D_4_WEIGHT);  // 4.weight
+    rt_gradient(rt, 4, 0, m + D_4_WEIGHT);  // 4.weight
     RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
     RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * CLASSES * MODEL_2_SIZE, m + D_4_WEIGHT,
         m + GRAD_NORM_4_WEIGHT, (char *)(int64_t[]){640});
@@ -118,7 +118,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
     rt_reduce(WITH(WORK_9), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64},
         .stride = {64, 1}, .reduced = {1, 0}}, m + D_2_BIAS, m + D_4_IN);
-    rt_gradient(rt, 2, 0, m + D_2_BIAS);  // 2.bias
+    rt_gradient(rt, 3, 0, m + D_2_BIAS);  // 2.bias
     RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 260, 4);
     RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * MODEL_2_SIZE, m + D_2_BIAS, m + GRAD_NORM_2_BIAS,
         (char *)(int64_t[]){64});
@@ -132,7 +132,7 @@ static void micro(Rt *rt, char *m)
         m + D_1_IN, m + D_2_IN);
     RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 2.46e4, 1.64e4);
     rt_dot(WITH(WORK_11), 6, m + D_2_WEIGHT, m + D_2_IN, m + D_4_IN);
-    rt_gradient(rt, 3, 0, m + D_2_WEIGHT);  // 2.weight
+    rt_gradient(rt, 2, 0, m + D_2_WEIGHT);  // 2.weight
     RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.66e4, 256);
     RT_ROWS(rt, grad_norm_reduce_sum_2, MODEL_2_SIZE, 2 * MODEL_0_SIZE, m + D_2_WEIGHT,
         m + GRAD_NORM_2_WEIGHT);
@@ -145,7 +145,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.35e3, 256);
     rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64},
         .stride = {64, 1}, .reduced = {1, 0}}, m + D_0_BIAS, m + D_1_IN);
-    rt_gradient(rt, 4, 0, m + D_0_BIAS);  // 0.bias
+    rt_gradient(rt, 1, 0, m + D_0_BIAS);  // 0.bias
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 260, 4);
     RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * MODEL_0_SIZE, m + D_0_BIAS, m + GRAD_NORM_0_BIAS,
         (char *)(int64_t[]){64});
@@ -154,7 +154,7 @@ static void micro(Rt *rt, char *m)
         m + MODEL_0_BIAS_MOMENTUM_BUFFER));
     RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 1.43e4, 8.19e3);
     rt_dot(WITH(WORK_14), 7, m + D_0_WEIGHT, m + X, m + D_1_IN);
-    rt_gradient(rt, 5, 0, m + D_0_WEIGHT);  // 0.weight
+    rt_gradient(rt, 0, 0, m + D_0_WEIGHT);  // 0.weight
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.45e3, 256);
     RT_ROWS(rt, grad_norm_reduce_sum_3, MODEL_0_SIZE, 64, m + D_0_WEIGHT, m + GRAD_NORM_0_WEIGHT);
     RT_AT(rt, "grad_norm 0.weight: reduce_sum f32[]", 64, 260, 4);
@@ -598,22 +598,22 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 100224},
-    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 87296},
+    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 87296, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 102592},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 102336},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 102464},
-    {RT_GRADIENT, RT_F32, "0.weight", 2, {64, 32}, .gradient = 5},
-    {RT_GRADIENT, RT_F32, "0.bias", 1, {64}, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "2.weight", 2, {64, 64}, .gradient = 3},
-    {RT_GRADIENT, RT_F32, "2.bias", 1, {64}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "4.weight", 2, {10, 64}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "4.bias", 1, {10}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "0.weight", 2, {64, 32}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "0.bias", 1, {64}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "2.weight", 2, {64, 64}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "2.bias", 1, {64}, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "4.weight", 2, {10, 64}, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "4.bias", 1, {10}, .gradient = 5},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 68160},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 70848},
-    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 91456},
+    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 91456, .is_labels = true, .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 2, {16, 10}, .at = 70848},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 59200},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 66880},
@@ -671,7 +671,6 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 585728,
     .vocabulary = 0,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .device = &rt_cpu,
@@ -686,7 +685,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x746e9bfe8ebb40d3,
+    .identity = 0x083bec533af0951b,
 };
 
 int main(int argc, char **argv)

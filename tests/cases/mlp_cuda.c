@@ -94,7 +94,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "4: reduce_sum f32[10]", 160, 640, 40);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 10}, .stride = {10, 1},
         .reduced = {1, 0}}, m + D_4_BIAS, m + MODEL_4_OUT);
-    rt_gradient(rt, 0, 0, m + D_4_BIAS);  // 4.bias
+    rt_gradient(rt, 5, 0, m + D_4_BIAS);  // 4.bias
     RT_AT(rt, "grad_norm 4.bias: mul reduce_sum f32[]", 20, 40, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_4_BIAS, m + GRAD_NORM_4_BIAS);
     RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 20, 20);
@@ -109,7 +109,7 @@ static void micro(Rt *rt, char *m)
     rt_dot(WITH(WORK_4), 3, m + D_4_IN, m + MODEL_4_OUT, m + MODEL_4_WEIGHT);
     RT_AT(rt, "4: dot f32[10,64]", 2.05e4, 4.74e3, 2.56e3);
     rt_dot(WITH(WORK_5), 4, m + D_4_WEIGHT, m + MODEL_3_OUT, m + MODEL_4_OUT);
-    rt_gradient(rt, 1, 0, m + D_4_WEIGHT);  // 4.weight
+    rt_gradient(rt, 4, 0, m + D_4_WEIGHT);  // 4.weight
     RT_AT(rt, "grad_norm 4.weight: mul reduce_sum f32[]", 1.28e3, 2.56e3, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum, 1, 96, m + D_4_WEIGHT, m + GRAD_NORM_4_WEIGHT);
     RT_AT(rt, "adamw 4.weight: mul sub mul mul mul add ... f32[10,64]", 1.28e4, 1.03e4, 7.68e3);
@@ -122,7 +122,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "2: reduce_sum f32[64]", 1.02e3, 4.1e3, 256);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64}, .stride = {64, 1},
         .reduced = {1, 0}}, m + D_2_BIAS, m + D_4_IN);
-    rt_gradient(rt, 2, 0, m + D_2_BIAS);  // 2.bias
+    rt_gradient(rt, 3, 0, m + D_2_BIAS);  // 2.bias
     RT_AT(rt, "grad_norm 2.bias: mul reduce_sum f32[]", 128, 256, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_2, 1, 256, m + D_2_BIAS, m + GRAD_NORM_2_BIAS);
     RT_AT(rt, "adamw 2.bias: mul sub mul mul mul add mul add ... f32[64]", 1.28e3, 1.05e3, 768);
@@ -135,7 +135,7 @@ static void micro(Rt *rt, char *m)
         m + MODEL_0_BIAS, m + D_2_IN, m + D_1_IN, m + D_2_IN);
     RT_AT(rt, "2: dot f32[64,64]", 1.31e5, 8.19e3, 1.64e4);
     rt_dot(WITH(WORK_7), 6, m + D_2_WEIGHT, m + D_2_IN, m + D_4_IN);
-    rt_gradient(rt, 3, 0, m + D_2_WEIGHT);  // 2.weight
+    rt_gradient(rt, 2, 0, m + D_2_WEIGHT);  // 2.weight
     RT_AT(rt, "grad_norm 2.weight: mul reduce_sum f32[64]", 8.19e3, 1.64e4, 256);
     RT_LAUNCH(rt, grad_norm_reduce_sum_3, RT_BLOCKS(MODEL_2_SIZE, 8), 256, m + D_2_WEIGHT,
         m + GRAD_NORM_2_WEIGHT);
@@ -149,7 +149,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "0: reduce_sum f32[64]", 1.02e3, 4.1e3, 256);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {16, 64}, .stride = {64, 1},
         .reduced = {1, 0}}, m + D_0_BIAS, m + D_1_IN);
-    rt_gradient(rt, 4, 0, m + D_0_BIAS);  // 0.bias
+    rt_gradient(rt, 1, 0, m + D_0_BIAS);  // 0.bias
     RT_AT(rt, "grad_norm 0.bias: mul reduce_sum f32[]", 128, 256, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_2, 1, 256, m + D_0_BIAS, m + GRAD_NORM_0_BIAS);
     RT_AT(rt, "adamw 0.bias: mul sub mul mul mul add mul add ... f32[64]", 1.28e3, 1.05e3, 768);
@@ -157,7 +157,7 @@ static void micro(Rt *rt, char *m)
         m + D_0_BIAS, m + MODEL_0_BIAS_EXP_AVG, m + MODEL_0_BIAS_EXP_AVG_SQ, RT_NUMBER(64)));
     RT_AT(rt, "0: dot f32[64,32]", 6.55e4, 6.14e3, 8.19e3);
     rt_dot(WITH(WORK_8), 7, m + D_0_WEIGHT, m + X, m + D_1_IN);
-    rt_gradient(rt, 5, 0, m + D_0_WEIGHT);  // 0.weight
+    rt_gradient(rt, 0, 0, m + D_0_WEIGHT);  // 0.weight
     RT_AT(rt, "grad_norm 0.weight: mul reduce_sum f32[64]", 4.1e3, 8.19e3, 256);
     RT_LAUNCH(rt, grad_norm_reduce_sum_4, RT_BLOCKS(MODEL_0_SIZE, 8), 256, m + D_0_WEIGHT,
         m + GRAD_NORM_0_WEIGHT);
@@ -342,22 +342,22 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 247232},
-    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 129024},
+    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 129024, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 249600},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 249344},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 249472},
-    {RT_GRADIENT, RT_F32, "0.weight", 2, {64, 32}, .gradient = 5},
-    {RT_GRADIENT, RT_F32, "0.bias", 1, {64}, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "2.weight", 2, {64, 64}, .gradient = 3},
-    {RT_GRADIENT, RT_F32, "2.bias", 1, {64}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "4.weight", 2, {10, 64}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "4.bias", 1, {10}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "0.weight", 2, {64, 32}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "0.bias", 1, {64}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "2.weight", 2, {64, 64}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "2.bias", 1, {64}, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "4.weight", 2, {10, 64}, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "4.bias", 1, {10}, .gradient = 5},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 87296},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_F32, "x", 2, {16, 32}, .at = 124160},
-    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 128320},
+    {RT_INPUT, RT_I64, "labels", 1, {16}, .at = 128320, .is_labels = true, .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 2, {16, 10}, .at = 92352},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 86976},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 87296},
@@ -416,7 +416,6 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 585728,
     .vocabulary = 0,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .device = &rt_cuda,
@@ -433,7 +432,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0xc1d43280ee51061d,
+    .identity = 0xf6ec23b22708db45,
 };
 
 int main(int argc, char **argv)

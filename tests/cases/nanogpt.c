@@ -158,7 +158,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, AT(D_OUT_BIAS, layer),
         AT(D_LN1_IN, (layer + 1) % 2));
-    rt_gradient(rt, 3, layer, AT(D_OUT_BIAS, layer));  // blocks.{}.out.bias
+    rt_gradient(rt, 16, layer, AT(D_OUT_BIAS, layer));  // blocks.{}.out.bias
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
     rt_dot(WITH(WORK_14), 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul mul mul ... f32[4,16,192]", 5.53e5, 1.48e5, 9.83e4);
@@ -166,17 +166,17 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
     RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(WITH(WORK_15), 8, AT(D_OUT_WEIGHT, layer), m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
-    rt_gradient(rt, 4, layer, AT(D_OUT_WEIGHT, layer));  // blocks.{}.out.weight
+    rt_gradient(rt, 15, layer, AT(D_OUT_WEIGHT, layer));  // blocks.{}.out.weight
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[192]", 1.23e4, 4.99e4, 768);
     rt_reduce(WITH(WORK_16), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 192},
         .stride = {192, 1}, .reduced = {1, 0}}, AT(D_FC_BIAS, layer), m + D_BLOCKS_IN);
-    rt_gradient(rt, 5, layer, AT(D_FC_BIAS, layer));  // blocks.{}.fc.bias
+    rt_gradient(rt, 14, layer, AT(D_FC_BIAS, layer));  // blocks.{}.fc.bias
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
     rt_dot(WITH(WORK_17), 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN2_BIAS, layer), m + D_FC_IN);
-    rt_gradient(rt, 6, layer, AT(D_LN2_BIAS, layer));  // blocks.{}.ln2.bias
+    rt_gradient(rt, 12, layer, AT(D_LN2_BIAS, layer));  // blocks.{}.ln2.bias
     RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 6.28e4, 4.97e4);
     RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
         AT(LN2_SUM, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer),
@@ -185,22 +185,22 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_19), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN2_WEIGHT, layer), m + D_LN2_MUL_2);
-    rt_gradient(rt, 7, layer, AT(D_LN2_WEIGHT, layer));  // blocks.{}.ln2.weight
+    rt_gradient(rt, 11, layer, AT(D_LN2_WEIGHT, layer));  // blocks.{}.ln2.weight
     RT_AT(rt, "blocks.{}.ln2: mul mul add add add add f32[4,16,48]", 1.84e4, 3.74e4, 1.23e4);
     RT_ROWS(rt, ln_add_backward_2, B * T, 6 * C, m + D_LN2_MUL_4, m + D_FC_IN, m + D_LN2_MUL_3,
         AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL, m + D_FC_IN);
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(WITH(WORK_20), 10, AT(D_FC_WEIGHT, layer), m + D_LN2_IN, m + D_BLOCKS_IN);
-    rt_gradient(rt, 8, layer, AT(D_FC_WEIGHT, layer));  // blocks.{}.fc.weight
+    rt_gradient(rt, 13, layer, AT(D_FC_WEIGHT, layer));  // blocks.{}.fc.weight
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, AT(D_PROJ_BIAS, layer), m + D_FC_IN);
-    rt_gradient(rt, 9, layer, AT(D_PROJ_BIAS, layer));  // blocks.{}.proj.bias
+    rt_gradient(rt, 10, layer, AT(D_PROJ_BIAS, layer));  // blocks.{}.proj.bias
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(WITH(WORK_22), 11, m + D_PROJ_IN, m + D_FC_IN, AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]", 2.95e5, 3.38e4, 9.22e3);
     rt_dot(WITH(WORK_23), 12, AT(D_PROJ_WEIGHT, layer), AT(BLOCKS_OUT_2, layer), m + D_FC_IN);
-    rt_gradient(rt, 10, layer, AT(D_PROJ_WEIGHT, layer));  // blocks.{}.proj.weight
+    rt_gradient(rt, 9, layer, AT(D_PROJ_WEIGHT, layer));  // blocks.{}.proj.weight
     RT_AT(rt, "blocks.{}: attention_grad f32[4,16,4,12]", 1.97e5, 9.93e4, 3.69e4);
     rt_attention_grad(WITH(WORK_24), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16,
         .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
@@ -215,13 +215,13 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]", 9.22e3, 3.74e4, 576);
     rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 144},
         .stride = {144, 1}, .reduced = {1, 0}}, AT(D_QKV_BIAS, layer), m + D_QKV_CONCAT);
-    rt_gradient(rt, 11, layer, AT(D_QKV_BIAS, layer));  // blocks.{}.qkv.bias
+    rt_gradient(rt, 8, layer, AT(D_QKV_BIAS, layer));  // blocks.{}.qkv.bias
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 8.85e5, 7.68e4, 1.23e4);
     rt_dot(WITH(WORK_26), 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_27), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN1_BIAS, layer), m + D_QKV_IN);
-    rt_gradient(rt, 12, layer, AT(D_LN1_BIAS, layer));  // blocks.{}.ln1.bias
+    rt_gradient(rt, 6, layer, AT(D_LN1_BIAS, layer));  // blocks.{}.ln1.bias
     RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 6.28e4, 4.97e4);
     RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
         AT(LN1_SUM, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer),
@@ -230,13 +230,13 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_28), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN1_WEIGHT, layer), m + D_LN1_MUL_2);
-    rt_gradient(rt, 13, layer, AT(D_LN1_WEIGHT, layer));  // blocks.{}.ln1.weight
+    rt_gradient(rt, 5, layer, AT(D_LN1_WEIGHT, layer));  // blocks.{}.ln1.weight
     RT_AT(rt, "blocks.{}.ln1: mul mul add add add add f32[4,16,48]", 1.84e4, 4.97e4, 1.23e4);
     RT_ROWS(rt, ln_add_backward_2, B * T, 6 * C, m + D_LN1_MUL_4, m + D_QKV_IN, m + D_LN1_MUL_3,
         m + D_FC_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 7.68e4, 2.76e4);
     rt_dot(WITH(WORK_29), 14, AT(D_QKV_WEIGHT, layer), m + D_LN1_IN_2, m + D_QKV_CONCAT);
-    rt_gradient(rt, 14, layer, AT(D_QKV_WEIGHT, layer));  // blocks.{}.qkv.weight
+    rt_gradient(rt, 7, layer, AT(D_QKV_WEIGHT, layer));  // blocks.{}.qkv.weight
 }
 
 static void micro(Rt *rt, char *m)
@@ -282,7 +282,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
-    rt_gradient(rt, 0, 0, m + D_LN_BIAS);  // ln.bias
+    rt_gradient(rt, 3, 0, m + D_LN_BIAS);  // ln.bias
     RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub ... f32[4,16,48]", 3.16e4, 6.34e4, 4.97e4);
     RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_DIV,
         AT(BLOCKS_OUT, LAYERS - 1), m + LN_MUL, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
@@ -290,26 +290,26 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_11), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
-    rt_gradient(rt, 1, 0, m + D_LN_WEIGHT);  // ln.weight
+    rt_gradient(rt, 2, 0, m + D_LN_WEIGHT);  // ln.weight
     RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4);
     RT_ROWS(rt, ln_add_backward, B * T, 5 * C, m + D_LN_MUL_4, m + D_LN_SUB, m + D_HEAD_IN,
         m + D_LN_MUL_2, m + D_LN_IN_2);
     RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4);
     rt_dot(WITH(WORK_12), 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + HEAD_OUT);
-    rt_gradient(rt, 2, 0, m + D_HEAD_WEIGHT);  // head.weight
+    rt_gradient(rt, 4, 0, m + D_HEAD_WEIGHT);  // head.weight
     for (int64_t layer = LAYERS - 1; layer >= 0; layer--)
         blocks_backward_layer(rt, m, layer);
     RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.54e4, 3.07e3);
     rt_reduce(WITH(WORK_30), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {4, 768},
         .stride = {768, 1}, .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
-    rt_gradient(rt, 15, 0, m + D_WPE_WEIGHT);  // wpe.weight
+    rt_gradient(rt, 1, 0, m + D_WPE_WEIGHT);  // wpe.weight
     RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512);
     RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + INPUT_IDS);
     RT_AT(rt, "wte: scatter_add f32[96,48]", 0, 3.12e4, 1.84e4);
     rt_scatter_add(WITH(WORK_31), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
         .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
         AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
-    rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
+    rt_gradient(rt, 0, 0, m + D_WTE_WEIGHT);  // wte.weight
 }
 
 // blocks.{}, 3 times
@@ -1208,33 +1208,34 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 7953472, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7735552},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7735552, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 7954816},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 7954560},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 7954688},
-    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 16},
-    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 15},
-    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 0},
-    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 13},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 12},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 14},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 11},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .gradient = 10},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 9},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 7},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 6},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 8},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 5},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 6},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 7},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 8},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .gradient = 9},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 10},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 11},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 12},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 13},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 14},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 15},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 16},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 1166208},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1155264, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7423424},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7423424, .is_labels = true,
+        .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 1179840},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1143808},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1176192},
@@ -1333,7 +1334,6 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 34504704,
     .vocabulary = 96,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .device = &rt_cpu,
@@ -1350,7 +1350,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
-    .identity = 0x52d94f3aeed63248,
+    .identity = 0x6b4df97ca043fc16,
 };
 
 int main(int argc, char **argv)

@@ -146,7 +146,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_OUT_BIAS, AT(D_LN1_IN, (layer + 1) % 2));
-    rt_gradient(rt, 3, layer, m + D_OUT_BIAS);  // blocks.{}.out.bias
+    rt_gradient(rt, 16, layer, m + D_OUT_BIAS);  // blocks.{}.out.bias
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 192, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_OUT_BIAS, m + GRAD_NORM_OUT_BIAS);
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add mul ... f32[48]", 960, 796, 576);
@@ -159,7 +159,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         AT(FC_BIAS, layer), m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
     RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 6.14e4, 3.69e4);
     rt_dot(WITH(WORK_10), 8, m + D_OUT_WEIGHT, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
-    rt_gradient(rt, 4, layer, m + D_OUT_WEIGHT);  // blocks.{}.out.weight
+    rt_gradient(rt, 15, layer, m + D_OUT_WEIGHT);  // blocks.{}.out.weight
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum f32[]", 1.84e4, 3.69e4, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_2, 1, 1024, m + D_OUT_WEIGHT, m + GRAD_NORM_OUT_WEIGHT);
     RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul ... f32[48,192]", 1.84e5, 1.47e5, 1.11e5);
@@ -169,7 +169,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[192]", 1.23e4, 4.92e4, 768);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 192}, .stride = {192, 1},
         .reduced = {1, 0}}, m + D_FC_BIAS, m + D_BLOCKS_IN);
-    rt_gradient(rt, 5, layer, m + D_FC_BIAS);  // blocks.{}.fc.bias
+    rt_gradient(rt, 14, layer, m + D_FC_BIAS);  // blocks.{}.fc.bias
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]", 384, 768, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_3, 1, 256, m + D_FC_BIAS, m + GRAD_NORM_FC_BIAS);
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul ... f32[192]", 3.84e3, 3.1e3, 2.3e3);
@@ -180,7 +180,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
-    rt_gradient(rt, 6, layer, m + D_LN2_BIAS);  // blocks.{}.ln2.bias
+    rt_gradient(rt, 12, layer, m + D_LN2_BIAS);  // blocks.{}.ln2.bias
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 192, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN2_BIAS, m + GRAD_NORM_LN2_BIAS);
     RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 2.55e4, 4.97e4);
@@ -191,7 +191,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN2_WEIGHT, m + D_LN2_MUL_2);
-    rt_gradient(rt, 7, layer, m + D_LN2_WEIGHT);  // blocks.{}.ln2.weight
+    rt_gradient(rt, 11, layer, m + D_LN2_WEIGHT);  // blocks.{}.ln2.weight
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 192, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN2_WEIGHT, m + GRAD_NORM_LN2_WEIGHT);
     RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]", 960, 796, 576);
@@ -205,7 +205,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         AT(LN2_BIAS_EXP_AVG, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 6.14e4, 3.69e4);
     rt_dot(WITH(WORK_12), 10, m + D_FC_WEIGHT, m + D_LN2_IN, m + D_BLOCKS_IN);
-    rt_gradient(rt, 8, layer, m + D_FC_WEIGHT);  // blocks.{}.fc.weight
+    rt_gradient(rt, 13, layer, m + D_FC_WEIGHT);  // blocks.{}.fc.weight
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.69e4, 768);
     RT_LAUNCH(rt, grad_norm_reduce_sum_4, RT_BLOCKS(FC_SIZE, 8), 256, m + D_FC_WEIGHT,
         m + GRAD_NORM_FC_WEIGHT);
@@ -219,7 +219,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_PROJ_BIAS, m + D_FC_IN);
-    rt_gradient(rt, 9, layer, m + D_PROJ_BIAS);  // blocks.{}.proj.bias
+    rt_gradient(rt, 10, layer, m + D_PROJ_BIAS);  // blocks.{}.proj.bias
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 192, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_PROJ_BIAS, m + GRAD_NORM_PROJ_BIAS);
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add mul ... f32[48]", 960, 796, 576);
@@ -229,7 +229,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_dot(WITH(WORK_13), 11, m + D_PROJ_IN, m + D_FC_IN, AT(PROJ_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]", 2.95e5, 2.46e4, 9.22e3);
     rt_dot(WITH(WORK_14), 12, m + D_PROJ_WEIGHT, AT(BLOCKS_OUT_2, layer), m + D_FC_IN);
-    rt_gradient(rt, 10, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
+    rt_gradient(rt, 9, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.22e3, 768);
     RT_LAUNCH(rt, grad_norm_reduce_sum_5, RT_BLOCKS(C * HEADS, 8), 256, m + D_PROJ_WEIGHT,
         m + GRAD_NORM_PROJ_WEIGHT);
@@ -254,7 +254,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]", 9.22e3, 3.69e4, 576);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 144}, .stride = {144, 1},
         .reduced = {1, 0}}, m + D_QKV_BIAS, m + D_QKV_CONCAT);
-    rt_gradient(rt, 11, layer, m + D_QKV_BIAS);  // blocks.{}.qkv.bias
+    rt_gradient(rt, 8, layer, m + D_QKV_BIAS);  // blocks.{}.qkv.bias
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]", 288, 576, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_6, 1, 256, m + D_QKV_BIAS, m + GRAD_NORM_QKV_BIAS);
     RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul ... f32[3,4,12]", 2.88e3, 2.33e3, 1.73e3);
@@ -266,7 +266,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
-    rt_gradient(rt, 12, layer, m + D_LN1_BIAS);  // blocks.{}.ln1.bias
+    rt_gradient(rt, 6, layer, m + D_LN1_BIAS);  // blocks.{}.ln1.bias
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 192, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN1_BIAS, m + GRAD_NORM_LN1_BIAS);
     RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 2.55e4, 4.97e4);
@@ -277,7 +277,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN1_WEIGHT, m + D_LN1_MUL_2);
-    rt_gradient(rt, 13, layer, m + D_LN1_WEIGHT);  // blocks.{}.ln1.weight
+    rt_gradient(rt, 5, layer, m + D_LN1_WEIGHT);  // blocks.{}.ln1.weight
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 196, 4);
     RT_LAUNCH(rt, grad_norm_add, 1, 256, m + D_LN1_WEIGHT, m + GRAD_NORM_LN1_BIAS,
         m + GRAD_NORM_LN1_BIAS_2);
@@ -292,7 +292,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         AT(LN1_BIAS_EXP_AVG, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 4.92e4, 2.76e4);
     rt_dot(WITH(WORK_17), 14, m + D_QKV_WEIGHT, m + D_LN1_IN_2, m + D_QKV_CONCAT);
-    rt_gradient(rt, 14, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
+    rt_gradient(rt, 7, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.76e4, 576);
     RT_LAUNCH(rt, grad_norm_reduce_sum_7, RT_BLOCKS(3 * HEADS * HEAD_SIZE, 8), 256,
         m + D_QKV_WEIGHT, m + GRAD_NORM_QKV_WEIGHT);
@@ -356,7 +356,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
-    rt_gradient(rt, 0, 0, m + D_LN_BIAS);  // ln.bias
+    rt_gradient(rt, 3, 0, m + D_LN_BIAS);  // ln.bias
     RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 192, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN_BIAS, m + GRAD_NORM_LN_BIAS);
     RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 20, 20);
@@ -370,7 +370,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.23e4, 192);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48}, .stride = {48, 1},
         .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
-    rt_gradient(rt, 1, 0, m + D_LN_WEIGHT);  // ln.weight
+    rt_gradient(rt, 2, 0, m + D_LN_WEIGHT);  // ln.weight
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 192, 4);
     RT_LAUNCH(rt, grad_norm, 1, 256, m + D_LN_WEIGHT, m + GRAD_NORM_LN_WEIGHT);
     RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add sqrt ... f32[48]", 960, 796, 576);
@@ -384,7 +384,7 @@ static void micro(Rt *rt, char *m)
         m + LN_BIAS_EXP_AVG, m + LN_BIAS_EXP_AVG_SQ));
     RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 3.69e4, 1.84e4);
     rt_dot(WITH(WORK_8), 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + HEAD_OUT);
-    rt_gradient(rt, 2, 0, m + D_HEAD_WEIGHT);  // head.weight
+    rt_gradient(rt, 4, 0, m + D_HEAD_WEIGHT);  // head.weight
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.84e4, 384);
     RT_LAUNCH(rt, grad_norm_reduce_sum, RT_BLOCKS(VOCAB, 8), 256, m + D_HEAD_WEIGHT,
         m + GRAD_NORM_HEAD_WEIGHT);
@@ -407,7 +407,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.23e4, 3.07e3);
     rt_reduce(rt, &(RtReduce){.type = RT_F32, .rank = 2, .dim = {4, 768}, .stride = {768, 1},
         .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
-    rt_gradient(rt, 15, 0, m + D_WPE_WEIGHT);  // wpe.weight
+    rt_gradient(rt, 1, 0, m + D_WPE_WEIGHT);  // wpe.weight
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.07e3, 4);
     RT_LAUNCH(rt, grad_norm_reduce_sum_8, 1, 96, m + D_WPE_WEIGHT, m + GRAD_NORM_WPE_WEIGHT);
     RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add ... f32[16,48]", 1.54e4, 1.23e4, 9.22e3);
@@ -419,7 +419,7 @@ static void micro(Rt *rt, char *m)
     rt_scatter_add(WITH(WORK_18), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
         .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
         AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
-    rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
+    rt_gradient(rt, 0, 0, m + D_WTE_WEIGHT);  // wte.weight
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.84e4, 384);
     RT_LAUNCH(rt, grad_norm_reduce_sum, RT_BLOCKS(96, 8), 256, m + D_WTE_WEIGHT,
         m + GRAD_NORM_WTE_WEIGHT);
@@ -607,33 +607,34 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1997824, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1856000},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1856000, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1998912},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1998656},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 1998784},
-    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 16},
-    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 15},
-    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 0},
-    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 13},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 12},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 14},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 11},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .gradient = 10},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 9},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 7},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 6},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 8},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 5},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 6},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 7},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 8},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .gradient = 9},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 10},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 11},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 12},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 13},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 14},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 15},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 16},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 1161728},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1155136, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1634816},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1634816, .is_labels = true,
+        .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 1339648},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1142784},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1143552},
@@ -734,7 +735,6 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 34504704,
     .vocabulary = 96,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .device = &rt_cuda,
@@ -751,7 +751,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0xcdc67f0af514d88b,
+    .identity = 0x9ecb576aafc6eaa8,
 };
 
 int main(int argc, char **argv)

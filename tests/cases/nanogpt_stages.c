@@ -187,7 +187,7 @@ static void stage0_backward(Rt *rt, char *m)
     rt_reduce(WITH(WORK_36 + back_scratch[0]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {4, 768}, .stride = {768, 1}, .reduced = {1, 0}},
         m + D_WPE_WEIGHT + back_scratch[0], m + D_LN_IN_2 + gradient[1]);
-    rt_gradient(rt, 0, 0, m + D_WPE_WEIGHT + back_scratch[0]);  // wpe.weight
+    rt_gradient(rt, 1, 0, m + D_WPE_WEIGHT + back_scratch[0]);  // wpe.weight
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.08e3, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * T * C, m + D_WPE_WEIGHT + back_scratch[0],
         m + GRAD_NORM_WPE_WEIGHT + back_scratch[0], (char *)(int64_t[]){768});
@@ -201,7 +201,7 @@ static void stage0_backward(Rt *rt, char *m)
         .index_type = RT_I64, .batch = 1, .outer = 1, .n = 96, .index = 64, .inner = 48,
         .whole = 96}, m + D_WTE_WEIGHT + back_scratch[0], m + D_LN_IN_2 + gradient[1],
         m + D_WTE_SELECT + back_scratch[0], NULL);
-    rt_gradient(rt, 1, 0, m + D_WTE_WEIGHT + back_scratch[0]);  // wte.weight
+    rt_gradient(rt, 0, 0, m + D_WTE_WEIGHT + back_scratch[0]);  // wte.weight
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
     RT_ROWS(rt, grad_norm_reduce_sum, 96, 2 * C, m + D_WTE_WEIGHT + back_scratch[0],
         m + GRAD_NORM_WTE_WEIGHT + back_scratch[0]);
@@ -225,7 +225,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_14 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}},
         m + D_OUT_BIAS + back_scratch[layer + 1], m + D_LN_IN_2 + gradient[layer + 2]);
-    rt_gradient(rt, 2, layer, m + D_OUT_BIAS + back_scratch[layer + 1]);  // blocks.{}.out.bias
+    rt_gradient(rt, 16, layer, m + D_OUT_BIAS + back_scratch[layer + 1]);  // blocks.{}.out.bias
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_OUT_BIAS + back_scratch[layer + 1],
         m + GRAD_NORM_OUT_BIAS + back_scratch[layer + 1]);
@@ -253,7 +253,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(WITH(WORK_17 + back_scratch[layer + 1]), 5, m + D_OUT_WEIGHT + back_scratch[layer + 1],
         m + D_BLOCKS_IN + back_scratch[layer + 1], m + D_LN_IN_2 + gradient[layer + 2]);
-    rt_gradient(rt, 3, layer, m + D_OUT_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.out.weight
+    rt_gradient(rt, 15, layer, m + D_OUT_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.out.weight
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum f32[]", 1.84e4, 3.69e4, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_2, 1, 2 * C * FC_SIZE,
         m + D_OUT_WEIGHT + back_scratch[layer + 1],
@@ -266,7 +266,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_18 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 192}, .stride = {192, 1}, .reduced = {1, 0}},
         m + D_FC_BIAS + back_scratch[layer + 1], m + D_OUT_IN + back_scratch[layer + 1]);
-    rt_gradient(rt, 4, layer, m + D_FC_BIAS + back_scratch[layer + 1]);  // blocks.{}.fc.bias
+    rt_gradient(rt, 14, layer, m + D_FC_BIAS + back_scratch[layer + 1]);  // blocks.{}.fc.bias
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]", 384, 772, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * FC_SIZE, m + D_FC_BIAS + back_scratch[layer + 1],
         m + GRAD_NORM_FC_BIAS + back_scratch[layer + 1], (char *)(int64_t[]){192});
@@ -281,7 +281,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_20 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}},
         m + D_LN2_BIAS + back_scratch[layer + 1], m + D_FC_IN + back_scratch[layer + 1]);
-    rt_gradient(rt, 5, layer, m + D_LN2_BIAS + back_scratch[layer + 1]);  // blocks.{}.ln2.bias
+    rt_gradient(rt, 12, layer, m + D_LN2_BIAS + back_scratch[layer + 1]);  // blocks.{}.ln2.bias
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_BIAS + back_scratch[layer + 1],
         m + GRAD_NORM_LN2_BIAS + back_scratch[layer + 1]);
@@ -299,7 +299,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_21 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}},
         m + D_LN2_WEIGHT + back_scratch[layer + 1], m + D_FC_IN + back_scratch[layer + 1]);
-    rt_gradient(rt, 6, layer, m + D_LN2_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.ln2.weight
+    rt_gradient(rt, 11, layer, m + D_LN2_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.ln2.weight
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_WEIGHT + back_scratch[layer + 1],
         m + GRAD_NORM_LN2_WEIGHT + back_scratch[layer + 1]);
@@ -315,7 +315,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 9.83e4, 3.69e4);
     rt_dot(WITH(WORK_22 + back_scratch[layer + 1]), 7, m + D_FC_WEIGHT + back_scratch[layer + 1],
         m + D_LN2_IN_2 + back_scratch[layer + 1], m + D_OUT_IN + back_scratch[layer + 1]);
-    rt_gradient(rt, 7, layer, m + D_FC_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.fc.weight
+    rt_gradient(rt, 13, layer, m + D_FC_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.fc.weight
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768);
     RT_ROWS(rt, grad_norm_reduce_sum, FC_SIZE, 2 * C, m + D_FC_WEIGHT + back_scratch[layer + 1],
         m + GRAD_NORM_FC_WEIGHT + back_scratch[layer + 1]);
@@ -332,7 +332,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_24 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}},
         m + D_PROJ_BIAS + back_scratch[layer + 1], m + D_LN2_IN + back_scratch[layer + 1]);
-    rt_gradient(rt, 8, layer, m + D_PROJ_BIAS + back_scratch[layer + 1]);  // blocks.{}.proj.bias
+    rt_gradient(rt, 10, layer, m + D_PROJ_BIAS + back_scratch[layer + 1]);  // blocks.{}.proj.bias
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_PROJ_BIAS + back_scratch[layer + 1],
         m + GRAD_NORM_PROJ_BIAS + back_scratch[layer + 1]);
@@ -379,7 +379,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_29 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 144}, .stride = {144, 1}, .reduced = {1, 0}},
         m + D_QKV_BIAS + back_scratch[layer + 1], m + D_QKV_CONCAT + back_scratch[layer + 1]);
-    rt_gradient(rt, 10, layer, m + D_QKV_BIAS + back_scratch[layer + 1]);  // blocks.{}.qkv.bias
+    rt_gradient(rt, 8, layer, m + D_QKV_BIAS + back_scratch[layer + 1]);  // blocks.{}.qkv.bias
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]", 288, 580, 4);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 6 * HEADS * HEAD_SIZE,
         m + D_QKV_BIAS + back_scratch[layer + 1], m + GRAD_NORM_QKV_BIAS + back_scratch[layer + 1],
@@ -395,7 +395,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_31 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}},
         m + D_LN1_BIAS + back_scratch[layer + 1], m + D_QKV_IN + back_scratch[layer + 1]);
-    rt_gradient(rt, 11, layer, m + D_LN1_BIAS + back_scratch[layer + 1]);  // blocks.{}.ln1.bias
+    rt_gradient(rt, 6, layer, m + D_LN1_BIAS + back_scratch[layer + 1]);  // blocks.{}.ln1.bias
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN1_BIAS + back_scratch[layer + 1],
         m + GRAD_NORM_LN1_BIAS + back_scratch[layer + 1]);
@@ -410,7 +410,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_reduce(WITH(WORK_32 + back_scratch[layer + 1]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}},
         m + D_LN1_WEIGHT + back_scratch[layer + 1], m + D_LN1_MUL_2 + back_scratch[layer + 1]);
-    rt_gradient(rt, 12, layer, m + D_LN1_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.ln1.weight
+    rt_gradient(rt, 5, layer, m + D_LN1_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.ln1.weight
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4);
     RT_ROWS(rt, grad_norm_add, 1, 3 * C, m + D_LN1_WEIGHT + back_scratch[layer + 1],
         m + GRAD_NORM_LN1_BIAS + back_scratch[layer + 1],
@@ -430,7 +430,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 7.68e4, 2.76e4);
     rt_dot(WITH(WORK_33 + back_scratch[layer + 1]), 11, m + D_QKV_WEIGHT + back_scratch[layer + 1],
         m + D_LN1_IN + back_scratch[layer + 1], m + D_QKV_CONCAT + back_scratch[layer + 1]);
-    rt_gradient(rt, 13, layer, m + D_QKV_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.qkv.weight
+    rt_gradient(rt, 7, layer, m + D_QKV_WEIGHT + back_scratch[layer + 1]);  // blocks.{}.qkv.weight
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576);
     RT_ROWS(rt, grad_norm_reduce_sum, 3 * HEADS * HEAD_SIZE, 2 * C,
         m + D_QKV_WEIGHT + back_scratch[layer + 1],
@@ -503,7 +503,7 @@ static void stage4_backward(Rt *rt, char *m)
     rt_reduce(WITH(WORK_10 + back_scratch[4]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_BIAS + back_scratch[4],
         m + D_HEAD_IN + back_scratch[4]);
-    rt_gradient(rt, 14, 0, m + D_LN_BIAS + back_scratch[4]);  // ln.bias
+    rt_gradient(rt, 3, 0, m + D_LN_BIAS + back_scratch[4]);  // ln.bias
     RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_BIAS + back_scratch[4], m + GRAD_NORM_LN_BIAS);
     RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub sqrt ... f32[]", 66, 40, 20);
@@ -519,7 +519,7 @@ static void stage4_backward(Rt *rt, char *m)
     rt_reduce(WITH(WORK_11 + back_scratch[4]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT + back_scratch[4],
         m + D_LN_MUL_2 + back_scratch[4]);
-    rt_gradient(rt, 15, 0, m + D_LN_WEIGHT + back_scratch[4]);  // ln.weight
+    rt_gradient(rt, 2, 0, m + D_LN_WEIGHT + back_scratch[4]);  // ln.weight
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 196, 4);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_WEIGHT + back_scratch[4], m + GRAD_NORM_LN_WEIGHT);
     RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add sqrt ... f32[48]", 960, 796, 576);
@@ -536,7 +536,7 @@ static void stage4_backward(Rt *rt, char *m)
     RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4);
     rt_dot(WITH(WORK_12 + back_scratch[4]), 14, m + D_HEAD_WEIGHT + back_scratch[4],
         m + D_LN_IN + back_scratch[4], m + HEAD_OUT + back_scratch[4]);
-    rt_gradient(rt, 16, 0, m + D_HEAD_WEIGHT + back_scratch[4]);  // head.weight
+    rt_gradient(rt, 4, 0, m + D_HEAD_WEIGHT + back_scratch[4]);  // head.weight
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
     RT_ROWS(rt, grad_norm_reduce_sum, VOCAB, 2 * C, m + D_HEAD_WEIGHT + back_scratch[4],
         m + GRAD_NORM_HEAD_WEIGHT + back_scratch[4]);
@@ -1352,33 +1352,34 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 2095936, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 2096512},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 2096512, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 2097344},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 2097088},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 2097216},
-    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 0},
-    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 15},
-    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 14},
-    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 16},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 12},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 11},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 13},
-    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 10},
+    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 3},
+    {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 6},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .gradient = 7},
+    {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .gradient = 8},
     {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .gradient = 9},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 8},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 6},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 5},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 7},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 3},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 10},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 11},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 12},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .gradient = 13},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 14},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .gradient = 15},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 16},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 2097472},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 1155136, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1993536},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 1993536, .is_labels = true,
+        .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 1179712},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 1143680},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 1176064},
@@ -1426,7 +1427,6 @@ static const RtModel model = {
     .init_std = 0,
     .flops = 48955392,
     .vocabulary = 96,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .device = &rt_cpu,
@@ -1441,7 +1441,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x14b40ba65d7e448c,
+    .identity = 0x09589fcb7aa2d41a,
 };
 
 int main(int argc, char **argv)

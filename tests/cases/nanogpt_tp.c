@@ -171,7 +171,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_OUT_BIAS, AT(D_LN1_IN, (layer + 1) % 2));
-    rt_gradient(rt, 3, layer, m + D_OUT_BIAS);  // blocks.{}.out.bias
+    rt_gradient(rt, 16, layer, m + D_OUT_BIAS);  // blocks.{}.out.bias
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_OUT_BIAS, m + GRAD_NORM_OUT_BIAS);
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
@@ -188,7 +188,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.out.weight: start all_gather f32[48,192]", 0, 0, 0, 3e-6);
     rt_start(WITH(WORK), 3, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 48,
         .whole = 192, .inner = 1}, m + GRAD_NORM_OUT_WEIGHT, m + D_OUT_WEIGHT);
-    rt_gradient(rt, 4, layer, m + D_OUT_WEIGHT);  // blocks.{}.out.weight
+    rt_gradient(rt, 15, layer, m + D_OUT_WEIGHT);  // blocks.{}.out.weight
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[96]", 6.14e3, 2.5e4, 384, 3.01e-6);
     rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 96},
         .stride = {96, 1}, .reduced = {1, 0}}, m + D_FC_SUM, m + D_BLOCKS_IN);
@@ -208,7 +208,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         m + GRAD_NORM_OUT_WEIGHT_2);
     RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[192]", 0, 0, 0, 3e-6);
     rt_wait(rt, 4);
-    rt_gradient(rt, 5, layer, m + D_FC_BIAS);  // blocks.{}.fc.bias
+    rt_gradient(rt, 14, layer, m + D_FC_BIAS);  // blocks.{}.fc.bias
     // all_reduce on tp: 0.0117 MiB, 6.05 us
     RT_AT(rt, "blocks.{}.fc: start all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
     rt_start(WITH(WORK), 5, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
@@ -240,13 +240,13 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
-    rt_gradient(rt, 6, layer, m + D_LN2_BIAS);  // blocks.{}.ln2.bias
+    rt_gradient(rt, 12, layer, m + D_LN2_BIAS);  // blocks.{}.ln2.bias
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_BIAS, m + GRAD_NORM_LN2_BIAS);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_26), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN2_WEIGHT, m + D_LN2_MUL_2);
-    rt_gradient(rt, 7, layer, m + D_LN2_WEIGHT);  // blocks.{}.ln2.weight
+    rt_gradient(rt, 11, layer, m + D_LN2_WEIGHT);  // blocks.{}.ln2.weight
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_WEIGHT, m + GRAD_NORM_LN2_WEIGHT);
     RT_AT(rt, "blocks.{}.fc: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
@@ -264,14 +264,14 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN2_BIAS, layer), m + D_LN2_BIAS,
         AT(LN2_BIAS_EXP_AVG, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
-    rt_gradient(rt, 8, layer, m + D_FC_WEIGHT);  // blocks.{}.fc.weight
+    rt_gradient(rt, 13, layer, m + D_FC_WEIGHT);  // blocks.{}.fc.weight
     RT_AT(rt, "adamw blocks.{}.fc.weight: mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
     RT_ROWS(rt, adamw, FC_SIZE / 2 * C, 14, ADAMW(AT(FC_WEIGHT, layer), m + D_FC_WEIGHT,
         AT(FC_WEIGHT_EXP_AVG, layer), AT(FC_WEIGHT_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_28), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_PROJ_BIAS, m + D_LN2_IN);
-    rt_gradient(rt, 9, layer, m + D_PROJ_BIAS);  // blocks.{}.proj.bias
+    rt_gradient(rt, 10, layer, m + D_PROJ_BIAS);  // blocks.{}.proj.bias
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_PROJ_BIAS, m + GRAD_NORM_PROJ_BIAS);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: wait for all_gather f32[192,48]", 0, 0, 0, 3e-6);
@@ -293,7 +293,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         AT(PROJ_BIAS_EXP_AVG, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,2,12]", 1.47e5, 2.3e4, 6.14e3, 3.02e-6);
     rt_dot(WITH(WORK_31), 12, m + D_PROJ_IN, m + D_LN2_IN, AT(PROJ_WEIGHT, layer));
-    rt_gradient(rt, 10, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
+    rt_gradient(rt, 9, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
     RT_AT(rt, "adamw {}.proj.weight: mul sub ... f32[48,2,12]", 2.3e4, 1.85e4, 1.38e4, 3.01e-6);
     RT_ROWS(rt, adamw, C * HEADS / 2 * HEAD_SIZE, 14, ADAMW(AT(PROJ_WEIGHT, layer),
         m + D_PROJ_WEIGHT, AT(PROJ_WEIGHT_EXP_AVG, layer), AT(PROJ_WEIGHT_EXP_AVG_SQ, layer)));
@@ -323,7 +323,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
     rt_reduce(WITH(WORK_34), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
         .reduced = {1}}, m + GRAD_NORM_PROJ_WEIGHT_3, m + GRAD_NORM_PROJ_WEIGHT_2);
-    rt_gradient(rt, 11, layer, m + D_QKV_BIAS);  // blocks.{}.qkv.bias
+    rt_gradient(rt, 8, layer, m + D_QKV_BIAS);  // blocks.{}.qkv.bias
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 4.42e5, 4.45e4, 1.23e4, 3.07e-6);
     rt_dot(WITH(WORK_35), 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
@@ -348,13 +348,13 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_36), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
-    rt_gradient(rt, 12, layer, m + D_LN1_BIAS);  // blocks.{}.ln1.bias
+    rt_gradient(rt, 6, layer, m + D_LN1_BIAS);  // blocks.{}.ln1.bias
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN1_BIAS, m + GRAD_NORM_LN1_BIAS);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_37), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN1_WEIGHT, m + D_LN1_MUL_2);
-    rt_gradient(rt, 13, layer, m + D_LN1_WEIGHT);  // blocks.{}.ln1.weight
+    rt_gradient(rt, 5, layer, m + D_LN1_WEIGHT);  // blocks.{}.ln1.weight
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4, 3e-6);
     RT_ROWS(rt, grad_norm_add, 1, 3 * C, m + D_LN1_WEIGHT, m + GRAD_NORM_LN1_BIAS,
         m + GRAD_NORM_LN1_BIAS_2);
@@ -373,7 +373,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN1_BIAS, layer), m + D_LN1_BIAS,
         AT(LN1_BIAS_EXP_AVG, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
-    rt_gradient(rt, 14, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
+    rt_gradient(rt, 7, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
     RT_AT(rt, "adamw {}.qkv.weight: mul sub ... f32[3,2,12,48]", 6.91e4, 5.53e4, 4.15e4, 3.03e-6);
     RT_ROWS(rt, adamw, 3 * HEADS / 2 * HEAD_SIZE * C, 14, ADAMW(AT(QKV_WEIGHT, layer),
         m + D_QKV_WEIGHT, AT(QKV_WEIGHT_EXP_AVG, layer), AT(QKV_WEIGHT_EXP_AVG_SQ, layer)));
@@ -459,13 +459,13 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_14), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
-    rt_gradient(rt, 0, 0, m + D_LN_BIAS);  // ln.bias
+    rt_gradient(rt, 3, 0, m + D_LN_BIAS);  // ln.bias
     RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_BIAS, m + GRAD_NORM_LN_BIAS);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_15), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_4);
-    rt_gradient(rt, 1, 0, m + D_LN_WEIGHT);  // ln.weight
+    rt_gradient(rt, 2, 0, m + D_LN_WEIGHT);  // ln.weight
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_WEIGHT, m + GRAD_NORM_LN_WEIGHT);
     RT_AT(rt, "head: dot f32[48,48]", 2.95e5, 3.38e4, 9.22e3, 3.04e-6);
@@ -483,7 +483,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(m + LN_BIAS, m + D_LN_BIAS, m + LN_BIAS_EXP_AVG,
         m + LN_BIAS_EXP_AVG_SQ));
-    rt_gradient(rt, 2, 0, m + D_HEAD_WEIGHT);  // head.weight
+    rt_gradient(rt, 4, 0, m + D_HEAD_WEIGHT);  // head.weight
     RT_AT(rt, "adamw head.weight: mul sub mul ... f32[48,48]", 4.61e4, 3.69e4, 2.76e4, 3.02e-6);
     RT_ROWS(rt, adamw, VOCAB / 2 * C, 14, ADAMW(m + HEAD_WEIGHT, m + D_HEAD_WEIGHT,
         m + HEAD_WEIGHT_EXP_AVG, m + HEAD_WEIGHT_EXP_AVG_SQ));
@@ -508,7 +508,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.54e4, 3.07e3, 3.01e-6);
     rt_reduce(WITH(WORK_41), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {4, 768},
         .stride = {768, 1}, .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
-    rt_gradient(rt, 15, 0, m + D_WPE_WEIGHT);  // wpe.weight
+    rt_gradient(rt, 1, 0, m + D_WPE_WEIGHT);  // wpe.weight
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.08e3, 4, 3e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * T * C, m + D_WPE_WEIGHT, m + GRAD_NORM_WPE_WEIGHT,
         (char *)(int64_t[]){768});
@@ -521,7 +521,7 @@ static void micro(Rt *rt, char *m)
     rt_scatter_add(WITH(WORK_42), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
         .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
         AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
-    rt_gradient(rt, 16, 0, m + D_WTE_WEIGHT);  // wte.weight
+    rt_gradient(rt, 0, 0, m + D_WTE_WEIGHT);  // wte.weight
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
     RT_ROWS(rt, grad_norm_reduce_sum, 96, 2 * C, m + D_WTE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT);
     RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
@@ -1400,39 +1400,40 @@ static const RtTensor tensors[] = {
 
 static const RtTensor train_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 4105216, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 4006144},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 4006144, .is_labels = true},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 4106304},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 4106048},
     {RT_BAD_LABEL, RT_I64, "bad_label", 0, {0}, .at = 4106176},
-    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 16},
-    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 15},
-    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 1},
-    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "wte.weight", 2, {96, 48}, .gradient = 0},
+    {RT_GRADIENT, RT_F32, "wpe.weight", 2, {16, 48}, .gradient = 1},
+    {RT_GRADIENT, RT_F32, "ln.weight", 1, {48}, .gradient = 2},
+    {RT_GRADIENT, RT_F32, "ln.bias", 1, {48}, .gradient = 3},
     {RT_GRADIENT, RT_F32, "head.weight", 2, {96, 48}, .n_parts = 2, .part = {96, 48},
-        .cut = {3, 0}, .gradient = 2},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 13},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 12},
+        .cut = {3, 0}, .gradient = 4},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.weight", 1, {48}, .layers = 3, .gradient = 5},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln1.bias", 1, {48}, .layers = 3, .gradient = 6},
     {RT_GRADIENT, RT_F32, "blocks.{}.qkv.weight", 2, {144, 48}, .layers = 3, .n_parts = 4,
-        .part = {3, 4, 12, 48}, .cut = {0, 1, 0, 0}, .gradient = 14},
+        .part = {3, 4, 12, 48}, .cut = {0, 1, 0, 0}, .gradient = 7},
     {RT_GRADIENT, RT_F32, "blocks.{}.qkv.bias", 1, {144}, .layers = 3, .n_parts = 3,
-        .part = {3, 4, 12}, .cut = {0, 1, 0}, .gradient = 11},
+        .part = {3, 4, 12}, .cut = {0, 1, 0}, .gradient = 8},
     {RT_GRADIENT, RT_F32, "blocks.{}.proj.weight", 2, {48, 48}, .layers = 3, .n_parts = 3,
-        .part = {48, 4, 12}, .cut = {0, 1, 0}, .gradient = 10},
-    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 9},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 7},
-    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 6},
+        .part = {48, 4, 12}, .cut = {0, 1, 0}, .gradient = 9},
+    {RT_GRADIENT, RT_F32, "blocks.{}.proj.bias", 1, {48}, .layers = 3, .gradient = 10},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.weight", 1, {48}, .layers = 3, .gradient = 11},
+    {RT_GRADIENT, RT_F32, "blocks.{}.ln2.bias", 1, {48}, .layers = 3, .gradient = 12},
     {RT_GRADIENT, RT_F32, "blocks.{}.fc.weight", 2, {192, 48}, .layers = 3, .n_parts = 2,
-        .part = {192, 48}, .cut = {2, 0}, .gradient = 8},
-    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 5},
+        .part = {192, 48}, .cut = {2, 0}, .gradient = 13},
+    {RT_GRADIENT, RT_F32, "blocks.{}.fc.bias", 1, {192}, .layers = 3, .gradient = 14},
     {RT_GRADIENT, RT_F32, "blocks.{}.out.weight", 2, {48, 192}, .layers = 3, .n_parts = 2,
-        .part = {48, 192}, .cut = {0, 2}, .gradient = 4},
-    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 3},
+        .part = {48, 192}, .cut = {0, 2}, .gradient = 15},
+    {RT_GRADIENT, RT_F32, "blocks.{}.out.bias", 1, {48}, .layers = 3, .gradient = 16},
     {RT_GRAD_NORM, RT_F32, "grad_norm", 0, {0}, .at = 633536},
 };
 
 static const RtTensor predict_tensors[] = {
     {RT_INPUT, RT_I64, "input_ids", 2, {4, 16}, .at = 626368, .least = -96, .bound = 96},
-    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7250496},
+    {RT_INPUT, RT_I64, "labels", 2, {4, 16}, .at = 7250496, .is_labels = true,
+        .is_for_loss = true},
     {RT_OUTPUT, RT_F32, "logits", 3, {4, 16, 96}, .at = 650944},
     {RT_LOSS_SUM, RT_F32, "loss", 0, {0}, .at = 614912},
     {RT_LOSS_COUNT, RT_F32, "count", 0, {0}, .at = 647296},
@@ -1556,7 +1557,6 @@ static const RtModel model = {
     .flops = 34504704,
     .vocabulary = 96,
     .peak = 4.69e+13,
-    .labels = "labels",
     .ignores = true,
     .ignored_label = -100,
     .mesh = {1, {2}, {"tp"}},
@@ -1575,7 +1575,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0xd0cc4bafd74b5db6,
+    .identity = 0xcf73af577ca450be,
 };
 
 int main(int argc, char **argv)

@@ -3,8 +3,8 @@
 
   gradients_test.py --shardcc build/shardcc
 
-The two biases are added to each other first, so that one value is the gradient of both. Three layers share their
-weights, so that the loop over them adds up one gradient.
+The two biases are added to each other first, so that one value is the gradient of both, also in each of three layers,
+whose gradients are made in a loop. Four layers share their weights, so that the loop over them adds up one gradient.
 """
 import argparse
 import tempfile
@@ -12,15 +12,18 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import Checks, read_safetensors, relative, run, write_data
+from harness import MPI_ENV, Checks, mpirun, read_safetensors, relative, run, write_data
+from model import QUICK_CC
 from onnx_bytes import model, node, tensor, value
 
-BATCH, IN, OUT, LAYERS = 4, 6, 5, 4
+BATCH, IN, OUT, LAYERS, ADDED = 4, 6, 5, 4, 3
 CASES = [
     ("plain", []),
     ("clipped", ["--clip-norm", "0.1"]),
     ("summed over micro-batches", ["--accumulate", "2"]),
     ("unfused", ["--no-fuse"]),
+    ("two ranks", ["--ranks", "2"]),
+    ("two ranks that split parameters", ["--ranks", "2", "--plan-preset", "fsdp"]),
 ]
 
 
@@ -44,6 +47,32 @@ def write_shared_model(path, weights):
     path.write_bytes(model(nodes, [value("x", "f32", [BATCH, IN])], [value("y", "f32", [BATCH, OUT])], stored))
 
 
+def write_added_model(path, weights):
+    nodes, h = [], "x"
+    for i in range(ADDED):
+        nodes += [
+            node("MatMul", [h, f"w{i}"], [f"p{i}"], f"product{i}"),
+            node("Add", [f"b{i}", f"c{i}"], [f"bc{i}"], f"biases{i}"),
+            node("Add", [f"p{i}", f"bc{i}"], [f"s{i}"], f"sum{i}"),
+            node("Tanh", [f"s{i}"], ["y" if i == ADDED - 1 else f"h{i}"], f"tanh{i}"),
+        ]
+        h = f"h{i}"
+    stored = [tensor(name, array) for name, array in weights.items()]
+    path.write_bytes(model(nodes, [value("x", "f32", [BATCH, IN])], [value("y", "f32", [BATCH, IN])], stored))
+
+
+def added_gradients(weights, x, t):
+    h, g = [x.astype(np.float64)], {}
+    for i in range(ADDED):
+        h.append(np.tanh(h[-1] @ weights[f"w{i}"] + weights[f"b{i}"] + weights[f"c{i}"]))
+    d = 2 * (h[-1] - t) / t.size
+    for i in reversed(range(ADDED)):
+        d = d * (1 - h[i + 1] ** 2)
+        g |= {f"w{i}": h[i].T @ d, f"b{i}": d.sum(0), f"c{i}": d.sum(0)}
+        d = d @ weights[f"w{i}"].T
+    return g
+
+
 def shared_gradients(weights, x, t):
     h = [x.astype(np.float64) @ weights["u"]]
     for _ in range(LAYERS):
@@ -63,8 +92,10 @@ def test_gradients(shardcc, work, checks, model_name, data, expected, bound):
     write_data(work / "data", data)
     for name, more in CASES:
         name = f"{model_name}, {name}"
-        run(shardcc, f"{model_name}.onnx", "-o", model_name, "--loss", "mse(y, t)", "--optimizer", "sgd", *more, cwd=work)
-        run(work / model_name, "--data", "data", "--steps", 1, "--no-shuffle", "--quiet", "--check-arena", "--save-gradients", "g", cwd=work)
+        launch = mpirun(2) if "--ranks" in more else []
+        run(shardcc, f"{model_name}.onnx", "-o", model_name, "--cc", QUICK_CC, "--loss", "mse(y, t)", "--optimizer", "sgd", *more, cwd=work)
+        step = ["--data", "data", "--steps", 1, "--no-shuffle", "--quiet", "--check-arena", "--save-gradients", "g"]
+        run(*launch, work / model_name, *step, cwd=work, env=MPI_ENV)
         found = read_safetensors(work / "g")
         checks.check(f"{name}: names", sorted(found) == sorted(expected), str(sorted(found)))
         for key, g in expected.items():
@@ -87,6 +118,10 @@ def main():
         shared = {"u": rng.standard_normal((IN, IN)), "w": rng.standard_normal((IN, IN)), "b": rng.standard_normal(IN), "v": rng.standard_normal((IN, OUT))}
         shared = {name: array.astype(np.float32) for name, array in shared.items()}
         write_shared_model(work / "shared.onnx", shared)
+        added = {f"{n}{i}": rng.standard_normal((IN, IN) if n == "w" else IN).astype(np.float32) for i in range(ADDED) for n in "wbc"}
+        u = rng.standard_normal((BATCH, IN)).astype(np.float32)
+        write_added_model(work / "added.onnx", added)
+        test_gradients(shardcc, work, checks, "added", {"x": x, "t": u}, added_gradients(added, x, u), 1e-5)
         test_gradients(shardcc, work, checks, "shared", {"x": x, "t": t}, shared_gradients(shared, x, t), 1e-5)
     checks.finish()
 

@@ -46,6 +46,9 @@ static const struct {
      "error: carry of 'x' to 'm' changes the type\n"},
     {GRAPH("  state %m f32[2] = 0\n  carry step %m %m\n  carry micro %m %m\n"),
      "error: carry of 'm' to 'm' is the second one\n"},
+    {"graph \"g\" {\n  input %x f32[4] labels\n  input %y f32[4] labels\n"
+     "  %z f32[4] = sub(%x, %y)\n  output model \"z\" %z\n}\n",
+     "error: 2 inputs are labels, but a loss has one\n"},
     {GRAPH("  input %x f32[2]\n  carry step %x %x\n"),
      "error: carry of 'x' to 'x' writes a value that isn't kept\n"},
     {GRAPH("  hyper %lr f32[2] = 0\n"), "error: value 'lr' is a hyper-parameter but no scalar\n"},

@@ -1,7 +1,7 @@
 // Tests that program_check finds mistakes. Programs are changed in one place at random, and those
-// that then compute something else must not pass. The programs before the change are right:
-// training steps of the cases on one rank, and of tiny models on several. `mutant_test N` tries N
-// mutants of each.
+// that then compute something else must not pass, nor those with wrong tables of tensors. The
+// programs before the change are right: training steps of the cases on one rank, and of tiny models
+// on several. `mutant_test N` tries N mutants of each.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,7 +123,8 @@ static void try_mutant(Maker make, int i, uint64_t plan, int k, uint64_t dice, c
         program_finish(x.p);
     if (is_changed) {
         Outcome o = run(&x);
-        bool differs = o.is_lost || o.hash != right->hash, is_found = !passes(&x);
+        bool differs = o.is_lost || o.hash != right->hash || mutations[k].is_table;
+        bool is_found = !passes(&x);
         counts[k].tried++;
         counts[k].differ += differs;
         counts[k].found += is_found;

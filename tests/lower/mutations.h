@@ -301,10 +301,112 @@ static bool change_address(Program *p, Set *s, Dice *d)
     return true;
 }
 
+// ---- tables of tensors ----
+
+// An entry with at least so many layers; NULL: none was found.
+static TensorEntry *pick_entry(Program *p, Set *s, Dice *d, int layers)
+{
+    for (int tries = 0; tries < 50; tries++) {
+        TensorTable *t = roll(d, 2) ? &p->tensors : &s->tensors;
+        TensorEntry *e = t->n ? &t->entry[roll(d, t->n)] : NULL;
+        if (e && e->n >= layers && &p->set[e->set] == s)
+            return e;
+    }
+    return NULL;
+}
+
+static bool lose_layer(Program *p, Set *s, Dice *d)
+{
+    TensorEntry *e = pick_entry(p, s, d, 2);
+
+    return e && e->n--;
+}
+
+// Changes the order of layers: with or without their names.
+static bool swap_layers(Program *p, Set *s, Dice *d)
+{
+    TensorEntry *e = pick_entry(p, s, d, 2);
+
+    if (!e)
+        return false;
+    int i = roll(d, e->n - 1), k = i + 1;
+    ValueId v = e->value[i];
+    const char *name = e->name[i];
+    e->value[i] = e->value[k];
+    e->value[k] = v;
+    if (roll(d, 2)) {
+        e->name[i] = e->name[k];
+        e->name[k] = name;
+    }
+    return true;
+}
+
+static bool repeat_layer(Program *p, Set *s, Dice *d)
+{
+    TensorEntry *e = pick_entry(p, s, d, 2);
+
+    if (!e)
+        return false;
+    int i = roll(d, e->n - 1);
+    e->value[i] = e->value[i + 1];
+    e->name[i] = e->name[i + 1];
+    return true;
+}
+
+static bool drop_entry(Program *p, Set *s, Dice *d)
+{
+    TensorTable *t = roll(d, 2) ? &p->tensors : &s->tensors;
+
+    if (!t->n)
+        return false;
+    t->entry[roll(d, t->n)] = t->entry[t->n - 1];
+    t->n--;
+    return true;
+}
+
+static bool repeat_entry(Program *p, Set *s, Dice *d)
+{
+    TensorTable *t = roll(d, 2) ? &p->tensors : &s->tensors;
+    int i = t->n > 1 ? roll(d, t->n - 1) : -1;
+
+    if (i >= 0)
+        t->entry[i] = t->entry[i + 1];
+    return i >= 0;
+}
+
+// Gives an entry the first layer's name or value of another.
+static bool mix_entries(Program *p, Set *s, Dice *d)
+{
+    TensorEntry *e = pick_entry(p, s, d, 1), *from = pick_entry(p, s, d, 1);
+
+    if (!e || !from || e->role != from->role || e->role == RT_CONSTANT ||
+        e->value[0] == from->value[0] || !strcmp(e->name[0], from->name[0]))
+        return false;
+    if (roll(d, 2))
+        e->value[0] = from->value[0];
+    else
+        e->name[0] = from->name[0];
+    return true;
+}
+
+static bool change_role(Program *p, Set *s, Dice *d)
+{
+    TensorEntry *e = pick_entry(p, s, d, 1);
+
+    if (!e)
+        return false;
+    if (e->role == RT_INPUT && roll(d, 2))
+        e->is_for_loss = !e->is_for_loss;
+    else
+        e->role = e->role == RT_BAD_LABEL ? RT_PARAMETER : (RtRole)(e->role + 1);
+    return true;
+}
+
 static const struct {
     const char *name;
     Mutation change;
     bool is_stored;  // it changes what program_finish has stored
+    bool is_table;   // it changes tables, which items don't read: it is always wrong
 } mutations[] = {{"slot", change_slot},
                  {"iteration", change_iteration},
                  {"another value's place", change_place},
@@ -324,6 +426,13 @@ static const struct {
                  {"order of items", move_item},
                  {"direction of a loop", turn_loop},
                  {"late item", delay_item},
-                 {"stored address", change_address, true}};
+                 {"stored address", change_address, true},
+                 {"missing layer", lose_layer, true, true},
+                 {"order of layers", swap_layers, true, true},
+                 {"layer twice", repeat_layer, true, true},
+                 {"missing tensor", drop_entry, true, true},
+                 {"tensor twice", repeat_entry, true, true},
+                 {"another tensor's name or value", mix_entries, true, true},
+                 {"role of a tensor", change_role, true, true}};
 
 #endif

@@ -48,14 +48,16 @@ static void converts(void **state)
 static const RtTensor inputs[] = {
     {.role = RT_INPUT, .type = RT_F32, .name = "../a/b", .rank = 2, .dim = {2, 3}, .at = 0},
     {.role = RT_INPUT, .type = RT_I64, .name = "positions", .rank = 2, .dim = {1, 3}, .at = 64},
-    {.role = RT_INPUT, .type = RT_I64, .name = "labels", .rank = 1, .dim = {2}, .at = 128},
+    {.role = RT_INPUT,
+     .type = RT_I64,
+     .name = "labels",
+     .rank = 1,
+     .dim = {2},
+     .at = 128,
+     .is_labels = true},
 };
-static const RtModel folder_model = {.device = &rt_cpu,
-                                     .name = "folder",
-                                     .accumulate = 1,
-                                     .labels = "labels",
-                                     .train = inputs,
-                                     .n_train = N(inputs)};
+static const RtModel folder_model = {
+    .device = &rt_cpu, .name = "folder", .accumulate = 1, .train = inputs, .n_train = N(inputs)};
 
 static void reads_folders(void **state)
 {

@@ -63,7 +63,13 @@ static const RtTensor linear_tensors[] = {
 };
 static const RtTensor linear_train[] = {
     {.role = RT_INPUT, .type = RT_F32, .name = "x", .rank = 2, .dim = {LB, LD}, .at = L_X},
-    {.role = RT_INPUT, .type = RT_F32, .name = "labels", .rank = 1, .dim = {LB}, .at = L_LABELS},
+    {.role = RT_INPUT,
+     .type = RT_F32,
+     .name = "labels",
+     .rank = 1,
+     .dim = {LB},
+     .at = L_LABELS,
+     .is_labels = true},
     {.role = RT_GRADIENT, .type = RT_F32, .name = "weight", .rank = 1, .dim = {LD}},
     {.role = RT_GRADIENT, .type = RT_F32, .name = "bias", .gradient = 1},
     {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .at = L_SUM},
@@ -72,7 +78,14 @@ static const RtTensor linear_train[] = {
 };
 static const RtTensor linear_predict[] = {
     {.role = RT_INPUT, .type = RT_F32, .name = "x", .rank = 2, .dim = {LB, LD}, .at = L_X},
-    {.role = RT_INPUT, .type = RT_F32, .name = "labels", .rank = 1, .dim = {LB}, .at = L_LABELS},
+    {.role = RT_INPUT,
+     .type = RT_F32,
+     .name = "labels",
+     .rank = 1,
+     .dim = {LB},
+     .at = L_LABELS,
+     .is_labels = true,
+     .is_for_loss = true},
     {.role = RT_OUTPUT, .type = RT_F32, .name = "y", .rank = 1, .dim = {LB}, .at = L_Y},
     {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .at = L_SUM},
     {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .at = L_COUNT},
@@ -141,7 +154,6 @@ static const RtModel linear = {
     .threads = 64,
     .init_std = 0.02,
     .flops = 48,
-    .labels = "labels",
     .tensors = linear_tensors,
     .n_tensors = N(linear_tensors),
     .train = linear_train,
@@ -193,7 +205,9 @@ static const RtTensor bigram_tensors[] = {
          .name = "labels",                                                                         \
          .rank = 2,                                                                                \
          .dim = {BB, BT},                                                                          \
-         .at = B_LABELS},                                                                          \
+         .at = B_LABELS,                                                                           \
+         .is_labels = true,                                                                        \
+         .is_for_loss = true},                                                                     \
         {.role = RT_LOSS_SUM, .type = RT_F32, .name = "sum", .at = B_SUM},                         \
         {.role = RT_LOSS_COUNT, .type = RT_F32, .name = "count", .at = B_COUNT},                   \
     {                                                                                              \
@@ -290,7 +304,6 @@ static const RtModel bigram = {
     .init_std = 0.02,
     .flops = 1e3,
     .vocabulary = BV,
-    .labels = "labels",
     .tensors = bigram_tensors,
     .n_tensors = N(bigram_tensors),
     .train = bigram_train,
