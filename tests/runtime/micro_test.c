@@ -1,6 +1,7 @@
 // Tests every micro-kernel of the matrix product against loops: tiles of all sizes up to the
 // largest, any strides, added to existing results; whole products; and their rounding errors.
 #include "runtime/cpu/amx.h"
+#include "runtime/cpu/amx_block.h"
 #include "runtime/cpu/gemm.h"
 #include "runtime/cpu/tile.h"
 #include "tests/runtime/kernels.h"
@@ -195,13 +196,46 @@ static void test_bits_of_nan(void **state)
         }
 }
 
+// Packs a row, of which one number is `x`, in two blocks. Only the first has x.
+static void pack_row(float x, bool is_whole)
+{
+    enum { N = 2 * RT_AMX_DEEP };
+    uint32_t blocks[2 * RT_AMX_BLOCK];
+    float a[N], room[RT_AMX_DEEP * RT_AMX_DEEP];
+
+    for (int i = 0; i < N; i++)
+        a[i] = 1 / ((float)i + 3);
+    a[20] = x;
+    for (int is_column = 0; is_column < 2; is_column++) {
+        RtSide side = {a, 1, N, N, 1};
+
+        (is_column ? rt_amx_pack_columns : rt_amx_pack_rows)(blocks, &side);
+        assert_int_equal(rt_amx_is_whole(blocks), is_whole);
+        assert_false(rt_amx_is_whole(blocks + RT_AMX_BLOCK));
+        const float *got = (is_column ? rt_amx_unpack_columns : rt_amx_unpack_rows)(room, blocks);
+        for (int i = 0; i < RT_AMX_DEEP; i++)
+            assert_memory_equal(&got[is_column ? i * RT_AMX_DEEP : i], &a[i], sizeof *a);
+    }
+}
+
+// Which numbers are split for a matrix unit, and that their parts are exact.
+static void test_blocks(void **state)
+{
+    static const float split[] = {0, 1, -0x1.fffffep35f, 0x1.fffffep35f, 0x1p-149f, -0x1.8p-140f};
+    static const float whole[] = {0x1p36f, -0x1p36f, 3.4e38f, INFINITY, -INFINITY, NAN};
+
+    for (int i = 0; i < 6; i++) {
+        pack_row(split[i], false);
+        pack_row(whole[i], true);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_bits_of_nan),
+        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_bits_of_nan),
+        cmocka_unit_test(test_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
