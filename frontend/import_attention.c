@@ -129,30 +129,6 @@ static ValueId written_out(Op *o, const Heads *a, ValueId bias, const char *lett
     return make_dot(g, make_softmax(g, x, 4), a->v, "bhgst,bhtf->bhgsf");
 }
 
-static bool is_learned(const Graph *g, ValueId v)
-{
-    // masks are shallow; a mask deeper than this counts as learned
-    enum { MAX_VISITS = 1000 };
-    ValueId todo[MAX_VISITS];
-    int n = 0, done = 0;
-
-    todo[n++] = v;
-    while (done < n) {
-        ValueId u = todo[done++];
-        const Value *value = value_of(g, u);
-        if (value->kind == VALUE_PARAMETER)
-            return true;
-        const Node *p = value->producer ? producer(g, u) : NULL;
-        for (int i = 0; p && i < p->n_in; i++) {
-            if (n == MAX_VISITS)
-                return true;
-            if (p->in[i])
-                todo[n++] = p->in[i];
-        }
-    }
-    return false;
-}
-
 static void import_attention_op(Op *o)
 {
     bool is_causal = attr_int(o, "is_causal", 0) != 0;
@@ -171,7 +147,7 @@ static void import_attention_op(Op *o)
         return;
     if (bias && value_of(o->g, bias)->dtype != BOOL)
         bias = make_cast(o->g, bias, F32);
-    if (attr_float(o, "softcap", 0) != 0 || (bias && is_learned(o->g, bias))) {
+    if (attr_float(o, "softcap", 0) != 0 || (bias && is_learned(o->x, bias))) {
         y = written_out(o, &a, bias, letters, is_causal);
     } else {
         Attention at = {.eq = "bhgse,bhte,bhtf->bhgsf",

@@ -259,6 +259,7 @@ int batch_axis(Import *x, ValueId v);  // the dim of v that micro-batches split;
 // Stops the gradients of the node's outputs if it is a detach() or --stop-gradient names it.
 void stop_outputs(Op *o);
 void stop_warn(const Import *x);
+bool is_learned(Import *x, ValueId v);  // does a gradient flow from it to a parameter?
 
 // ---- initializers and constants (literal.c, params.c) ----
 

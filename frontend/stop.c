@@ -75,7 +75,7 @@ static bool is_named(Import *x, const Onnx__NodeProto *node, int i)
     return any;
 }
 
-static bool is_learned(Import *x, ValueId of)
+bool is_learned(Import *x, ValueId of)
 {
     const Graph *g = x->g;
 

@@ -160,6 +160,21 @@ class Stops:
             self.check(f"{name}: a stop in the graph of training", ("stop_gradient" in text[0]) == stops)
             self.check(f"{name}: no stop in the graph of predictions", "stop_gradient" not in text[2])
 
+    def masks(self):
+        """ONNX's Attention is one kernel if its mask needs no gradient."""
+        nodes = [
+            node("MatMul", ["x", "w"], ["q"], "q"),
+            node("Exp", ["mask"], ["m"], "m"),
+            node("Attention", ["q", "q", "q", "m"], ["y"], "attention"),
+            node("ReduceMean", ["y"], ["loss"], "mean", keepdims=0),
+        ]
+        stored = [tensor("w", np.eye(4, dtype=np.float32)), tensor("mask", np.ones((2, 2), np.float32))]
+        ends = [value("x", "f32", [3, 1, 2, 4])], [value("loss", "f32", [])]
+        (self.work / "mask.onnx").write_bytes(model(nodes, *ends, stored, opset=23))
+        for options, is_kernel in ([], False), (["--stop-gradient", "m"], True):
+            text = run(self.shardcc, "mask.onnx", *TRAIN, *options, "--dump-after", "import", cwd=self.work).partition("\n}\n")[0]
+            self.check(f"a mask with {options}", ("= attention(" in text) == is_kernel)
+
     def predictions(self):
         """A text with a stop that only predicts."""
         text = 'graph "p" after simplify {\n  input %x f32[2,3]\n  parameter %w f32[2,3]\n  %a f32[2,3] = exp(%w)\n'
@@ -173,6 +188,7 @@ def test(stops):
     stops.nets()
     stops.ranks()
     stops.forms()
+    stops.masks()
     stops.predictions()
 
 
