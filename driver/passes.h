@@ -27,6 +27,11 @@ bool passes_print(Arena *a, const Options *o, const char *pass, Text *t, int *ex
 
 // Does a step write running statistics? Those of a batch differ from those of its parts.
 bool has_batch_statistics(const Graph *g);
+// Does the model behave differently in training, by batch statistics or dropout?
+bool has_training_mode(const Graph *g);
+// Reduces a graph with gradients or updates to its forward-only part: the nodes that the model's
+// own outputs need.
+void drop_training_only(Graph *g);
 
 const char *const *pass_names(int *n);
 bool pass_needs_loss(const char *name);
