@@ -1,6 +1,7 @@
 // Compiles with 1, 2, 3 … micro-batches, as far as the batch can be split so. More of them need
 // fewer bytes for activations, but run more and smaller kernels. So nothing after the first number
-// with which nothing has to run again can be better.
+// with which nothing has to run again can be better. Where the loss reads several samples at once,
+// there is nothing to try.
 #include "driver/choose_accumulate.h"
 
 enum { MOST_MICRO_BATCHES = 64 };  // that are tried
@@ -53,7 +54,8 @@ void accumulate_choose(Options *o, const Cluster *c, const char *file)
             chosen = n;
         }
         bool is_enough = t.fits && !t.runs_again;
-        if (is_enough || (n == 1 && (!t.bytes || t.has_batch_statistics)))
+        if (is_enough ||
+            (n == 1 && (!t.bytes || t.has_batch_statistics || !passes_may_split(o, file))))
             break;
     }
     o->accumulate = chosen;

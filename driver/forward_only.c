@@ -26,7 +26,7 @@ void drop_training_only(Graph *g)
 
     for (int i = 0; i < g->n_outputs; i++) {
         OutputRole role = g->outputs[i].role;
-        if (role != OUTPUT_GRADIENT && role != OUTPUT_GRAD_NORM)
+        if (role != OUTPUT_GRADIENT && role != OUTPUT_GRAD_NORM && role != OUTPUT_LOSS_FACTOR)
             g->outputs[n++] = g->outputs[i];
     }
     g->n_outputs = n;

@@ -145,7 +145,8 @@ static const OptionDef table[] = {
      "scale gradients so that their 2-norm is at most X", .use = USE_GRAPH},
     {"--accumulate", "K", &option_count, AT(accumulate),
      "split the batch into K micro-batches; auto: as many as --memory needs\n"
-     "and the shortest step has, one with batch statistics",
+     "and the shortest step has, one with batch statistics\n"
+     "and where the loss isn't a sum over samples",
      .most = MAX_ACCUMULATE, .otherwise = 1, .word = "auto", .use = USE_GRAPH},
     {"Profile", .of = PROFILE},
     {"--by", "WHAT", &option_by, AT(by),

@@ -30,6 +30,7 @@ typedef struct Run {
 static bool run_import(Run *r) { return true; }  // done: see enter
 static bool run_fold(Run *r) { return fold(r->g, r->d); }
 static bool run_loss(Run *r) { return loss_add(r->g, r->o->loss, r->d); }
+static bool run_micro(Run *r);
 static bool run_patterns(Run *r) { return patterns(r->g, r->d); }
 static bool run_refine(Run *r) { return refine(r->g, r->d); }
 static bool run_simplify(Run *r) { return fold(r->g, r->d); }
@@ -98,6 +99,7 @@ enum {
     FUSING = 4,    // without --no-fuse
     ONE_RANK = 8,  // if one rank does it all
     RANKS = 16,    // if there are several
+    SPLITS = 32,   // with micro-batches
 };
 
 static const struct {
@@ -151,7 +153,7 @@ static bool applies(const Run *r, unsigned needs)
     return (!(needs & LOSS) || r->o->loss || has_loss(r->g)) &&
            (!(needs & TRAINING) || r->g->training) && (!(needs & FUSING) || !r->o->no_fuse) &&
            (!(needs & ONE_RANK) || (r->o->ranks < 2 && !r->is_left)) &&
-           (!(needs & RANKS) || r->o->ranks > 1);
+           (!(needs & RANKS) || r->o->ranks > 1) && (!(needs & SPLITS) || r->o->accumulate > 1);
 }
 
 // ---- a graph's text ----
@@ -299,6 +301,60 @@ static int enter_model(Run *r, bool training, Weights *w)
     return r->g && spares_weights(r, w) ? PASS_import : -1;
 }
 
+static Run run_new(Arena *a, const Options *o, int last, Diag *d)
+{
+    const Target *target = options_target(a, o);
+
+    return (Run){.a = a,
+                 .o = o,
+                 .target = target,
+                 .last = last,
+                 .verifies = o->verify,
+                 .d = d,
+                 .optimizer = {.text = o->optimizer,
+                               .clip_norm = o->clip_norm,
+                               .no_decay = o->no_decay.s,
+                               .n_no_decay = o->no_decay.n,
+                               .parallel_rows = target->parallel_rows}};
+}
+
+// The graph with the batch in one piece, as it is after `loss`. NULL if the model can't be compiled
+// so, which may be as its file fits micro-batches alone.
+static Graph *whole_batch(const Run *r)
+{
+    Options o = *r->o;
+    Text said = {0};
+    Diag d = {.file = r->d->file, .to = &said};
+    Run whole = {.a = r->a, .o = &o, .target = r->target, .d = &d};
+
+    o.accumulate = 1;
+    bool ok = enter_model(&whole, true, NULL) == PASS_import && fold(whole.g, &d) &&
+              loss_add(whole.g, o.loss, &d);
+    text_free(&said);
+    return ok ? whole.g : NULL;
+}
+
+bool passes_may_split(const Options *o, const char *file)
+{
+    Arena *a = arena_new();
+    Text said = {0};
+    Diag d = {.file = file, .to = &said};
+    Run r = run_new(a, o, PASS_loss, &d);
+    Graph *whole = whole_batch(&r);
+    bool may = whole && micro_batches(whole, NULL, 2, &d);
+
+    text_free(&said);
+    arena_free(a);
+    return may;
+}
+
+static bool run_micro(Run *r)
+{
+    bool is_model = !input_is(r->o, ".ir");
+
+    return micro_batches(r->g, is_model ? whole_batch(r) : NULL, r->o->accumulate, r->d);
+}
+
 // ---- running ----
 
 // Is the graph as it has to be after pass `i`? Only with --verify are values compared.
@@ -306,6 +362,10 @@ static bool check_pass(Run *r, int i)
 {
     if (r->verifies && !graph_verify(r->g, r->d))
         return false;
+    if (r->values && i == PASS_micro) {  // it means another loss: the whole batch's
+        value_check_end(r->values);
+        r->values = value_check_new(r->a, r->o->accumulate, 0);
+    }
     if (!r->values || value_check(r->values, r->g, passes[i].name, r->d))
         return true;
     diag_note(r->d,
@@ -342,23 +402,6 @@ static Graph *run(Run *r, bool training, Weights *w)
     if (r->values)
         value_check_end(r->values);
     return ok ? r->g : NULL;
-}
-
-static Run run_new(Arena *a, const Options *o, int last, Diag *d)
-{
-    const Target *target = options_target(a, o);
-
-    return (Run){.a = a,
-                 .o = o,
-                 .target = target,
-                 .last = last,
-                 .verifies = o->verify,
-                 .d = d,
-                 .optimizer = {.text = o->optimizer,
-                               .clip_norm = o->clip_norm,
-                               .no_decay = o->no_decay.s,
-                               .n_no_decay = o->no_decay.n,
-                               .parallel_rows = target->parallel_rows}};
 }
 
 // --memory chooses what to recompute if nothing else does. Work that isn't fused with its readers

@@ -20,6 +20,9 @@ typedef struct Graphs {
 // names. False after reporting errors.
 bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d);
 
+// May the loss of the model be summed over micro-batches? See the pass `micro`.
+bool passes_may_split(const Options *o, const char *file);
+
 // Prints the graphs as they are after a pass: that of training, and the forward-only graph if it
 // differs. Read back, they give the same program. `pass` NULL: after the optimizer, or without a
 // loss before one could be added. False after reporting errors, with the exit status.

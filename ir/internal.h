@@ -50,6 +50,9 @@ bool same_type(const Value *a, const Value *b);  // dtype and shape
 // By ValueId: does a gradient flow from it to a parameter?
 bool *graph_learned(const Graph *g, Arena *a);
 
+// The accumulator that OUTPUT_LOSS_COUNT is summed in over micro-batches.
+#define LOSS_COUNT_TOTAL "loss.count"
+
 enum { N_LETTERS = 128 };  // length of arrays that are indexed by a letter of an einsum text
 
 #endif

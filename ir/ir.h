@@ -138,6 +138,9 @@ typedef enum OutputRole {
     OUTPUT_GRADIENT,    // the gradient, before clipping, of the parameter with the output's name
     OUTPUT_GRAD_NORM,   // f32[]: 2-norm of all gradients, before clipping
     OUTPUT_BAD_LABEL,   // i64[]: 0, or 1 + the position of the first label out of range
+    // f32[]: the factor of OUTPUT_LOSS_SUM, in place of 1 / OUTPUT_LOSS_COUNT. It is made of the
+    // accumulator of that over micro-batches, a VALUE_ZERO; autodiff puts the total in its place.
+    OUTPUT_LOSS_FACTOR,
 } OutputRole;
 
 typedef struct Output {

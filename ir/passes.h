@@ -20,6 +20,12 @@ bool loss_add(Graph *g, const char *text, Diag *d);
 bool loss_check(const char *text, Diag *d);
 bool optimizer_check(const char *text, Diag *d);
 
+// Checks that the loss may be summed over micro-batches, and scales it so that the sum is the loss
+// of the batch. Where its divisor follows from a sum over samples, that becomes OUTPUT_LOSS_COUNT,
+// and OUTPUT_LOSS_FACTOR is added. `whole` is the same graph with the batch in one piece; NULL:
+// there is none. Reports a loss that reads several samples in another way, and returns false.
+bool micro_batches(Graph *g, const Graph *whole, int accumulate, Diag *d);
+
 // Adds the gradients of OUTPUT_LOSS_SUM / OUTPUT_LOSS_COUNT (each summed over `accumulate`
 // micro-batches) with respect to every parameter, as OUTPUT_GRADIENT.
 bool autodiff(Graph *g, int accumulate, Diag *d);

@@ -215,8 +215,8 @@ static void put_node(Printer *p, const Node *n)
 
 // ---- the whole ----
 
-const char *const output_role_names[] = {"model",    "loss_sum",  "loss_count",
-                                         "gradient", "grad_norm", "bad_label"};
+const char *const output_role_names[] = {"model",     "loss_sum",  "loss_count", "gradient",
+                                         "grad_norm", "bad_label", "loss_factor"};
 
 static void put_ends(Printer *p)
 {

@@ -126,6 +126,18 @@ static bool loses_moves(const Moving *m)
     return loses;
 }
 
+// OUTPUT_LOSS_FACTOR, which is made of the total count, the only zero.
+static double factor_of(const Graph *g, Tensor *value, double count, Arena *a)
+{
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (value_of(g, v)->kind == VALUE_ZERO) {
+            value[v] = tensor_new(a, F64, 0, NULL);
+            value[v].f[0] = count;
+        }
+    graph_eval(g, a, value);
+    return value[output_of(g, OUTPUT_LOSS_FACTOR)].f[0];
+}
+
 static double moved_loss(const void *moving, double h)
 {
     const Moving *m = moving;
@@ -143,8 +155,10 @@ static double moved_loss(const void *moving, double h)
         sum += value[output_of(g, OUTPUT_LOSS_SUM)].f[0];
         count += value[output_of(g, OUTPUT_LOSS_COUNT)].f[0];
     }
+    double loss =
+        output_of(g, OUTPUT_LOSS_FACTOR) ? sum * factor_of(g, value, count, a) : sum / count;
     arena_free(a);
-    return sum / count;
+    return loss;
 }
 
 static double *draw_direction(const Value *p, ValueId v, Arena *a)

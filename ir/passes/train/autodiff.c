@@ -186,28 +186,50 @@ static const Source *loss_source(Graph *g)
     return value_of(g, loss)->producer ? producer(g, loss)->source : NULL;
 }
 
-// Sums x over micro-batches in an accumulator of its type, which is carried from one to the next.
-// Returns the accumulator's value after this micro-batch.
-static ValueId accumulated(Graph *g, ValueId x, const char *name, Block block)
+// Sums x over micro-batches in the accumulator `sum`, which is carried from one to the next.
+// Returns its value after this micro-batch.
+static ValueId accumulated_in(Graph *g, ValueId sum, ValueId x)
 {
-    Value like = *value_of(g, x);
-    ValueId sum = graph_value(g, VALUE_ZERO, name, like.dtype, like.rank, like.dim);
+    const char *name = value_of(g, sum)->name;
+    Block block = value_of(g, sum)->block;
 
-    value_of(g, sum)->block = block;
     set_place(g, BACKWARD, block, graph_source(g, "accumulate", name));
     ValueId next = make_add(g, sum, x);
     graph_carry(g, sum, next, SCOPE_MICRO);
     return next;
 }
 
+// The same in a new accumulator.
+static ValueId accumulated(Graph *g, ValueId x, const char *name, Block block)
+{
+    Value like = *value_of(g, x);
+    ValueId sum = graph_value(g, VALUE_ZERO, name, like.dtype, like.rank, like.dim);
+
+    value_of(g, sum)->block = block;
+    return accumulated_in(g, sum, x);
+}
+
+// The accumulator that OUTPUT_LOSS_FACTOR is made of; 0: there is none.
+static ValueId find_total(const Graph *g)
+{
+    for (ValueId v = 1; v < g->n_values && find_output(g, OUTPUT_LOSS_FACTOR); v++)
+        if (value_of(g, v)->kind == VALUE_ZERO && !strcmp(value_of(g, v)->name, LOSS_COUNT_TOTAL))
+            return v;
+    return 0;
+}
+
 static void accumulate_outputs(Graph *g)
 {
+    ValueId total = find_total(g);
+
     for (int i = 0; i < g->n_outputs; i++) {
         Output o = g->outputs[i];
         if (o.role != OUTPUT_LOSS_SUM && o.role != OUTPUT_LOSS_COUNT)
             continue;
-        const char *name = o.role == OUTPUT_LOSS_SUM ? "loss.sum" : "loss.count";
-        g->outputs[i].value = accumulated(g, o.value, name, (Block){0});
+        bool is_count = o.role == OUTPUT_LOSS_COUNT;
+        const char *name = is_count ? LOSS_COUNT_TOTAL : "loss.sum";
+        g->outputs[i].value = is_count && total ? accumulated_in(g, total, o.value)
+                                                : accumulated(g, o.value, name, (Block){0});
     }
 }
 
@@ -265,6 +287,42 @@ static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
     graph_output(g, p.name, gradient, OUTPUT_GRADIENT);
 }
 
+// A copy of the scalar v that is made of `to` where v is made of `from`.
+static ValueId made_of(Graph *g, ValueId v, ValueId from, ValueId to)
+{
+    if (v == from || !value_of(g, v)->producer)
+        return v == from ? to : v;
+    Node n = *producer(g, v);  // a copy: the array moves while nodes are added
+    ValueId *in = arena_array(g->arena, ValueId, n.n_in);
+    bool is_same = true;
+    for (int i = 0; i < n.n_in; i++) {
+        in[i] = made_of(g, n.in[i], from, to);
+        is_same &= in[i] == n.in[i];
+    }
+    return is_same ? v : graph_node(g, n.op, n.n_in, in, n.attr);
+}
+
+// The factor of all gradients: the reciprocal of the count, or what OUTPUT_LOSS_FACTOR says, which
+// is taken away. Then OUTPUT_LOSS_COUNT becomes its reciprocal.
+static ValueId take_factor(Graph *g)
+{
+    ValueId total = find_output(g, OUTPUT_LOSS_COUNT), factor = find_output(g, OUTPUT_LOSS_FACTOR);
+    int n = 0;
+
+    if (!factor)
+        return reciprocal(g, total);
+    factor = made_of(g, factor, find_total(g), total);
+    for (int i = 0; i < g->n_outputs; i++) {
+        Output o = g->outputs[i];
+        if (o.role == OUTPUT_LOSS_COUNT)
+            o.value = reciprocal(g, factor);
+        if (o.role != OUTPUT_LOSS_FACTOR)
+            g->outputs[n++] = o;
+    }
+    g->n_outputs = n;
+    return factor;
+}
+
 static void add_outputs(Autodiff *a, int accumulate)
 {
     Graph *g = a->g;
@@ -275,7 +333,7 @@ static void add_outputs(Autodiff *a, int accumulate)
     if (accumulate > 1) {
         accumulate_outputs(g);
         set_place(g, UPDATE, (Block){0}, loss);
-        scale = reciprocal(g, find_output(g, OUTPUT_LOSS_COUNT));
+        scale = take_factor(g);
     }
     for (int i = 0; i < n; i++)
         add_gradient(a, list[i], scale);
@@ -361,8 +419,7 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
     split_classes(&a);
     find_returns(&a);
     set_place(g, BACKWARD, (Block){0}, loss_source(g));
-    ValueId seed =
-        accumulate > 1 ? graph_scalar(g, value_of(g, loss)->dtype, 1) : reciprocal(g, count);
+    ValueId seed = accumulate > 1 ? graph_scalar(g, value_of(g, loss)->dtype, 1) : take_factor(g);
     if (a.needs[loss] && !sweep(&a, loss, seed, d))
         return false;
     add_outputs(&a, accumulate);
