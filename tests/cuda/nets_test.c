@@ -23,12 +23,12 @@ static void found_nets_are_right(void **state)
 
 static void nets_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 5000, 16, false);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 5000, 16, AS_DRAWN);
 }
 
 static void wide_nets_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 7000, 8, true);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 7000, 8, WIDENED);
 }
 
 int main(void)

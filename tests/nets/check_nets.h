@@ -57,15 +57,20 @@ static inline void check_found(const Hunt *h, const FoundNet *found, int n)
     free(r);
 }
 
-// Checks the nets that are drawn with seeds from `first` on, and widened if `is_wide`.
-static inline void check_drawn(const Hunt *h, uint64_t first, int n, bool is_wide)
+// How drawn nets are changed.
+typedef enum Changed { AS_DRAWN, WIDENED, VARIED } Changed;
+
+// Checks the nets that are drawn with seeds from `first` on.
+static inline void check_drawn(const Hunt *h, uint64_t first, int n, Changed how)
 {
     Recipe *r = calloc((size_t)n, sizeof *r);
 
     for (int i = 0; i < n; i++) {
         r[i] = recipe_draw(first + (uint64_t)i);
-        if (is_wide)
+        if (how == WIDENED)
             recipe_widen(&r[i]);
+        if (how == VARIED)
+            recipe_vary(&r[i], false);
     }
     check_all(h, r, n, true);
     free(r);

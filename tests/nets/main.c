@@ -162,7 +162,7 @@ static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
         if (a->is_wide)
             recipe_widen(&r[i]);
         if (a->is_varied)
-            recipe_vary(&r[i]);
+            recipe_vary(&r[i], true);
     }
     hunt_many(&a->hunt, r, n, v);
     for (int i = 0; i < n; i++) {

@@ -58,6 +58,14 @@ static const FoundNet found[] = {
      "optimizer=0 clip=0 accumulate=0 plain=0 layers=3 block=0 dropout=6,0,0,0 gate=11,0,3,0 "
      "none=0,0,0,0 block=1 dropout=6,0,0,0 gate=11,0,3,0 attend=0,0,0,0 block=2 norm=0,0,0,0 "
      "none=0,0,0,0 none=0,0,0,0"},
+    {"some layers of a block have no weight decay",
+     "numbers=54000000401 dims=1,1 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=1 freeze=0 more=0 tied=0 layers=1 block=0 "
+     "linear=0,0,0,0 block=1 mlp=0,0,0,0 block=2 mlp=0,0,0,0"},
+    {"parameters of layers that share one gradient",
+     "numbers=5301000037148 dims=1,1 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 layers=1 block=0 "
+     "summed=0,0,1,0 block=1 summed=0,0,1,0 block=2 summed=0,0,1,0"},
 };
 
 // Nets whose programs for several ranks were wrong once.
@@ -120,28 +128,34 @@ static void recipes_are_texts(void **state)
 
 static void whole_nets_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 1000, 100 / PART, false);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 1000, 100 / PART, AS_DRAWN);
 }
 
 static void wide_nets_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 6000, 20 / PART, true);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 6000, 20 / PART, WIDENED);
 }
 
 // Nets are also right if gcc optimizes them, as it does trainers.
 static void optimized_nets_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = "cc -O1"}, 2000, 15 / PART, false);
+    check_drawn(&(Hunt){.is_whole = true, .cc = "cc -O1"}, 2000, 15 / PART, AS_DRAWN);
 }
 
 static void programs_of_nets_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = false}, 3000, 400 / PART, false);
+    check_drawn(&(Hunt){.is_whole = false}, 3000, 400 / PART, AS_DRAWN);
+}
+
+// Options by parameter, parameters that are summed or tied, outputs that the loss does not use.
+static void varied_nets_are_right(void **state)
+{
+    check_drawn(&(Hunt){.ranks = 4}, 8100, 12 / PART, VARIED);
 }
 
 static void nets_of_ranks_are_right(void **state)
 {
-    check_drawn(&(Hunt){.ranks = 4}, 4000, 60 / PART, false);
+    check_drawn(&(Hunt){.ranks = 4}, 4000, 60 / PART, AS_DRAWN);
 }
 
 int main(void)
@@ -150,7 +164,8 @@ int main(void)
         cmocka_unit_test(recipes_are_texts),        cmocka_unit_test(found_nets_are_right),
         cmocka_unit_test(whole_nets_are_right),     cmocka_unit_test(wide_nets_are_right),
         cmocka_unit_test(optimized_nets_are_right), cmocka_unit_test(programs_of_nets_are_right),
-        cmocka_unit_test(split_nets_are_right),     cmocka_unit_test(nets_of_ranks_are_right)};
+        cmocka_unit_test(varied_nets_are_right),    cmocka_unit_test(split_nets_are_right),
+        cmocka_unit_test(nets_of_ranks_are_right)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

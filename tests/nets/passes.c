@@ -2,17 +2,6 @@
 #include "lower/recompute/ways.h"
 #include "tests/nets/judge.h"
 
-// Keeps only the outputs of the model; the others needn't outlive their last reader.
-static void drop_outputs(Graph *g)
-{
-    int n = 0;
-
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role != OUTPUT_MODEL)
-            g->outputs[n++] = g->outputs[i];
-    g->n_outputs = n;
-}
-
 // Makes the graph that recomputes as the subject says.
 static Graph *run_again(const Graph *g, const Subject *s, Diag *d)
 {
@@ -59,7 +48,13 @@ static bool run_optimizer(Graph *g, const Passes *p)
 
 static bool run_outputs(Graph *g, const Passes *p)
 {
-    drop_outputs(g);
+    outputs_drop(g);
+    return true;
+}
+
+static bool run_inputs(Graph *g, const Passes *p)
+{
+    inputs_drop_unread(g, false, p->d);
     return true;
 }
 
@@ -91,6 +86,7 @@ static const struct {
     {"clip", run_clip, TRAINING},
     {"optimizer", run_optimizer, TRAINING},
     {"outputs", run_outputs, TRAINING},
+    {"inputs", run_inputs, 0},
     {"recompute", run_recompute, TRAINING},
     {"onto", run_onto, TRAINING | ONE_RANK},
 };

@@ -186,11 +186,11 @@ Recipe recipe_draw(uint64_t seed)
     return r;
 }
 
-void recipe_vary(Recipe *r)
+void recipe_vary(Recipe *r, bool hides_keys)
 {
     uint64_t s = hash_bytes(&r->numbers, sizeof r->numbers, 3);
     int l = roll(&s, r->n_layers);
-    Layer x = {KIND_masked + roll(&s, N_KINDS - KIND_masked), {0}};
+    Layer x = {hides_keys && roll(&s, 2) ? KIND_masked : KIND_summed, {0}};
 
     for (int i = 0; i < N_ARGS; i++)
         x.arg[i] = roll(&s, 48);
