@@ -22,7 +22,8 @@ bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d)
                    .accumulate = recipe_accumulate(r),
                    .plain = r->plain,
                    .again = r->again,
-                   .numbers = r->numbers};
+                   .numbers = r->numbers,
+                   .data = r->data};
     if (!s->train || !s->predict)
         return false;
     const Value *y = value_of(s->train, s->train->outputs[0].value);

@@ -16,6 +16,7 @@
 #include "ir/ir.h"
 #include "ir/values/values.h"
 #include "lower/lower.h"
+#include "tests/nets/net.h"
 
 // The target of the nets' programs is chosen when the test is linked: target_cpu.c or
 // target_cuda.c.
@@ -41,6 +42,7 @@ typedef struct Subject {
     bool plain;
     int again;  // as in Recipe
     uint64_t numbers;
+    DataKind data;    // as in Recipe
     int64_t classes;  // of the labels, for losses with class labels
 } Subject;
 
@@ -78,7 +80,9 @@ void verdict_check(Verdict *v, const Program *p);              // gives what pro
 
 // Draws the numbers of a value without producer from its name, the micro-batch and the element's
 // index. If bound > 0, they are integers below it.
-Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bound);
+Tensor numbers_of(Arena *a, const Value *v, const Subject *s, int micro, int64_t bound);
+// Changes the numbers of an input or a parameter as the kind says; `key` is the value's own.
+void data_apply(DataKind kind, const Value *v, uint64_t key, Tensor *t);
 // Does so for all values without producer, except constants and zeros; by ValueId.
 Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a);
 Feed numbers_feed(const Subject *s);  // the same for each micro-batch

@@ -32,6 +32,19 @@ typedef enum Topology {
     N_TOPOLOGIES
 } Topology;
 
+// The numbers of inputs and parameters (data.c): of a usual size; inputs × 300; × 1e-6; rows of
+// zeros; rows of one number × 300; ties; one element of 1e4.
+typedef enum DataKind {
+    DATA_USUAL,
+    DATA_LARGE,
+    DATA_SMALL,
+    DATA_ZEROS,
+    DATA_LEVEL,
+    DATA_TIES,
+    DATA_SPIKE,
+    N_DATA_KINDS
+} DataKind;
+
 typedef struct Recipe {
     uint64_t numbers;  // seed of the data and parameters
     int rank;          // of the values between layers: 2 to 5
@@ -49,6 +62,7 @@ typedef struct Recipe {
     int no_decay, freeze;  // numbers of globs of parameters; 0: none
     int more;              // outputs that the loss doesn't use
     int tied;              // the head multiplies by the table of tokens
+    int data;              // a DataKind: which numbers the inputs and parameters have
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);

@@ -33,10 +33,10 @@ static double number_of(const Value *v, uint64_t seed, int64_t i)
     return 1.6 * x / sqrt(1 + sqrt((double)value_count(v)) / 2);
 }
 
-Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bound)
+Tensor numbers_of(Arena *a, const Value *v, const Subject *s, int micro, int64_t bound)
 {
     Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
-    uint64_t key = hash_bytes(v->name, strlen(v->name), seed + 31);
+    uint64_t key = hash_bytes(v->name, strlen(v->name), s->numbers + 31);
 
     if (v->kind == VALUE_INPUT)
         key += (uint64_t)micro;
@@ -46,6 +46,7 @@ Tensor numbers_of(Arena *a, const Value *v, uint64_t seed, int micro, int64_t bo
         else
             t.i[i] = (int64_t)((unit(key, i) + 1) / 2.001 * (double)(bound ? bound : 3));
     }
+    data_apply(s->data, v, key, &t);
     return t;
 }
 
@@ -80,7 +81,7 @@ Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a)
         if (x->producer || x->kind == VALUE_CONSTANT || x->kind == VALUE_ZERO || !x->name)
             continue;
         t[v] = x->kind == VALUE_HYPER ? hyper_of(a, x, micro)
-                                      : numbers_of(a, x, s->numbers, micro, bound_of(s, x->name));
+                                      : numbers_of(a, x, s, micro, bound_of(s, x->name));
     }
     return t;
 }

@@ -101,7 +101,7 @@ static void make_targets(Oracle *o)
     memcpy(t.dim, y->dim, sizeof t.dim);
     o->target = arena_array(o->arena, Tensor, o->s->accumulate);
     for (int k = 0; k < o->s->accumulate && strcmp(o->s->loss, "y"); k++)
-        o->target[k] = numbers_of(o->arena, &t, o->s->numbers, k, o->s->classes);
+        o->target[k] = numbers_of(o->arena, &t, o->s, k, o->s->classes);
 }
 
 bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d)

@@ -183,6 +183,7 @@ Recipe recipe_draw(uint64_t seed)
     r.accumulate = roll(&s, 4) ? 0 : 1 + roll(&s, 2);
     r.plain = roll(&s, 12) == 0;
     r.again = roll(&s, 2) ? roll(&s, 4) : 0;
+    r.data = roll(&s, 3) ? 0 : 1 + roll(&s, N_DATA_KINDS - 1);
     return r;
 }
 
@@ -213,10 +214,10 @@ void recipe_print(const Recipe *r, Text *t)
     text_printf(t,
                 " last=%d stem=%d topology=%d head=%d shared=%d loss=%d optimizer=%d clip=%d "
                 "accumulate=%d plain=%d again=%d no_decay=%d "
-                "freeze=%d more=%d tied=%d layers=%d",
+                "freeze=%d more=%d tied=%d data=%d layers=%d",
                 r->is_last, r->stem, r->topology, r->head, r->shared, r->loss, r->optimizer,
                 r->clip, r->accumulate, r->plain, r->again, r->no_decay, r->freeze, r->more,
-                r->tied, r->n_layers);
+                r->tied, r->data, r->n_layers);
     for (int b = 0; b < r->n_blocks; b++) {
         text_printf(t, " block=%d", r->like[b]);
         for (int l = 0; l < r->n_layers; l++) {
@@ -261,22 +262,13 @@ bool recipe_parse(const char *s, Recipe *r)
     struct {
         const char *name;
         int *to;
-    } field[] = {{"last", &r->is_last},
-                 {"stem", &r->stem},
-                 {"topology", &r->topology},
-                 {"head", &r->head},
-                 {"shared", &r->shared},
-                 {"loss", &r->loss},
-                 {"optimizer", &r->optimizer},
-                 {"clip", &r->clip},
-                 {"accumulate", &r->accumulate},
-                 {"plain", &r->plain},
-                 {"again", &r->again},
-                 {"layers", &r->n_layers},
-                 {"no_decay", &r->no_decay},
-                 {"freeze", &r->freeze},
-                 {"more", &r->more},
-                 {"tied", &r->tied}};
+    } field[] = {
+        {"last", &r->is_last},        {"stem", &r->stem},     {"topology", &r->topology},
+        {"head", &r->head},           {"shared", &r->shared}, {"loss", &r->loss},
+        {"optimizer", &r->optimizer}, {"clip", &r->clip},     {"accumulate", &r->accumulate},
+        {"plain", &r->plain},         {"again", &r->again},   {"layers", &r->n_layers},
+        {"no_decay", &r->no_decay},   {"freeze", &r->freeze}, {"more", &r->more},
+        {"tied", &r->tied},           {"data", &r->data}};
     int l = 0;
 
     *r = (Recipe){0};

@@ -44,7 +44,7 @@ static bool simpler_whole(Recipe *r, int k)
 {
     int *const field[] = {&r->accumulate, &r->clip,   &r->optimizer, &r->loss,   &r->plain,
                           &r->again,      &r->head,   &r->stem,      &r->shared, &r->topology,
-                          &r->no_decay,   &r->freeze, &r->more,      &r->tied};
+                          &r->no_decay,   &r->freeze, &r->more,      &r->tied,   &r->data};
     bool is_new = false;
 
     if (k < COUNT(field))
@@ -106,7 +106,7 @@ bool recipe_simpler(const Recipe *from, int k, Recipe *r)
     static const struct {
         int n;
         bool (*change)(Recipe *r, int k);
-    } changes[] = {{MOST_BLOCKS, drop_block}, {MOST_LAYERS, drop_layer}, {15, simpler_whole},
+    } changes[] = {{MOST_BLOCKS, drop_block}, {MOST_LAYERS, drop_layer}, {16, simpler_whole},
                    {1, smaller_rank},         {15, smaller_dim},         {LAYERS, simpler_layer}};
 
     for (int i = 0; i < COUNT(changes); k -= changes[i++].n) {
@@ -119,7 +119,7 @@ bool recipe_simpler(const Recipe *from, int k, Recipe *r)
 
 int recipe_changes(void)
 {
-    return MOST_BLOCKS + MOST_LAYERS + 15 + 1 + 15 +
+    return MOST_BLOCKS + MOST_LAYERS + 16 + 1 + 15 +
            MOST_LAYERS * (MOST_BLOCKS + 1) * (4 + 2 * N_ARGS);
 }
 
