@@ -15,25 +15,19 @@ ValueId relu(Graph *g, ValueId x)
     return make_select(g, make_le(g, x, zero), zero, x);
 }
 
-// max(x, 0) + log(1 + exp(-|x|)) can't overflow.
-static ValueId softplus(Graph *g, ValueId x)
-{
-    ValueId e = make_exp(g, make_neg(g, make_abs(g, x)));
-
-    ValueId log_term = make_log(g, plus(g, e, 1));
-    return make_add(g, relu(g, x), log_term);
-}
-
 static ValueId softsign(Graph *g, ValueId x) { return make_div(g, x, plus(g, make_abs(g, x), 1)); }
 
-static ValueId mish(Graph *g, ValueId x) { return make_mul(g, x, make_tanh(g, softplus(g, x))); }
+static ValueId mish(Graph *g, ValueId x)
+{
+    return make_mul(g, x, make_tanh(g, make_softplus(g, x)));
+}
 
 static ValueId hard_sigmoid(Graph *g, ValueId x, double alpha, double beta)
 {
     ValueId y = plus(g, times(g, x, alpha), beta);
 
-    ValueId one = number(g, y, 1);
-    return make_min(g, make_max(g, y, number(g, y, 0)), one);
+    y = make_clip_low(g, y, number(g, y, 0));
+    return make_clip_high(g, y, number(g, y, 1));
 }
 
 static ValueId hard_swish(Graph *g, ValueId x)
@@ -72,10 +66,12 @@ static void import_prelu(Op *o)
     give(o, 0, where_positive(o->g, x, x, make_mul(o->g, x, slope)));
 }
 
-// The argument of exp is limited to 0, so that the side that the select doesn't take stays finite.
+// e^x - 1 where x ≤ 0, and 0 elsewhere, so that the side that a select doesn't take stays finite.
 static ValueId exp_minus_one(Graph *g, ValueId x)
 {
-    return plus(g, make_exp(g, make_min(g, x, number(g, x, 0))), -1);
+    ValueId zero = number(g, x, 0);
+
+    return make_expm1(g, where_positive(g, x, zero, x));
 }
 
 static void import_elu(Op *o)
@@ -146,7 +142,7 @@ const OpImporter import_activation[] = {
     {"Relu", 1, 1, .unary = relu},
     {"Selu", 1, 1, .import = import_selu, .attrs = "alpha gamma"},
     {"Sigmoid", 1, 1, .unary = make_sigmoid},
-    {"Softplus", 1, 1, .unary = softplus},
+    {"Softplus", 1, 1, .unary = make_softplus},
     {"Softsign", 1, 1, .unary = softsign},
     {"Swish", 1, 1, .import = import_swish, .attrs = "alpha", .since = 24},
     {"ThresholdedRelu", 1, 1, .import = import_thresholded_relu, .attrs = "alpha", .since = 10},

@@ -6,9 +6,9 @@
 #include "ir/ir.h"
 
 // ---- elementwise: all operands and the result have one shape ----
-// One operand. Floats: exp log sqrt sin cos tanh atan erf floor round stop_gradient is_nan (→
-// BOOL); floats and ints: neg abs sign; BOOL: not. round is to nearest, ties to even. stop_gradient
-// is x itself, but no gradient flows through it.
+// One operand. Floats: exp expm1 (e^x - 1) log log1p (log(1 + x)) sqrt sin cos tanh atan erf floor
+// round stop_gradient is_nan (→ BOOL); floats and ints: neg abs sign; BOOL: not. round is to
+// nearest, ties to even. stop_gradient is x itself, but no gradient flows through it.
 #define OP(name)
 #define UNARY(name) ValueId make_##name(Graph *g, ValueId x);
 #define BINARY(name)
@@ -62,6 +62,10 @@ ValueId make_concat(Graph *g, int n, const ValueId *x, int axis);
 ValueId make_reduce_sum(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_reduce_max(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_reduce_min(Graph *g, ValueId x, int n_axes, const int64_t *axes);
+// The same, except for the gradient: the first of equal extremes has it all, and not each its share
+// (attribute first).
+ValueId make_reduce_max_first(Graph *g, ValueId x, int n_axes, const int64_t *axes);
+ValueId make_reduce_min_first(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_arg_max(Graph *g, ValueId x, int axis);  // i64, without the dim; the first of equals
 ValueId make_cumsum(Graph *g, ValueId x, int axis, bool exclusive, bool reverse);
 // The k largest along `axis`, descending; equal ones keep their order. Output 1: indices, i64.
@@ -168,14 +172,21 @@ ValueId broadcast_over(Graph *g, ValueId s, ValueId x, int n_axes, const int64_t
 // Broadcasts x to a shape as numpy does: aligns dims at the end, repeats dims of size 1. Reports
 // shapes that don't fit and returns 0.
 ValueId broadcast_to(Graph *g, ValueId x, int rank, const int64_t *dim);
-// x - floor(max(x)) along the axes, so that exp does not overflow. Any number close to the maximum
-// serves, and floor stops its gradient, which would be a sum that is zero.
+// x - max(x) along the axes, so that exp does not overflow and is 1 at the maximum: where all
+// others are 0, gradients are 0 too. The maximum has no gradient, which would be a sum that is
+// zero.
 ValueId make_less_max(Graph *g, ValueId x, int n_axes, const int64_t *axes);
+// The larger (smaller) of x and the bound; at the bound itself, x gets no gradient.
+ValueId make_clip_low(Graph *g, ValueId x, ValueId low);
+ValueId make_clip_high(Graph *g, ValueId x, ValueId high);
 ValueId make_sigmoid(Graph *g, ValueId x);
+ValueId make_softplus(Graph *g, ValueId x);  // log(1 + exp(x))
 ValueId make_square(Graph *g, ValueId x);
 ValueId make_reciprocal(Graph *g, ValueId x);
 ValueId make_softmax(Graph *g, ValueId x, int axis);
 ValueId make_log_softmax(Graph *g, ValueId x, int axis);
+// log Σ exp(x), without the dims `axes`.
+ValueId make_log_sum_exp(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 ValueId make_mean(Graph *g, ValueId x, int n_axes, const int64_t *axes);  // without the dims `axes`
 
 #endif

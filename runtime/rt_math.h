@@ -131,16 +131,24 @@ RT_INLINE float rt_expf(float x)
     return x < -104.0f ? 0 : e;
 }
 
-// ln x = e ln 2 + ln m with m in [√½, √2), ln m = f - f²/2 + f³ p(f), f = m - 1.
-RT_INLINE float rt_logf(float x)
+// e^x - 1 = 2^n (e^r - 1 + (1 - 2^-n)), where 1 - 2^-n is exact unless it decides the result. 2^n
+// is 2 · 2^(n - 1), since n may be 128, and 2^-n is half of 2^(1 - n). Below -30 the result is -1.
+RT_INLINE float rt_expm1f(float x)
 {
-    float wide = x * 8388608.0f;  // 2^23: subnormal numbers become normal
-    float scaled = x < 0x1p-126f ? wide : x;
-    float bias = x < 0x1p-126f ? 127 + 23 : 127;
-    uint32_t u = rt_bits(scaled) + (0x3f800000 - 0x3f3504f3);
-    float e = (float)(int32_t)(u >> 23) - bias;
-    float f = rt_from_bits((u & 0x007fffff) + 0x3f3504f3) - 1, z = f * f;
-    float p = 0.0674663782f;
+    int32_t bits = x < -30.0f ? 0 : (int32_t)rt_bits(x), most = (int32_t)rt_bits(89.0f);
+    float bounded = rt_from_bits((uint32_t)(bits < most ? bits : most));
+    float t, residual = rt_exp_reduced(x, bounded, RT_ROUND + 126, &t);
+    uint32_t exponent = rt_bits(t) << 23;
+    float inverse = rt_from_bits((254u << 23) - exponent);
+    float y = residual + (1 - 0.5f * inverse), e = (y + y) * rt_from_bits(exponent);
+
+    return x < -30.0f ? -1 : e;
+}
+
+// e ln 2 + ln(1 + f) for 1 + f in [√½, √2): ln(1 + f) = f - f²/2 + f³ p(f).
+RT_INLINE float rt_log_reduced(float f, float e)
+{
+    float z = f * f, p = 0.0674663782f;
     p = RT_FMA(p, f, -0.116756506f);
     p = RT_FMA(p, f, 0.118881628f);
     p = RT_FMA(p, f, -0.1240559f);
@@ -150,11 +158,39 @@ RT_INLINE float rt_logf(float x)
     p = RT_FMA(p, f, -0.250000089f);
     p = RT_FMA(p, f, 0.333333135f);
     float residual = RT_FMA(e, -2.12194440e-4f, f * z * p);
-    float y = RT_FMA(e, 0.693359375f, f + RT_FMA(-0.5f, z, residual));
+
+    return RT_FMA(e, 0.693359375f, f + RT_FMA(-0.5f, z, residual));
+}
+
+// Added to the bits of x, puts the exponent of the power of two nearest to x at bit 23, with the
+// bias 127: x / 2^e is in [√½, √2).
+#define RT_LOG_BIAS (0x3f800000 - 0x3f3504f3)
+
+RT_INLINE float rt_logf(float x)
+{
+    float wide = x * 8388608.0f;  // 2^23: subnormal numbers become normal
+    float scaled = x < 0x1p-126f ? wide : x;
+    float bias = x < 0x1p-126f ? 127 + 23 : 127;
+    uint32_t u = rt_bits(scaled) + RT_LOG_BIAS;
+    float e = (float)(int32_t)(u >> 23) - bias;
+    float f = rt_from_bits((u & 0x007fffff) + 0x3f3504f3) - 1, y = rt_log_reduced(f, e);
     float special = x == 0 ? -INFINITY : NAN;
     float large = x < INFINITY ? y : x;
 
     return x > 0 ? large : special;
+}
+
+// ln(1 + x), with f = (1 + x) / 2^e - 1 = x / 2^e + (2^-e - 1), which rounds once and keeps all
+// digits of a small x. 4 / 2^e is used, since e may be 128.
+RT_INLINE float rt_log1pf(float x)
+{
+    uint32_t exponent = (rt_bits(1 + x) + RT_LOG_BIAS) >> 23;
+    float four = rt_from_bits((256 - exponent) << 23), f = 0.25f * (x * four) + (0.25f * four - 1);
+    float y = rt_log_reduced(f, (float)(int32_t)exponent - 127);
+    float special = x == -1 ? -INFINITY : NAN;
+    float large = x < INFINITY ? y : x;
+
+    return x > -1 ? large : special;
 }
 
 // A polynomial for |x| < 0.625, else 1 - 2 / (e^2x + 1), which is 1 from 10 on.
@@ -303,7 +339,9 @@ RT_INLINE float rt_powf(float a, float b)
 
 RT_INLINE double rt_sqrt(double x) { return sqrt(x); }
 RT_INLINE double rt_exp(double x) { return exp(x); }
+RT_INLINE double rt_expm1(double x) { return expm1(x); }
 RT_INLINE double rt_log(double x) { return log(x); }
+RT_INLINE double rt_log1p(double x) { return log1p(x); }
 RT_INLINE double rt_sin(double x) { return sin(x); }
 RT_INLINE double rt_cos(double x) { return cos(x); }
 RT_INLINE double rt_tanh(double x) { return tanh(x); }

@@ -1,4 +1,6 @@
 // Compositions of operators that several stages need, such as softmax and mean.
+#include <float.h>
+
 #include "ir/build.h"
 #include "ir/internal.h"
 
@@ -75,6 +77,16 @@ ValueId broadcast_to(Graph *g, ValueId x, int rank, const int64_t *dim)
     return make_broadcast(g, x, rank, dim, dims);
 }
 
+ValueId make_clip_low(Graph *g, ValueId x, ValueId low)
+{
+    return make_select(g, make_le(g, x, low), low, x);
+}
+
+ValueId make_clip_high(Graph *g, ValueId x, ValueId high)
+{
+    return make_select(g, make_le(g, high, x), high, x);
+}
+
 // 1 / (1 + exp(-x)) as a tanh: neither it nor its gradient overflows.
 ValueId make_sigmoid(Graph *g, ValueId x)
 {
@@ -83,13 +95,22 @@ ValueId make_sigmoid(Graph *g, ValueId x)
     return make_add(g, half, make_mul(g, half, make_tanh(g, make_mul(g, half, x))));
 }
 
+// max(x, 0) + log(1 + exp(-|x|)) can't overflow. The maximum gives half of the gradient at 0, as it
+// must be, and the exponential the other half of it elsewhere.
+ValueId make_softplus(Graph *g, ValueId x)
+{
+    ValueId above = make_max(g, x, scalar_like(g, x, 0));
+
+    return make_add(g, above, make_log1p(g, make_exp(g, make_neg(g, make_abs(g, x)))));
+}
+
 ValueId make_square(Graph *g, ValueId x) { return make_mul(g, x, x); }
 
 ValueId make_reciprocal(Graph *g, ValueId x) { return make_div(g, scalar_like(g, x, 1), x); }
 
 ValueId make_less_max(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 {
-    ValueId most = make_floor(g, make_reduce_max(g, x, n_axes, axes));
+    ValueId most = make_stop_gradient(g, make_reduce_max(g, x, n_axes, axes));
 
     return make_sub(g, x, broadcast_over(g, most, x, n_axes, axes));
 }
@@ -110,6 +131,19 @@ ValueId make_log_softmax(Graph *g, ValueId x, int axis)
     ValueId sum = make_reduce_sum(g, make_exp(g, low), 1, axes);
 
     return make_sub(g, low, broadcast_over(g, make_log(g, sum), x, 1, axes));
+}
+
+// Bounds the maximum by the largest finite numbers, so that rows of -inf give -inf and rows with
+// inf give inf.
+ValueId make_log_sum_exp(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+{
+    ValueId most = make_stop_gradient(g, make_reduce_max(g, x, n_axes, axes));
+    double largest = value_of(g, x)->dtype == F64 ? DBL_MAX : (double)FLT_MAX;
+    ValueId high = scalar_like(g, most, largest);
+
+    most = make_min(g, make_max(g, most, scalar_like(g, most, -largest)), high);
+    ValueId e = make_exp(g, make_sub(g, x, broadcast_over(g, most, x, n_axes, axes)));
+    return make_add(g, most, make_log(g, make_reduce_sum(g, e, n_axes, axes)));
 }
 
 ValueId make_mean(Graph *g, ValueId x, int n_axes, const int64_t *axes)

@@ -60,7 +60,7 @@ bool is_channels_last(const Value *v, const int64_t *stride);
 void kernel_want_channels_last(const Graph *g, const Node *n, int input, Kernel *k);
 
 // ---- reductions ----
-enum { REDUCE_AXES };  // index of attribute axes
+enum { REDUCE_AXES, REDUCE_FIRST };  // indices of attributes
 
 // A reduction of two elements to one; `first` is its neutral element.
 typedef struct Fold {
@@ -75,7 +75,16 @@ void rule_reduce(const Graph *g, const Node *n, Rule *r, FactorKind kind);
 void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
 // Σ dy along the axes: the gradient of the input of a broadcast along them.
 ValueId gradient_sum(Graph *g, ValueId dy, int n_axes, const int64_t *axes);
-// Sets dx of reduce_max or reduce_min. Equal extremes share dy evenly.
+
+// ---- low.c ----
+// Is `v` x - max(x) along dims of x, with the maximum perhaps rounded down or bounded?
+bool value_is_shifted(const Graph *g, ValueId v);
+
+// ---- norm.c ----
+// Is v a sum of squares or of powers of |x|, perhaps scaled, or a product of such sums, so that its
+// root is a norm, a standard deviation, or a product of norms?
+bool value_is_norm_power(const Graph *g, ValueId v);
+// Sets dx of reduce_max or reduce_min. Equal extremes share dy evenly, or the first one has it.
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx);
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
                    RtReduceOp op);

@@ -21,6 +21,8 @@ static float tanh_(float x) { return rt_tanhf(x); }
 static float atan_(float x) { return rt_atanf(x); }
 static float exp_(float x) { return rt_expf(x); }
 static float log_(float x) { return rt_logf(x); }
+static float expm1_(float x) { return rt_expm1f(x); }
+static float log1p_(float x) { return rt_log1pf(x); }
 static float erf_(float x) { return rt_erff(x); }
 static float sin_(float x) { return rt_sinf(x); }
 static float cos_(float x) { return rt_cosf(x); }
@@ -34,12 +36,13 @@ static const struct {
     float limit;  // largest |x| that is tested
     double ulps;
 } functions[] = {
-    {"abs", absolute, fabs, INFINITY, 0}, {"sqrt", root, sqrt, INFINITY, 0.5},
-    {"exp", exp_, exp, INFINITY, 2},      {"log", log_, log, INFINITY, 2},
-    {"tanh", tanh_, tanh, INFINITY, 2},   {"atan", atan_, atan, INFINITY, 2},
-    {"erf", erf_, erf, INFINITY, 2},      {"sin", sin_, sin, 0x1p40f, 2},
-    {"cos", cos_, cos, 0x1p40f, 2},       {"floor", floor_, floor, INFINITY, 0},
-    {"round", round_, rint, INFINITY, 0},
+    {"abs", absolute, fabs, INFINITY, 0},  {"sqrt", root, sqrt, INFINITY, 0.5},
+    {"exp", exp_, exp, INFINITY, 2},       {"log", log_, log, INFINITY, 2},
+    {"tanh", tanh_, tanh, INFINITY, 2},    {"atan", atan_, atan, INFINITY, 2},
+    {"erf", erf_, erf, INFINITY, 2},       {"sin", sin_, sin, 0x1p40f, 2},
+    {"cos", cos_, cos, 0x1p40f, 2},        {"floor", floor_, floor, INFINITY, 0},
+    {"round", round_, rint, INFINITY, 0},  {"expm1", expm1_, expm1, INFINITY, 2},
+    {"log1p", log1p_, log1p, INFINITY, 2},
 };
 
 // Up to 88, rt_exp_lowf has the bits of rt_expf where the result is 2^-126 or more, else it is 0.

@@ -136,11 +136,8 @@ ValueId fold_share(Folder *f, ValueId v)
     return v;
 }
 
-// Does a carry overwrite `v`? Then its readers must stay at their places in the order.
-static bool is_carried(const Folder *f, ValueId v)
-{
-    return v && v < f->n_carried && f->carried[v];
-}
+// The readers of such a value must stay at their places in the order.
+bool is_carried(const Folder *f, ValueId v) { return v && v < f->n_carried && f->carried[v]; }
 
 // Does the node that makes an operand read a carried value? A rule that looks through that node
 // would make n read the value instead, maybe after it is overwritten.

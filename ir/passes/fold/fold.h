@@ -49,6 +49,8 @@ ValueId fold_value(Folder *f, ValueId v);
 // An older value of an equal node or constant, else `v`.
 ValueId fold_share(Folder *f, ValueId v);
 
+bool is_carried(const Folder *f, ValueId v);  // does a carry overwrite v?
+
 // ---- facts.c ----
 const Fact *fact_of(Folder *f, ValueId v);  // NULL: none
 bool fact_splat(Folder *f, ValueId v, double *x);
@@ -81,6 +83,11 @@ ValueId fold_slice(Folder *f, const Node *n);
 ValueId fold_pad(Folder *f, const Node *n);
 ValueId fold_concat(Folder *f, const Node *n);
 ValueId fold_gather(Folder *f, const Node *n);
+
+// ---- fold_log.c: logarithms and exponentials in forms that keep their digits ----
+ValueId fold_log(Folder *f, const Node *n);
+ValueId fold_log1p(Folder *f, const Node *n);
+ValueId fold_minus_one(Folder *f, const Node *n);  // exp(x) - 1 and 1 - exp(x)
 
 // ---- fold_dot.c: folds transposes into equations ----
 ValueId fold_dot(Folder *f, const Node *n);

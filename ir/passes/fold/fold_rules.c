@@ -73,14 +73,15 @@ static ValueId fold_add(Folder *f, const Node *n)
 {
     if (is_number(f, n->in[0], 0))
         return n->in[1];
-    return is_number(f, n->in[1], 0) ? n->in[0] : 0;
+    return is_number(f, n->in[1], 0) ? n->in[0] : fold_minus_one(f, n);
 }
 
 static ValueId fold_sub(Folder *f, const Node *n)
 {
     if (is_number(f, n->in[1], 0))
         return n->in[0];
-    return is_number(f, n->in[0], 0) ? fold_value(f, make_neg(f->g, n->in[1])) : 0;
+    return is_number(f, n->in[0], 0) ? fold_value(f, make_neg(f->g, n->in[1]))
+                                     : fold_minus_one(f, n);
 }
 
 static ValueId fold_mul(Folder *f, const Node *n)
@@ -244,6 +245,8 @@ static const struct {
     {&op_neg, fold_neg},
     {&op_not, fold_not},
     {&op_cast, fold_cast},
+    {&op_log, fold_log},
+    {&op_log1p, fold_log1p},
     {&op_add, fold_add},
     {&op_sub, fold_sub},
     {&op_mul, fold_mul},

@@ -112,9 +112,8 @@ static void bce_with_logits(Loss *l)
     Graph *g = l->g;
     ValueId x = l->x, size = make_abs(g, x);
     ValueId above = make_mul(g, make_add(g, x, size), scalar_like(g, x, 0.5));
-    ValueId log_term = make_exp(g, make_neg(g, size));
+    ValueId log_term = make_log1p(g, make_exp(g, make_neg(g, size)));
 
-    log_term = make_log(g, make_add(g, log_term, scalar_like(g, log_term, 1)));
     l->each = make_add(g, make_sub(g, above, make_mul(g, x, l->target)), log_term);
 }
 
