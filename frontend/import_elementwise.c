@@ -137,11 +137,13 @@ static ValueId bound(Op *o, int i, const char *name, ValueId x,
     return o->opset >= 11 || isnan(v) ? x : f(o->g, x, number(o->g, x, v));
 }
 
+// Integers have no gradients, but facts, which follow from max and min.
 static void import_clip(Op *o)
 {
-    ValueId low = bound(o, 1, "min", arg(o, 0), make_max);
+    bool is_float = dtype_is_float(arg_value(o, 0)->dtype);
+    ValueId low = bound(o, 1, "min", arg(o, 0), is_float ? make_clip_low : make_max);
 
-    give(o, 0, bound(o, 2, "max", low, make_min));
+    give(o, 0, bound(o, 2, "max", low, is_float ? make_clip_high : make_min));
 }
 
 static void import_where(Op *o)

@@ -63,17 +63,11 @@ static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
 // in the metadata has it: "…aten.embedding.default](args = (%weight, %input_ids, 1), …".
 static int64_t padding_index(const Op *o)
 {
-    for (size_t i = 0; i < o->node->n_metadata_props; i++) {
-        const Onnx__StringStringEntryProto *p = o->node->metadata_props[i];
-        const char *args, *s;
-        if (!p->key || !p->value || strcmp(p->key, "pkg.torch.onnx.fx_node"))
-            continue;
-        args = strstr(p->value, "aten.embedding.default](args = (");
-        s = args ? strchr(args, ',') : NULL;
-        s = s ? strchr(s + 1, ',') : NULL;
-        return s && strspn(s, ", 0123456789") > 2 ? strtoll(s + 1, NULL, 10) : -1;
-    }
-    return -1;
+    const char *args = strstr(op_fx_node(o), "aten.embedding.default](args = (");
+    const char *s = args ? strchr(args, ',') : NULL;
+
+    s = s ? strchr(s + 1, ',') : NULL;
+    return s && strspn(s, ", 0123456789") > 2 ? strtoll(s + 1, NULL, 10) : -1;
 }
 
 // The padding index of a table: from --padding-index, or else from the exporter.

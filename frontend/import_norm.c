@@ -300,10 +300,10 @@ static void import_lp_norm(Op *o)
         return;
     }
     ValueId s = make_reduce_sum(g, p == 1 ? make_abs(g, x) : make_square(g, x), 1, &axis);
-    ValueId norm = p == 1 ? s : make_sqrt(g, s);
-    ValueId all = broadcast_over(g, norm, x, 1, &axis), zero = scalar_like(g, x, 0);
-    ValueId y = make_div(g, x, all);
-    give(o, 0, make_select(g, make_eq(g, all, zero), zero, y));
+    ValueId norm = p == 1 ? s : make_sqrt(g, s), zero = scalar_like(g, norm, 0);
+    ValueId is_zero = make_eq(g, norm, zero);  // then x is divided by infinity, not by 0
+    norm = make_select(g, is_zero, scalar_like(g, norm, INFINITY), norm);
+    give(o, 0, make_div(g, x, broadcast_over(g, norm, x, 1, &axis)));
 }
 
 const OpImporter import_norm[] = {

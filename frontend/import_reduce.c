@@ -62,20 +62,20 @@ static void import_mean(Op *o)
         give_reduced(o, &a, a.n ? make_mean(o->g, arg(o, 0), a.n, a.axis) : arg(o, 0));
 }
 
-static void import_max(Op *o)
+// PyTorch's max and min over a dim give indices too, and their gradient to the first of equal
+// elements; its amax and amin share it. Only the exporter's metadata tell them apart.
+static void import_extremum(Op *o)
 {
+    typedef ValueId Reduction(Graph *, ValueId, int, const int64_t *);
+    static Reduction *const reductions[2][2] = {{make_reduce_max, make_reduce_max_first},
+                                                {make_reduce_min, make_reduce_min_first}};
+    bool is_min = !strcmp(o->node->op_type, "ReduceMin");
+    bool is_first = strstr(op_fx_node(o), is_min ? "aten.min.dim]" : "aten.max.dim]") != NULL;
     Axes a;
 
     if (read_axes(o, &a))
-        give_reduced(o, &a, a.n ? make_reduce_max(o->g, arg(o, 0), a.n, a.axis) : arg(o, 0));
-}
-
-static void import_min(Op *o)
-{
-    Axes a;
-
-    if (read_axes(o, &a))
-        give_reduced(o, &a, a.n ? make_reduce_min(o->g, arg(o, 0), a.n, a.axis) : arg(o, 0));
+        give_reduced(o, &a,
+                     a.n ? reductions[is_min][is_first](o->g, arg(o, 0), a.n, a.axis) : arg(o, 0));
 }
 
 static void import_l1(Op *o)
@@ -110,22 +110,12 @@ static void import_log_sum(Op *o)
         give_reduced(o, &a, make_log(o->g, sum(o->g, arg(o, 0), &a)));
 }
 
-// The largest element is subtracted first, so that exp can't overflow.
 static void import_log_sum_exp(Op *o)
 {
-    Graph *g = o->g;
-    ValueId x = arg(o, 0);
     Axes a;
 
-    if (!read_axes(o, &a))
-        return;
-    if (!a.n) {
-        give(o, 0, x);
-        return;
-    }
-    ValueId max = make_floor(g, make_reduce_max(g, x, a.n, a.axis));
-    ValueId e = make_exp(g, make_sub(g, x, broadcast_over(g, max, x, a.n, a.axis)));
-    give_reduced(o, &a, make_add(g, max, make_log(g, sum(g, e, &a))));
+    if (read_axes(o, &a))
+        give_reduced(o, &a, a.n ? make_log_sum_exp(o->g, arg(o, 0), a.n, a.axis) : arg(o, 0));
 }
 
 // Ones in the shape of y, but for one element along `axis`.
@@ -257,11 +247,11 @@ const OpImporter import_reduce[] = {
      .known = "axes"},
     {"ReduceLogSumExp", 1, 2, .import = import_log_sum_exp,
      .attrs = "axes keepdims noop_with_empty_axes", .known = "axes"},
-    {"ReduceMax", 1, 2, .import = import_max, .attrs = "axes keepdims noop_with_empty_axes",
+    {"ReduceMax", 1, 2, .import = import_extremum, .attrs = "axes keepdims noop_with_empty_axes",
      .known = "axes"},
     {"ReduceMean", 1, 2, .import = import_mean, .attrs = "axes keepdims noop_with_empty_axes",
      .known = "axes"},
-    {"ReduceMin", 1, 2, .import = import_min, .attrs = "axes keepdims noop_with_empty_axes",
+    {"ReduceMin", 1, 2, .import = import_extremum, .attrs = "axes keepdims noop_with_empty_axes",
      .known = "axes"},
     {"ReduceProd", 1, 2, .import = import_product, .attrs = "axes keepdims noop_with_empty_axes",
      .known = "axes", .refuses = "more than 64 elements along a dim"},

@@ -197,6 +197,9 @@ bool arg_number(Op *o, int i, const char *what, double *v);  // a known scalar
 
 // Reports an error at the node: its name, type, the text, inputs with shapes, and scope. Returns
 // false.
+// The text of the torch.export node from which PyTorch's newer exporter made the node; "" where the
+// file doesn't say it: "%max_1 : … = call_function[target=torch.ops.aten.max.dim](args = …".
+const char *op_fx_node(const Op *o);
 bool op_error(Op *o, const char *fmt, ...) PRINTF(2, 3);
 
 // Brings an axis of a value of rank `rank` into [0, rank). Returns false after an error.

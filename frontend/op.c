@@ -12,6 +12,16 @@ const char *arg_name(const Op *o, int i)
     return i < (int)o->node->n_input ? o->node->input[i] : "";
 }
 
+const char *op_fx_node(const Op *o)
+{
+    for (size_t i = 0; i < o->node->n_metadata_props; i++) {
+        const Onnx__StringStringEntryProto *p = o->node->metadata_props[i];
+        if (p->key && p->value && !strcmp(p->key, "pkg.torch.onnx.fx_node"))
+            return p->value;
+    }
+    return "";
+}
+
 bool wants(const Op *o, int i) { return i < o->n_out && *o->node->output[i]; }
 
 void give(Op *o, int i, ValueId v)

@@ -103,12 +103,22 @@ ValueId make_reduce_sum(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 
 ValueId make_reduce_max(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 {
-    return graph_node(g, &op_reduce_max, 1, &x, &(Attr){.n = n_axes, .v = axes});
+    return graph_node(g, &op_reduce_max, 1, &x, (Attr[]){ints(n_axes, axes), {.i = 0}});
+}
+
+ValueId make_reduce_max_first(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+{
+    return graph_node(g, &op_reduce_max, 1, &x, (Attr[]){ints(n_axes, axes), {.i = 1}});
 }
 
 ValueId make_reduce_min(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 {
-    return graph_node(g, &op_reduce_min, 1, &x, &(Attr){.n = n_axes, .v = axes});
+    return graph_node(g, &op_reduce_min, 1, &x, (Attr[]){ints(n_axes, axes), {.i = 0}});
+}
+
+ValueId make_reduce_min_first(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+{
+    return graph_node(g, &op_reduce_min, 1, &x, (Attr[]){ints(n_axes, axes), {.i = 1}});
 }
 
 ValueId make_arg_max(Graph *g, ValueId x, int axis)

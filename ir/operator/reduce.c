@@ -64,16 +64,46 @@ void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y)
     }
 }
 
+// The row-major place of each element of x along the axes.
+static ValueId places_along(Graph *g, ValueId x, const Attr *axes)
+{
+    Value like = *value_of(g, x);
+    ValueId place = 0;
+    int64_t step = 1;
+
+    for (int i = axes->n - 1; i >= 0; i--) {
+        ValueId index = make_iota(g, I64, like.rank, like.dim, (int)axes->v[i]);
+        ValueId scaled = make_mul(g, index, scalar_like(g, index, (double)step));
+        place = place ? make_add(g, place, scaled) : scaled;
+        step *= like.dim[axes->v[i]];
+    }
+    return place;
+}
+
+// The first of the true elements of `is_it` along the axes.
+static ValueId first_of(Graph *g, ValueId is_it, const Attr *axes)
+{
+    ValueId place = places_along(g, is_it, axes);
+    ValueId none = scalar_like(g, place, (double)value_count(value_of(g, is_it)));
+    ValueId first = make_reduce_min(g, make_select(g, is_it, place, none), axes->n, axes->v);
+
+    return make_eq(g, place, broadcast_over(g, first, place, axes->n, axes->v));
+}
+
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx)
 {
     const Attr *axes = &n->attr[REDUCE_AXES];
     ValueId x = n->in[0];
-    DType t = in(g, n, 0)->dtype;
     ValueId is_it = make_eq(g, x, broadcast_over(g, n->out[0], x, axes->n, axes->v));
-    ValueId ties = make_reduce_sum(g, make_cast(g, is_it, t), axes->n, axes->v);
-    ValueId share = broadcast_over(g, make_div(g, dy, ties), x, axes->n, axes->v);
 
-    dx[0] = make_select(g, is_it, share, scalar_like(g, x, 0));
+    if (n->attr[REDUCE_FIRST].i) {
+        is_it = first_of(g, is_it, axes);
+    } else {
+        ValueId ties =
+            make_reduce_sum(g, make_cast(g, is_it, in(g, n, 0)->dtype), axes->n, axes->v);
+        dy = make_div(g, dy, ties);
+    }
+    dx[0] = make_select(g, is_it, broadcast_over(g, dy, x, axes->n, axes->v), scalar_like(g, x, 0));
 }
 
 // Joins adjacent dims that are both reduced or both kept, and nested by their strides, to one dim

@@ -88,6 +88,9 @@ ValueId split_reduce(Graph *g, const Node *n, const Split *s)
 {
     int64_t axes[MAX_RANK];
     int count = split_dims(&s->operand[0], n->attr[0].n, n->attr[0].v, axes);
+    Attr attr[MAX_ATTRS];
 
-    return count ? graph_node(g, n->op, 1, s->in, &(Attr){.n = count, .v = axes}) : s->in[0];
+    memcpy(attr, n->attr, sizeof attr);
+    attr[0] = (Attr){.n = count, .v = axes};
+    return count ? graph_node(g, n->op, 1, s->in, attr) : s->in[0];
 }

@@ -3,13 +3,18 @@
 
 #include "ir/operator/operator.h"
 
-// The derivative by a: b · a^(b - 1), and 0 where b is 0, even if a^-1 is infinite.
+// The derivative by a: b · a^(b - 1); 0 where b is 0, even if a^-1 is infinite, and where the power
+// is a norm that is 0.
 static ValueId by_base(Graph *g, const Node *n)
 {
     ValueId a = n->in[0], b = n->in[1], one = scalar_like(g, b, 1), zero = scalar_like(g, b, 0);
     ValueId slope = make_mul(g, b, make_pow(g, a, make_sub(g, b, one)));
 
-    return make_select(g, make_eq(g, b, zero), zero, slope);
+    ValueId is_flat = make_eq(g, b, zero);
+
+    if (value_is_norm_power(g, a))
+        is_flat = make_or(g, is_flat, make_eq(g, a, zero));
+    return make_select(g, is_flat, zero, slope);
 }
 
 // The derivative by b: a^b · log a, and 0 where a is 0 and b isn't negative.

@@ -1,4 +1,5 @@
 // reduce_max: the largest along some dims; NaN if one is NaN. For BOOL: is any of them true?
+// `first` says which of equal ones has the gradient: the first instead of all, evenly.
 #include <math.h>
 
 #include "ir/operator/atoms.h"
@@ -33,7 +34,7 @@ static void reduce_max_kernel(const Graph *g, const Node *n, const int64_t (*str
 const OpDef op_reduce_max = {
     .name = "reduce_max",
     .n_in = 1,
-    .attrs = {{"axes", ATTR_INTS}},
+    .attrs = {{"axes", ATTR_INTS}, {"first", ATTR_INT}},
     .infer = infer_reduce,
     .rule = reduce_max_rule,
     .split = split_reduce,

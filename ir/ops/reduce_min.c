@@ -1,4 +1,5 @@
 // reduce_min: the smallest along some dims; NaN if one is NaN. For BOOL: are all of them true?
+// `first` is as in reduce_max.
 #include <math.h>
 
 #include "ir/operator/atoms.h"
@@ -33,7 +34,7 @@ static void reduce_min_kernel(const Graph *g, const Node *n, const int64_t (*str
 const OpDef op_reduce_min = {
     .name = "reduce_min",
     .n_in = 1,
-    .attrs = {{"axes", ATTR_INTS}},
+    .attrs = {{"axes", ATTR_INTS}, {"first", ATTR_INT}},
     .infer = infer_reduce,
     .rule = reduce_min_rule,
     .split = split_reduce,

@@ -46,8 +46,8 @@ static const int64_t INPUT_IDS = 7953472, WTE_SELECT = 1142912, WTE_OUT = 153004
     D_LN_SQRT = 1641664, D_LN_MUL = 1641984, LN_OUT = 1591616, HEAD_OUT = 1566976,
     LABELS = 7735552, CROSS_ENTROPY_EQ = 1563200, COUNT = 7954560,
     CROSS_ENTROPY_SELECT = 1530048, D_CROSS_ENTROPY_DIV = 1563328, BAD_LABEL = 7954688,
-    CROSS_ENTROPY_MAX = 1562880, CROSS_ENTROPY_FLOOR = 1530624, CROSS_ENTROPY_SUM = 1530944,
-    CROSS_ENTROPY_SELECT_2 = 1531264, LOSS = 7954816, D_HEAD_IN = 1591616,
+    CROSS_ENTROPY_MAX = 1562880, CROSS_ENTROPY_SUM = 1530624,
+    CROSS_ENTROPY_SELECT_2 = 1530944, LOSS = 7954816, D_HEAD_IN = 1591616,
     D_LN_BIAS = 7954048, D_LN_MUL_2 = 1555008, D_LN_SUB = 1603968, D_LN_MUL_3 = 1616320,
     D_LN_MUL_4 = 1554688, D_LN_IN = 1628672, D_LN_WEIGHT = 7954304, D_LN_IN_2 = 7897920,
     D_HEAD_WEIGHT = 7910272, D_OUT_IN = 1716992, D_BLOCKS_IN = 1766208, D_FC_IN = 7928768,
@@ -267,16 +267,15 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(WITH(WORK_7), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
         .stride = {96, 1}, .reduced = {0, 1}}, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
-    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.62e4, 768);
-    RT_ROWS(rt, cross_entropy_log_forward, B * T, 11 * VOCAB, m + CROSS_ENTROPY_MAX, m + HEAD_OUT,
-        m + LABELS, m + CROSS_ENTROPY_EQ, m + CROSS_ENTROPY_FLOOR, m + CROSS_ENTROPY_SUM,
-        m + CROSS_ENTROPY_SELECT_2);
+    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]", 9.29e4, 2.59e4, 512);
+    RT_ROWS(rt, cross_entropy_log_forward, B * T, 10 * VOCAB, m + HEAD_OUT, m + CROSS_ENTROPY_MAX,
+        m + LABELS, m + CROSS_ENTROPY_EQ, m + CROSS_ENTROPY_SUM, m + CROSS_ENTROPY_SELECT_2);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(WITH(WORK_8), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + LOSS, m + CROSS_ENTROPY_SELECT_2);
     RT_AT(rt, "cross_entropy: select neg div iota eq ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4);
     RT_ROWS(rt, cross_entropy_backward, 64, 960, m + CROSS_ENTROPY_EQ, m + D_CROSS_ENTROPY_DIV,
-        m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT, m + CROSS_ENTROPY_FLOOR, m + HEAD_OUT);
+        m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
     RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4);
     rt_dot(WITH(WORK_9), 5, m + D_HEAD_IN, m + HEAD_OUT, m + HEAD_WEIGHT);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
@@ -541,9 +540,10 @@ static void forward(Rt *rt, char *m)
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
     rt_reduce(WITH(F_WORK_7), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
         .stride = {96, 1}, .reduced = {0, 1}}, m + F_CROSS_ENTROPY_MAX, m + F_LOGITS);
-    RT_AT(rt, "cross_entropy: floor sub exp reduce_sum log ... f32[4,16]", 9.3e4, 2.57e4, 256);
-    RT_ROWS(rt, cross_entropy_log_predict, B * T, 11 * VOCAB, m + F_CROSS_ENTROPY_MAX,
-        m + F_LOGITS, m + F_LABELS, m + F_CROSS_ENTROPY_EQ, m + F_CROSS_ENTROPY_SELECT_2);
+    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]", 9.29e4, 2.57e4, 256);
+    RT_ROWS(rt, cross_entropy_log_predict, B * T, 10 * VOCAB, m + F_LOGITS,
+        m + F_CROSS_ENTROPY_MAX, m + F_LABELS, m + F_CROSS_ENTROPY_EQ,
+        m + F_CROSS_ENTROPY_SELECT_2);
     RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
     rt_reduce(WITH(F_WORK_8), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
         .reduced = {1}}, m + F_LOSS, m + F_CROSS_ENTROPY_SELECT_2);
@@ -719,26 +719,24 @@ static void cross_entropy_mod_forward(char *const *p, int64_t first, int64_t las
         y0[0] = (int64_t)rt_mod_int(x0, 65);
 }
 
-// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
+// cross_entropy: sub exp reduce_sum log iota eq select; 64 rows of 96; x0 head, x2 labels
 static void cross_entropy_log_forward(char *const *p, int64_t first, int64_t last)
 {
-    float *y0 = (float *)p[4], *y1 = (float *)p[5], *y2 = (float *)p[6];
+    float *y0 = (float *)p[4], *y1 = (float *)p[5];
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16, i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float x0 = ((float *)p[0])[i0 * 16 + i1];
-        const float v1 = rt_floorf(x0);
-        y0[i0 * 16 + i1] = v1;
-        const float *x1 = (float *)p[1] + i0 * 1536 + i1 * 96;
+        const float *x0 = (float *)p[0] + i0 * 1536 + i1 * 96;
+        const float x1 = ((float *)p[1])[i0 * 16 + i1];
         const int64_t x2 = ((int64_t *)p[2])[i0 * 16 + i1];
         RT_SIMD_SUM(s0, s1) for (int64_t i = 0; i < 96; i++) {
-            const float v2 = x1[i] - v1;
-            s0 += rt_exp_lowf(v2);
-            s1 += i == x2 ? v2 : 0.0f;
+            const float v1 = x0[i] - x1;
+            s0 += rt_exp_lowf(v1);
+            s1 += i == x2 ? v1 : 0.0f;
         }
         const uint8_t x3 = ((uint8_t *)p[3])[i0 * 16 + i1];
-        y2[i0 * 16 + i1] = x3 ? 0.0f : rt_logf(s0) - s1;
-        y1[i0 * 16 + i1] = s0;
+        y1[i0 * 16 + i1] = x3 ? 0.0f : rt_logf(s0) - s1;
+        y0[i0 * 16 + i1] = s0;
     }
 }
 
@@ -1089,21 +1087,20 @@ static void cross_entropy_predict(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
+// cross_entropy: sub exp reduce_sum log iota eq select; 64 rows of 96; x0 head, x2 labels
 static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[4];
     for (int64_t r = first; r < last; r++) {
         const int64_t i1 = r % 16, i0 = r / 16;
         float s0 = 0, s1 = 0;
-        const float x0 = ((float *)p[0])[i0 * 16 + i1];
-        const float v1 = rt_floorf(x0);
-        const float *x1 = (float *)p[1] + i0 * 1536 + i1 * 96;
+        const float *x0 = (float *)p[0] + i0 * 1536 + i1 * 96;
+        const float x1 = ((float *)p[1])[i0 * 16 + i1];
         const int64_t x2 = ((int64_t *)p[2])[i0 * 16 + i1];
         RT_SIMD_SUM(s0, s1) for (int64_t i = 0; i < 96; i++) {
-            const float v2 = x1[i] - v1;
-            s0 += rt_exp_lowf(v2);
-            s1 += i == x2 ? v2 : 0.0f;
+            const float v1 = x0[i] - x1;
+            s0 += rt_exp_lowf(v1);
+            s1 += i == x2 ? v1 : 0.0f;
         }
         const uint8_t x3 = ((uint8_t *)p[3])[i0 * 16 + i1];
         y0[i0 * 16 + i1] = x3 ? 0.0f : rt_logf(s0) - s1;
@@ -1256,51 +1253,50 @@ static void live_ranges(Rt *rt)
         LIVE(LN_OUT, 12288, 15, 16), LIVE(HEAD_OUT, 24576, 16, 29),
         LIVE(CROSS_ENTROPY_EQ, 64, 17, 23), LIVE(COUNT, 64, 17, 111),
         LIVE(CROSS_ENTROPY_SELECT, 512, 17, 18), LIVE(BAD_LABEL, 64, 18, 111),
-        LIVE(CROSS_ENTROPY_MAX, 256, 20, 21), LIVE(CROSS_ENTROPY_FLOOR, 256, 21, 23),
-        LIVE(CROSS_ENTROPY_SUM, 256, 21, 23), LIVE(CROSS_ENTROPY_SELECT_2, 256, 21, 22),
-        LIVE(LOSS, 64, 22, 111), LIVE(D_CROSS_ENTROPY_DIV, 64, 17, 23),
-        LIVE(D_HEAD_IN, 12288, 24, 28), LIVE(D_LN_BIAS, 192, 25, 95),
-        LIVE(D_LN_SUB, 12288, 26, 28), LIVE(D_LN_MUL_3, 12288, 26, 27),
-        LIVE(D_LN_WEIGHT, 192, 27, 94), LIVE(D_LN_SQRT, 256, 15, 26),
-        LIVE(D_LN_MUL, 256, 15, 26), LIVE(D_LN_MUL_4, 256, 26, 28), LIVE(D_LN_IN, 12288, 26, 29),
-        LIVE(D_HEAD_WEIGHT, 18432, 29, 96), LIVE(D_LN_MUL_2, 256, 26, 28),
-        LIVE(D_OUT_IN, 49152, 32, 34), LIVE(D_BLOCKS_IN, 49152, 33, 41),
-        LIVE(D_FC_IN, 12288, 36, 51), LIVE(D_LN2_MUL_2, 12288, 38, 39),
-        LIVE(D_LN2_MUL_3, 12288, 38, 40), LIVE(D_LN2_MUL_4, 256, 38, 40),
-        LIVE(D_LN2_IN, 12288, 38, 41), LIVE(D_LN2_MUL, 256, 38, 40),
-        LIVE(D_PROJ_IN, 12288, 43, 45), LIVE(D_QKV_CONCAT, 36864, 45, 52),
-        LIVE(D_QKV_IN, 12288, 47, 51), LIVE(D_LN1_MUL_2, 12288, 49, 50),
-        LIVE(D_LN1_MUL_3, 12288, 49, 51), LIVE(D_LN1_MUL_4, 256, 49, 51),
-        LIVE(D_LN1_IN_2, 12288, 49, 52), LIVE(D_LN1_MUL, 256, 49, 51),
-        STACK(D_LN1_IN, 24576, 28, 56), LIVE(D_WPE_WEIGHT, 3072, 54, 93),
-        LIVE(D_WTE_WEIGHT, 18432, 56, 92), LIVE(GRAD_NORM_WTE_WEIGHT, 384, 57, 58),
-        LIVE(GRAD_NORM_WTE_WEIGHT_2, 64, 58, 60), LIVE(GRAD_NORM_ADD, 64, 60, 61),
-        LIVE(GRAD_NORM_ADD_2, 64, 61, 62), LIVE(GRAD_NORM, 64, 62, 111),
-        LIVE(GRAD_NORM_HEAD_WEIGHT, 384, 63, 64), LIVE(GRAD_NORM_HEAD_WEIGHT_2, 64, 64, 65),
-        LIVE(GRAD_NORM_LN1_WEIGHT, 64, 67, 68), LIVE(GRAD_NORM_LN1_BIAS, 64, 68, 72),
-        LIVE(GRAD_NORM_QKV_WEIGHT, 576, 69, 70), LIVE(GRAD_NORM_QKV_WEIGHT_2, 64, 70, 71),
-        LIVE(GRAD_NORM_QKV_BIAS, 64, 72, 76), LIVE(GRAD_NORM_PROJ_WEIGHT, 768, 73, 74),
-        LIVE(GRAD_NORM_PROJ_WEIGHT_2, 64, 74, 75), LIVE(GRAD_NORM_PROJ_BIAS, 64, 76, 77),
-        LIVE(GRAD_NORM_LN2_WEIGHT, 64, 77, 78), LIVE(GRAD_NORM_LN2_BIAS, 64, 78, 82),
-        LIVE(GRAD_NORM_FC_WEIGHT, 768, 79, 80), LIVE(GRAD_NORM_FC_WEIGHT_2, 64, 80, 81),
-        LIVE(GRAD_NORM_FC_BIAS, 64, 82, 83), LIVE(GRAD_NORM_OUT_WEIGHT, 64, 83, 84),
-        STACK(GRAD_NORM_OUT_BIAS, 192, 66, 88), STACK(GRAD_NORM_CONCAT, 64, 86, 89),
-        LIVE(GRAD_NORM_SUM, 64, 89, 90), LIVE(ADAMW_NEG, 64, 91, 110),
-        LIVE(ADAMW_SUB, 64, 91, 110), LIVE(ADAMW_SUB_2, 64, 91, 110),
-        LIVE(ADAMW_CAST, 64, 91, 110), LIVE(ADAMW_SUB_3, 64, 91, 110),
-        LIVE(CLIP_NORM_OUT, 64, 91, 110), LIVE(WORK, 61440, 5, 5), LIVE(WORK_2, 6205440, 7, 7),
-        LIVE(WORK_3, 24576, 8, 8), LIVE(WORK_4, 73728, 10, 10), LIVE(WORK_5, 73728, 12, 12),
-        LIVE(WORK_6, 36864, 16, 16), LIVE(WORK_7, 32768, 20, 20), LIVE(WORK_8, 512, 22, 22),
-        LIVE(WORK_9, 36864, 24, 24), LIVE(WORK_10, 24576, 25, 25), LIVE(WORK_11, 24576, 27, 27),
-        LIVE(WORK_12, 24576, 29, 29), LIVE(WORK_13, 24576, 31, 31), LIVE(WORK_14, 73728, 32, 32),
-        LIVE(WORK_15, 73728, 34, 34), LIVE(WORK_16, 98304, 35, 35), LIVE(WORK_17, 73728, 36, 36),
-        LIVE(WORK_18, 24576, 37, 37), LIVE(WORK_19, 24576, 39, 39), LIVE(WORK_20, 24576, 41, 41),
-        LIVE(WORK_21, 24576, 42, 42), LIVE(WORK_22, 24576, 43, 43), LIVE(WORK_23, 24576, 44, 44),
-        LIVE(WORK_24, 6205440, 45, 45), LIVE(WORK_25, 73728, 46, 46), LIVE(WORK_26, 61440, 47, 47),
-        LIVE(WORK_27, 24576, 48, 48), LIVE(WORK_28, 24576, 50, 50), LIVE(WORK_29, 24576, 52, 52),
-        LIVE(WORK_30, 393216, 54, 54), LIVE(WORK_31, 1280, 56, 56), LIVE(WORK_32, 512, 58, 58),
-        LIVE(WORK_33, 512, 64, 64), LIVE(WORK_34, 512, 70, 70), LIVE(WORK_35, 512, 74, 74),
-        LIVE(WORK_36, 512, 80, 80), LIVE(WORK_37, 512, 89, 89),
+        LIVE(CROSS_ENTROPY_MAX, 256, 20, 23), LIVE(CROSS_ENTROPY_SUM, 256, 21, 23),
+        LIVE(CROSS_ENTROPY_SELECT_2, 256, 21, 22), LIVE(LOSS, 64, 22, 111),
+        LIVE(D_CROSS_ENTROPY_DIV, 64, 17, 23), LIVE(D_HEAD_IN, 12288, 24, 28),
+        LIVE(D_LN_BIAS, 192, 25, 95), LIVE(D_LN_SUB, 12288, 26, 28),
+        LIVE(D_LN_MUL_3, 12288, 26, 27), LIVE(D_LN_WEIGHT, 192, 27, 94),
+        LIVE(D_LN_SQRT, 256, 15, 26), LIVE(D_LN_MUL, 256, 15, 26), LIVE(D_LN_MUL_4, 256, 26, 28),
+        LIVE(D_LN_IN, 12288, 26, 29), LIVE(D_HEAD_WEIGHT, 18432, 29, 96),
+        LIVE(D_LN_MUL_2, 256, 26, 28), LIVE(D_OUT_IN, 49152, 32, 34),
+        LIVE(D_BLOCKS_IN, 49152, 33, 41), LIVE(D_FC_IN, 12288, 36, 51),
+        LIVE(D_LN2_MUL_2, 12288, 38, 39), LIVE(D_LN2_MUL_3, 12288, 38, 40),
+        LIVE(D_LN2_MUL_4, 256, 38, 40), LIVE(D_LN2_IN, 12288, 38, 41),
+        LIVE(D_LN2_MUL, 256, 38, 40), LIVE(D_PROJ_IN, 12288, 43, 45),
+        LIVE(D_QKV_CONCAT, 36864, 45, 52), LIVE(D_QKV_IN, 12288, 47, 51),
+        LIVE(D_LN1_MUL_2, 12288, 49, 50), LIVE(D_LN1_MUL_3, 12288, 49, 51),
+        LIVE(D_LN1_MUL_4, 256, 49, 51), LIVE(D_LN1_IN_2, 12288, 49, 52),
+        LIVE(D_LN1_MUL, 256, 49, 51), STACK(D_LN1_IN, 24576, 28, 56),
+        LIVE(D_WPE_WEIGHT, 3072, 54, 93), LIVE(D_WTE_WEIGHT, 18432, 56, 92),
+        LIVE(GRAD_NORM_WTE_WEIGHT, 384, 57, 58), LIVE(GRAD_NORM_WTE_WEIGHT_2, 64, 58, 60),
+        LIVE(GRAD_NORM_ADD, 64, 60, 61), LIVE(GRAD_NORM_ADD_2, 64, 61, 62),
+        LIVE(GRAD_NORM, 64, 62, 111), LIVE(GRAD_NORM_HEAD_WEIGHT, 384, 63, 64),
+        LIVE(GRAD_NORM_HEAD_WEIGHT_2, 64, 64, 65), LIVE(GRAD_NORM_LN1_WEIGHT, 64, 67, 68),
+        LIVE(GRAD_NORM_LN1_BIAS, 64, 68, 72), LIVE(GRAD_NORM_QKV_WEIGHT, 576, 69, 70),
+        LIVE(GRAD_NORM_QKV_WEIGHT_2, 64, 70, 71), LIVE(GRAD_NORM_QKV_BIAS, 64, 72, 76),
+        LIVE(GRAD_NORM_PROJ_WEIGHT, 768, 73, 74), LIVE(GRAD_NORM_PROJ_WEIGHT_2, 64, 74, 75),
+        LIVE(GRAD_NORM_PROJ_BIAS, 64, 76, 77), LIVE(GRAD_NORM_LN2_WEIGHT, 64, 77, 78),
+        LIVE(GRAD_NORM_LN2_BIAS, 64, 78, 82), LIVE(GRAD_NORM_FC_WEIGHT, 768, 79, 80),
+        LIVE(GRAD_NORM_FC_WEIGHT_2, 64, 80, 81), LIVE(GRAD_NORM_FC_BIAS, 64, 82, 83),
+        LIVE(GRAD_NORM_OUT_WEIGHT, 64, 83, 84), STACK(GRAD_NORM_OUT_BIAS, 192, 66, 88),
+        STACK(GRAD_NORM_CONCAT, 64, 86, 89), LIVE(GRAD_NORM_SUM, 64, 89, 90),
+        LIVE(ADAMW_NEG, 64, 91, 110), LIVE(ADAMW_SUB, 64, 91, 110),
+        LIVE(ADAMW_SUB_2, 64, 91, 110), LIVE(ADAMW_CAST, 64, 91, 110),
+        LIVE(ADAMW_SUB_3, 64, 91, 110), LIVE(CLIP_NORM_OUT, 64, 91, 110), LIVE(WORK, 61440, 5, 5),
+        LIVE(WORK_2, 6205440, 7, 7), LIVE(WORK_3, 24576, 8, 8), LIVE(WORK_4, 73728, 10, 10),
+        LIVE(WORK_5, 73728, 12, 12), LIVE(WORK_6, 36864, 16, 16), LIVE(WORK_7, 32768, 20, 20),
+        LIVE(WORK_8, 512, 22, 22), LIVE(WORK_9, 36864, 24, 24), LIVE(WORK_10, 24576, 25, 25),
+        LIVE(WORK_11, 24576, 27, 27), LIVE(WORK_12, 24576, 29, 29), LIVE(WORK_13, 24576, 31, 31),
+        LIVE(WORK_14, 73728, 32, 32), LIVE(WORK_15, 73728, 34, 34), LIVE(WORK_16, 98304, 35, 35),
+        LIVE(WORK_17, 73728, 36, 36), LIVE(WORK_18, 24576, 37, 37), LIVE(WORK_19, 24576, 39, 39),
+        LIVE(WORK_20, 24576, 41, 41), LIVE(WORK_21, 24576, 42, 42), LIVE(WORK_22, 24576, 43, 43),
+        LIVE(WORK_23, 24576, 44, 44), LIVE(WORK_24, 6205440, 45, 45), LIVE(WORK_25, 73728, 46, 46),
+        LIVE(WORK_26, 61440, 47, 47), LIVE(WORK_27, 24576, 48, 48), LIVE(WORK_28, 24576, 50, 50),
+        LIVE(WORK_29, 24576, 52, 52), LIVE(WORK_30, 393216, 54, 54), LIVE(WORK_31, 1280, 56, 56),
+        LIVE(WORK_32, 512, 58, 58), LIVE(WORK_33, 512, 64, 64), LIVE(WORK_34, 512, 70, 70),
+        LIVE(WORK_35, 512, 74, 74), LIVE(WORK_36, 512, 80, 80), LIVE(WORK_37, 512, 89, 89),
         {"NODE_ADD_OUT", NODE_ADD_OUT, 387072, 2, 53, .slot = 124928, .freed = 53,
             .frees_down = true}, {"D_OUT_BIAS", D_OUT_BIAS.first, 339264, 30, 110, .slot = 113088,
             .taken = 53, .takes_down = true}, {0}}, (RtLoop[]){{3, 14, 3, {0}}, {30, 53, 3, {0}},
@@ -1350,7 +1346,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
-    .identity = 0x6b4df97ca043fc16,
+    .identity = 0xc5237327dfae146b,
 };
 
 int main(int argc, char **argv)

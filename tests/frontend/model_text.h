@@ -6,8 +6,11 @@
 //     input x f32[batch,4]
 //     init w f32[2,2] 1 2 3 4            one number repeats
 //     extern w f32[4] "w.bin" 16         external data at an offset
-//     y, z = Op(a, , b) axis=1 alpha=0.5f ints=[1,2] mode='x' names=['x'] body={ … } node="name" in
-//     domain output y function domain Name(a, b) -> c { … }
+//     y, z = Op(a, , b) axis=1 alpha=0.5f ints=[1,2] mode='x' names=['x'] body={ … } in domain
+//     y = Op(x) node="name"
+//     y = Op(x) fx='aten.max.dim'        the operator of torch.export, in the node's metadata
+//     output y
+//     function domain Name(a, b) -> c { … }
 //
 // A value ref:NAME makes an attribute that refers to an attribute of the function.
 //
@@ -283,6 +286,11 @@ static Onnx__NodeProto *node(Reader *r)
             n->domain = name(r);
         else if (take(r, "node="))
             n->name = name(r);
+        else if (take(r, "fx="))
+            ADD(r, n->metadata_props, n->n_metadata_props,
+                entry(
+                    r, "pkg.torch.onnx.fx_node",
+                    arena_string(r->a, "call_function[target=torch.ops.%s](args = ())", name(r))));
         else
             ADD(r, n->attribute, n->n_attribute, attribute(r));
     }
