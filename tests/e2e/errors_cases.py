@@ -105,6 +105,12 @@ MODELS = [
         "operator Frobnicate (opset 18) is not supported\n  node 'first'\n  node 'third'\n"
         "operators.onnx: error: operator my.domain::Widget (opset 18) is not supported\n  node 'second'",
     ),
+    (
+        "operators.onnx",
+        ["--loss", "mse(y, t)", "--optimizer", "sgd"],
+        "operator Frobnicate (opset 18) is not supported\n  node 'first'\n  node 'third'\n"
+        "operators.onnx: error: operator my.domain::Widget (opset 18) is not supported\n  node 'second'",
+    ),
     ("dynamic.onnx", [], "input 'x': dim 0 ('batch') is not bound\n  say --bind batch=N or --shape x=N,…"),
     ("dynamic.onnx", ["--bind", "time=4"], "input 'x': dim 0 ('batch') is not bound\n  say --bind batch=N or --shape x=N,…"),
     ("dynamic.onnx", ["--bind", "batch=4", "--bind", "time=4"], "--bind 'time=4': the model has no dim of that name, only 'batch'"),
