@@ -8,6 +8,7 @@ The files have the form of those of nets.py, and compare.py compares trainers wi
 """
 import argparse
 import contextlib
+import math
 import os
 import sys
 import warnings
@@ -224,13 +225,58 @@ image("sequencer2d_s", 32, SGD, 4, img_size=32, layers=(1, 1, 2, 1), embed_dims=
 own(timm.models.MetaFormer, "poolformer", 64, dims=(8, 12, 16, 24), depths=(2, 2, 3, 1))
 image("repvit_m0_9", 64, SLOW, 8, embed_dim=(8, 16, 24, 32), depth=(1, 1, 2, 1))
 image("starnet_s1", 64, SLOW, 8, base_dim=8, depths=[2, 2, 2, 1])
+own(timm.models.Levit, "levit", 64, SLOW, 8, img_size=64, embed_dim=(16, 24, 32), key_dim=8, num_heads=(2, 3, 4), depth=(2, 1, 1))
+# Its table of biases is for 7 × 7 patches.
+own(timm.models.EfficientFormer, "efficientformer", 224, SLOW, 4, embed_dims=(8, 12, 16, 24), depths=(2, 1, 1, 2), num_vit=1)
+own(timm.models.EfficientViM, "efficientvim", 64, SLOW, 8, embed_dim=(16, 24, 32), depths=(1, 2, 1), state_dim=(9, 4, 1))
+
+
+# ---- flows ----
+
+
+class Coupling(nn.Module):
+    """An affine coupling layer of RealNVP (Dinh et al. 2017), and the logarithm of its determinant."""
+
+    def __init__(self, width, hidden, turns):
+        super().__init__()
+        self.turns, half = turns, width // 2
+        net = lambda *last: nn.Sequential(nn.Linear(half, hidden), nn.LeakyReLU(), nn.Linear(hidden, hidden), nn.LeakyReLU(), nn.Linear(hidden, half), *last)
+        self.scale, self.shift = net(nn.Tanh()), net()
+
+    def forward(self, x):
+        still, moved = x.chunk(2, -1)[:: -1 if self.turns else 1]
+        s = self.scale(still)
+        moved = moved * torch.exp(s) + self.shift(still)
+        return torch.cat([moved, still] if self.turns else [still, moved], -1), s.sum(-1)
+
+
+class RealNvp(nn.Module):
+    """The negative logarithm of the likelihood of each sample, beside whose labels 0 the loss is a distance."""
+
+    def __init__(self, width=8, hidden=16, layers=4):
+        super().__init__()
+        self.layers = nn.ModuleList(Coupling(width, hidden, i % 2 == 1) for i in range(layers))
+
+    def forward(self, x):
+        volume = 0
+        for layer in self.layers:
+            x, more = layer(x)
+            volume = volume + more
+        return (0.5 * (x * x + math.log(2 * math.pi)).sum(-1) - volume)[:, None]
+
+
+def real_nvp():
+    return Case(RealNvp(), lambda g: {"x": torch.randn((16, 8), generator=g)}, lambda g, x: torch.zeros((16, 1)), "mse")
+
+
+family("realnvp", SLOW, real_nvp)
 
 
 def write(name, folder):
     build, curve = FAMILIES[name]
     torch.manual_seed(0)
     # Nets are drawn anew if rounding leads them far; families are what they are.
-    nets.write_case(name, build(), Path(folder), curve, "dynamo", roundings=8)
+    nets.write_case(name, build(), Path(folder), curve, "dynamo", moves=5)
 
 
 def main():

@@ -104,7 +104,7 @@ SOFTMAX = table(
     two_axes=lambda m, x: torch.softmax(x.flatten(1), -1).view_as(x) * m.weight,
     exp_of_log=lambda m, x: torch.exp(torch.log_softmax(x, -1)) * m.weight,
     entropy=lambda m, x: x * -(torch.softmax(x, -1) * torch.log_softmax(x, -1)).sum(-1, keepdim=True),
-    maximum_of_all=lambda m, x: (lambda e: e / e.sum(-1, keepdim=True))(torch.exp(x - x.amax())) * m.weight,
+    maximum_of_all=lambda m, x: (lambda e: e / e.sum(-1, keepdim=True))(torch.exp(x - x.amax((0, 1, 2), keepdim=True))) * m.weight,
     sum_of_all=lambda m, x: (lambda e: e / e.sum())(torch.exp(x - x.amax(-1, keepdim=True))) * m.weight,
     straight_through=lambda m, x: (lambda p: (p - p.detach() + F.one_hot(p.argmax(-1), WIDTH)) * m.weight)(torch.softmax(x, -1)),
 )  # fmt: skip

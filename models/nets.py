@@ -191,7 +191,7 @@ class IllConditioned(Exception):
     pass
 
 
-def write_case(name, case, folder, curve, exporter, more=None, roundings=0):
+def write_case(name, case, folder, curve, exporter, more=None, moves=0):
     """Writes a case's files, with random weights."""
     reference.randomize(case.module)
     batches = reference.draw_smooth_batches(case)
@@ -203,7 +203,7 @@ def write_case(name, case, folder, curve, exporter, more=None, roundings=0):
     path = folder / f"{name}.onnx"
     model = export.write_model(case, batches[0][0], path, options)
     matching = reference.Matching(model, case.module, folder)
-    arrays = reference.exact_references(case, batches, matching, curve, STEPS, roundings)
+    arrays = reference.exact_references(case, batches, matching, curve, STEPS, moves)
     facts = export.facts(name, case, model, matching, options)
     for key in ("adamw", "sgd"):
         facts.pop(key)

@@ -1,6 +1,7 @@
 """PyTorch's results for a model: loss, gradients, training curves, weights."""
 import copy
 import hashlib
+from functools import partial
 
 import numpy as np
 import onnx
@@ -413,34 +414,43 @@ def results_of(case, batches, convert, steps=1, settings=None):
 
 def both_precisions(case, batches, steps=1, settings=None):
     """The results in float32 and in float64."""
-    exact = doubled if runs_in_double(case, batches[0]) else copy.deepcopy
+    exact = doubled if not case.single and runs_in_double(case, batches[0]) else copy.deepcopy
     return [results_of(case, batches, convert, steps, settings) for convert in (copy.deepcopy, exact)]
 
 
-def rounded_otherwise(seed):
-    """Copies with parameters that are up to half a unit in the last place off, as if they had been rounded otherwise."""
+def moved(seed):
+    """Copies of batches whose floats are one unit in the last place off, except whole numbers, which masks and ties are; of a
+    module whose inputs are integers, the parameters are."""
+    generator = torch.Generator().manual_seed(seed)
 
-    def convert(value):
+    def off(x):
+        up = torch.rand(x.shape, generator=generator) < 0.5
+        return torch.where(x == x.round(), x, torch.nextafter(x, torch.where(up, torch.inf, -torch.inf).to(x.dtype)))
+
+    def convert(value, has_floats):
         value = copy.deepcopy(value)
-        if isinstance(value, torch.nn.Module):
-            generator = torch.Generator().manual_seed(seed)
-            with torch.no_grad():
-                for p in value.parameters():
+        with torch.no_grad():
+            if isinstance(value, nn.Module):
+                for p in value.parameters() if not has_floats else ():
                     if p.is_floating_point():
-                        p.mul_(1 + (2 * torch.rand(p.shape, generator=generator) - 1) * 2.0**-24)
-        return value
+                        p.copy_(off(p))
+                return value
+            inputs, labels = value
+            return {name: off(x) if x.is_floating_point() else x for name, x in inputs.items()}, labels
 
     return convert
 
 
-def exact_references(case, batches, matching, settings, steps, roundings=0):
+def exact_references(case, batches, matching, settings, steps, moves=0):
     """Loss, gradients and the curve of `settings`, made in float64, and how far PyTorch's float32 is from them.
 
-    That is the largest error of 1 + `roundings` runs. One alone may be lucky, where another has an activation on the
-    other side of a kink and is a thousand times as far off.
+    That is the largest error of 1 + `moves` runs, all but the first on inputs that are one unit in the last place off. One
+    alone may be lucky, where another has an activation on the other side of a kink and is a thousand times as far off.
     """
     found, exact = both_precisions(case, batches, steps, settings)
-    runs = [found, *(results_of(case, batches, rounded_otherwise(seed), steps, settings) for seed in range(roundings))]
+    has_floats = any(x.is_floating_point() for x in batches[0][0].values())
+    shifted = [partial(moved(seed), has_floats=has_floats) for seed in range(moves)]
+    runs = [found, *(results_of(case, batches, convert, steps, settings) for convert in shifted)]
     zeros = {n: np.zeros(p.shape) for n, p in case.module.named_parameters()}
     arrays_of = lambda x: dict(matching.arrays(lambda n: {**zeros, **x["gradients"]}[n]))
     ours, theirs = [arrays_of(x) for x in runs], arrays_of(exact)

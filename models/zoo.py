@@ -16,6 +16,7 @@ class Case:
     loss: str = "cross_entropy"  # or "mse"
     write: Callable | None = None  # module -> onnx.ModelProto, for graphs that no exporter writes
     dropout: bool = False  # dropout stays live: references are statistics over seeds
+    single: bool = False  # float32's rounding is part of what it computes: references are made in float32
 
 
 class Named(nn.Module):
