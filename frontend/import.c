@@ -151,7 +151,7 @@ Graph *import_model(Import *x, Weights *w)
         return NULL;
     warn(x);
     x->g->source = NULL;
-    if (!fold(x->g, x->diag))
+    if (!fold(x->g, x->diag) || !guards_read(x->g, x->diag))
         return NULL;
     drop_unused(x);
     if (x->o->training && !x->o->only_weights)

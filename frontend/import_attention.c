@@ -98,6 +98,19 @@ static ValueId read_bias(Op *o, const Heads *a, char *letters)
     return reshape_to(o->g, arg(o, 3), &kept);
 }
 
+// The softmax over the last of five dims. A row of -inf gives 0, as in ONNX Runtime. Its scores are
+// replaced first, so that its gradient is 0, too.
+static ValueId masked_softmax(Graph *g, ValueId x)
+{
+    static const int64_t last[] = {4}, dims[] = {0, 1, 2, 3};
+    ValueId most = make_reduce_max(g, x, 1, last), zero = scalar_like(g, x, 0);
+    ValueId is_masked = make_eq(g, most, scalar_like(g, most, -INFINITY));
+
+    is_masked = make_broadcast(g, is_masked, 5, value_of(g, x)->dim, dims);
+    ValueId p = make_softmax(g, make_select(g, is_masked, zero, x), 4);
+    return make_select(g, is_masked, zero, p);
+}
+
 // Composes attention of simple nodes. The attention primitive has no soft cap, and gives no
 // gradient for a mask that is computed from parameters.
 static ValueId written_out(Op *o, const Heads *a, ValueId bias, const char *letters, bool is_causal)
@@ -126,7 +139,21 @@ static ValueId written_out(Op *o, const Heads *a, ValueId bias, const char *lett
         ValueId unseen = scalar_like(g, x, -INFINITY);
         x = make_select(g, make_le(g, column, last), x, unseen);
     }
-    return make_dot(g, make_softmax(g, x, 4), a->v, "bhgst,bhtf->bhgsf");
+    return make_dot(g, masked_softmax(g, x), a->v, "bhgst,bhtf->bhgsf");
+}
+
+// A mask as ONNX Runtime reads it: the lowest number means -inf.
+static ValueId read_numbers(Op *o, ValueId mask)
+{
+    Graph *g = o->g;
+    DType t = value_of(g, mask)->dtype;
+    double lowest = t == F16 ? -65504 : -3.38e38;  // bf16 ends at -3.39e38
+
+    if (t == BOOL)
+        return mask;
+    mask = make_cast(g, mask, F32);
+    ValueId is_lowest = make_le(g, mask, scalar_like(g, mask, lowest));
+    return make_select(g, is_lowest, scalar_like(g, mask, -INFINITY), mask);
 }
 
 static void import_attention_op(Op *o)
@@ -145,8 +172,8 @@ static void import_attention_op(Op *o)
     ValueId bias = has(o, 3) ? read_bias(o, &a, letters) : 0, y;
     if (o->failed)
         return;
-    if (bias && value_of(o->g, bias)->dtype != BOOL)
-        bias = make_cast(o->g, bias, F32);
+    if (bias)
+        bias = read_numbers(o, bias);
     if (attr_float(o, "softcap", 0) != 0 || (bias && is_learned(o->x, bias))) {
         y = written_out(o, &a, bias, letters, is_causal);
     } else {
@@ -154,7 +181,8 @@ static void import_attention_op(Op *o)
                         .bias_eq = letters,
                         .query = 3,
                         .scale = a.scale,
-                        .causal = is_causal};
+                        .causal = is_causal,
+                        .guard = 2};
         at.offset = has(o, 4) ? a.t - a.s : 0;
         y = make_attention(o->g, a.q, a.k, a.v, bias, &at);
     }

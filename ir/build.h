@@ -113,9 +113,18 @@ ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_
 //   g, s  queries: in q and y only            t  keys: in k and v only; f: in v and y only
 // Attribute query is the place in q's text of the query letter that has positions, here s. bias
 // (optional) has letters of batch, queries and t, in attribute bias_eq: f32 is added, BOOL false
-// masks. Attributes scale; causal (s sees t ≤ s + offset); offset (usually T - S); window (> 0, for
-// causal only: s sees t > s + offset - window). Outputs: y, and the log-sum-exp of each row of
-// scores, f32, with y's dims except f. A row whose scores are all masked gives 0 and -inf.
+// hides. Attributes scale; causal (s sees t ≤ s + offset); offset (usually T - S); window (> 0, for
+// causal only: s sees t > s + offset - window). These are the positional limits.
+//
+// A score outside of the limits becomes the number `outside`, or gets it added (outside_added); one
+// that a BOOL bias hides, the number `hidden` (hidden_added). 0 stands for -inf. Attribute order
+// says what comes first, an AttentionOrder. So the keys that a row doesn't see count where it sees
+// none, or where all that it sees have scores as low. A row that has no softmax, because all its
+// scores are -inf or one is NaN or inf, gives NaN. Attribute guard 1 gives 0, and 2 gives 0 where
+// all scores are -inf.
+//
+// Outputs: y, and of each row of scores the maximum and the sum of exp(score - maximum), f32, with
+// y's dims except f. The sum of a row of weights 0 is inf.
 //
 // Dropout keeps a weight, times 1 / (1 - drop), if its random number is at least `drop`. The number
 // is an element of make_random's result, whose dims are the letters of drop_eq: all of batch,
@@ -127,19 +136,28 @@ typedef struct Dropout {
     double rate;
     int64_t site, layer, micro_axis, micro_batches;
 } Dropout;
+typedef enum AttentionOrder {
+    LIMITS_LAST,   // limits apply to scores with their bias
+    LIMITS_FIRST,  // the bias applies to scores within and outside of the limits
+    MASKED_ONCE,   // a score outside of the limits that the BOOL bias hides counts as one of them
+} AttentionOrder;
 typedef struct Attention {
     const char *eq, *bias_eq;
     int query;
     double scale;
     bool causal;
     int64_t offset, window;
+    double outside, hidden;
+    bool outside_added, hidden_added;
+    AttentionOrder order;
+    int guard;
     Dropout drop;
 } Attention;
 ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, const Attention *a);
-// Inputs q k v bias seed step micro y lse dy; outputs dq dk dv; attributes of attention. There is
-// no gradient of bias: the pattern matches no bias that needs one.
+// Inputs q k v bias seed step micro y max sum dy; outputs dq dk dv; attributes of attention. There
+// is no gradient of bias: the pattern matches no bias that needs one.
 ValueId make_attention_grad(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, ValueId y,
-                            ValueId lse, ValueId dy, const Attention *a);
+                            ValueId max, ValueId sum, ValueId dy, const Attention *a);
 
 // ---- windows ---- x [n, c, spatial…]; attributes size, stride, low, high, dilation
 ValueId make_max_pool(Graph *g, ValueId x, const Window *win);  // padding counts as -inf

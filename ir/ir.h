@@ -10,7 +10,7 @@
 
 enum {
     MAX_RANK = 12,  // dims of a value, refined ones included
-    MAX_ATTRS = 13,
+    MAX_ATTRS = 19,
     MAX_FACTORS = 24,
     MAX_OUTPUTS = 4,
 };

@@ -71,7 +71,7 @@ typedef struct KernelTerm {
     int64_t by;
 } KernelTerm;
 
-enum { MAX_KERNEL_OPERANDS = 13 };
+enum { MAX_KERNEL_OPERANDS = 14 };
 
 struct Kernel {
     const KernelDef *def;  // NULL: no kernel takes operands of these dims

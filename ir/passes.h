@@ -8,8 +8,11 @@ typedef struct Graph Graph;
 
 // ---- in this order ----
 
-bool fold(Graph *g, Diag *d);      // evaluates constants, merges equal nodes, drops no-ops
+bool fold(Graph *g, Diag *d);  // evaluates constants, merges equal nodes, drops no-ops
+// Puts -inf where exporters mask the scores of guarded softmaxes by the lowest number.
+bool guards_read(Graph *g, Diag *d);
 bool patterns(Graph *g, Diag *d);  // puts attention, norms and rotary embeddings in one form each
+bool guards(Graph *g, Diag *d);    // gives 0 for rows of a guarded softmax that aren't numbers
 bool refine(Graph *g, Diag *d);    // gives values their atoms for dims, so that reshapes disappear
 bool blocks(Graph *g, Diag *d);    // labels repeated blocks
 

@@ -89,6 +89,7 @@ for set in dynamic dropout_dynamic; do
     run "accumulate, $set" tests/e2e/accumulate_test.py --models "$exports/$set"
 done
 run "depth, plans" tests/e2e/depth_test.py --plan "$exports"
+test_python=$torch run "masks" tests/e2e/masks_test.py --onnxruntime
 run "random nets" models/compare.py --models "$compared/nets"
 run "families" models/compare.py --models "$compared/families" --ranks 1 2
 echo "$passed passed, $failed failed"

@@ -206,19 +206,27 @@ void rt_top_k(Rt *rt, const RtAlong *p, void *values, void *indices, const void 
 
 // Attention: y = dropout(softmax(scale · q·k + bias)) · v. Dims: q [batch, group, s, e],
 // k [batch, t, e], v [batch, t, f], y [batch, group, s, f], with any strides and up to RT_MAX_BATCH
-// batch dims and as many group dims. lse is f32 and dense in the order of its own strides. Strides
-// of bias may be 0.
+// batch dims and as many group dims. Of each row of scores, max and sum are the maximum and
+// Σ exp(score - max), f32 and dense in the order of their own strides. Strides of bias may be 0.
 typedef struct RtStrides {
     int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], row, col;  // row: s or t; col: e, f or t
 } RtStrides;
+// Limits apply to scores with their bias, or before; or limits and a bool bias mask a score once.
+typedef enum RtMaskOrder { RT_LIMITS_LAST, RT_LIMITS_FIRST, RT_MASKED_ONCE } RtMaskOrder;
 typedef struct RtAttention {
     int n_batch, n_group;
     int64_t batch[RT_MAX_BATCH], group[RT_MAX_BATCH], s, t, e, f;
-    RtStrides q, k, v, y, lse, bias, drop, dy, dq, dk, dv;  // gradients: for rt_attention_grad only
+    RtStrides q, k, v, y, max, sum, bias, drop, dy, dq, dk, dv;  // gradients: for rt_attention_grad
     bool has_bias, bool_bias, causal, drops;
     // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
     int64_t offset, window;
     float scale;
+    // The number of scores outside of the limits of `causal`, and of those that a bool bias hides:
+    // it takes the score's place, or is added to it. 0 stands for -inf.
+    float outside, hidden;
+    bool outside_added, hidden_added;
+    int order;  // RtMaskOrder
+    int guard;  // a row has weights 0: 1: if it has no softmax; 2: if all its scores are -inf
     // drops: a weight is kept, times 1 / (1 - rate), if rt_uniform(seed, step, site, layer, i) is
     // at least rate. i is drop_at + micro · micro_step for the first score, and moves by the
     // strides `drop`.
@@ -226,13 +234,13 @@ typedef struct RtAttention {
     int64_t site, layer, micro_step, drop_at;
 } RtAttention;
 // seed, step, micro: i64 scalars; all NULL without dropout.
-void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
-                  const void *v, const void *bias, const void *seed, const void *step,
-                  const void *micro);
+void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, const void *q,
+                  const void *k, const void *v, const void *bias, const void *seed,
+                  const void *step, const void *micro);
 void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
                        const void *k, const void *v, const void *bias, const void *seed,
-                       const void *step, const void *micro, const void *y, const void *lse,
-                       const void *dy);
+                       const void *step, const void *micro, const void *y, const void *max,
+                       const void *sum, const void *dy);
 
 // ---- workspace: bytes of Rt.workspace that a kernel may use, planned by the compiler ----
 // Sets the workspace of the next call. A call that rt_start starts uses it until the call has

@@ -1,5 +1,6 @@
 // Attention and its gradient: the roles of dims, checks, and the scores of one row.
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "runtime/rt_philox.h"
 
 enum { EQ, BIAS_EQ, QUERY, SCALE, CAUSAL, OFFSET, WINDOW, DROP, DROP_EQ, SITE, LAYER };
-enum { MICRO_AXIS = LAYER + 1, MICROS };
+enum { MICRO_AXIS = LAYER + 1, MICROS, OUTSIDE, OUTSIDE_ADDED, HIDDEN, HIDDEN_ADDED, ORDER, GUARD };
 enum { BIAS = 3, SEED, STEP, MICRO };
 
 static_assert((int)SITE == (int)ATTENTION_SITE, "the order of ATTENTION_ATTRS");
@@ -52,6 +53,12 @@ Attention attention_options(const Node *n)
         .causal = a[CAUSAL].i,
         .offset = a[OFFSET].i,
         .window = a[WINDOW].i,
+        .outside = a[OUTSIDE].f,
+        .hidden = a[HIDDEN].f,
+        .outside_added = a[OUTSIDE_ADDED].i,
+        .hidden_added = a[HIDDEN_ADDED].i,
+        .guard = (int)a[GUARD].i,
+        .order = (AttentionOrder)a[ORDER].i,
         .drop = {n->in[SEED], n->in[STEP], n->in[MICRO], a[DROP_EQ].s, a[DROP].f, a[SITE].i,
                  a[LAYER].i, a[MICRO_AXIS].i, a[MICROS].i},
     };
@@ -141,6 +148,40 @@ static bool check_drop(const Graph *g, const Node *n, const AttentionDims *a, co
     return true;
 }
 
+// Checks a mask's number; `is_used`: are there scores that it masks?
+static bool check_mask(const Graph *g, const Node *n, int number, int added, bool is_used, Diag *d)
+{
+    const char *name = n->op->attrs[number].name;
+    double x = n->attr[number].f;
+
+    if (!(x <= 0 && x >= -DBL_MAX))
+        return node_error(g, n, d, "%s=%g is not a finite number below 0, or 0 for -inf", name, x);
+    if ((x != 0 && !is_used) || (x == 0 && n->attr[added].i))
+        return node_error(g, n, d, "%s without %s", x ? name : n->op->attrs[added].name,
+                          x ? "scores that it masks" : name);
+    return true;
+}
+
+static bool check_masks(const Graph *g, const Node *n, Diag *d)
+{
+    const Attr *a = n->attr;
+    bool hides = n->in[BIAS] && in(g, n, BIAS)->dtype == BOOL, is_causal = a[CAUSAL].i;
+
+    if (!check_mask(g, n, OUTSIDE, OUTSIDE_ADDED, is_causal, d) ||
+        !check_mask(g, n, HIDDEN, HIDDEN_ADDED, hides, d))
+        return false;
+    if (a[ORDER].i < LIMITS_LAST || a[ORDER].i > MASKED_ONCE ||
+        (a[ORDER].i && !(is_causal && n->in[BIAS])))
+        return node_error(g, n, d, "order=%" PRId64 " is none of limits and a bias", a[ORDER].i);
+    if (a[GUARD].i < 0 || a[GUARD].i > 2)
+        return node_error(g, n, d, "guard=%" PRId64 " is none of 0 to 2", a[GUARD].i);
+    if (a[ORDER].i == MASKED_ONCE &&
+        (!hides || a[OUTSIDE].f != a[HIDDEN].f || !a[OUTSIDE_ADDED].i != !a[HIDDEN_ADDED].i))
+        return node_error(g, n, d, "order=%d needs limits and a bool bias that mask alike",
+                          MASKED_ONCE);
+    return true;
+}
+
 static bool check_numbers(const Graph *g, const Node *n, Diag *d)
 {
     const int64_t most = (int64_t)1 << 48;
@@ -152,7 +193,7 @@ static bool check_numbers(const Graph *g, const Node *n, Diag *d)
         return node_error(g, n, d, "offset or window is out of range");
     if (a[WINDOW].i && !a[CAUSAL].i)
         return node_error(g, n, d, "a window needs causal=1");
-    return true;
+    return check_masks(g, n, d);
 }
 
 bool infer_attention(const Graph *g, const Node *n, AttentionDims *a, int64_t *size, Diag *d)
@@ -218,6 +259,7 @@ AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena 
     r.count = r.size[(int)*r.dims.keys];
     r.p = arena_array(a, double, r.count);
     r.keep = arena_array(a, double, r.count);
+    r.is_set = arena_array(a, bool, r.count);
     node_rule(g, n, a, &rule);
     for (int i = 0; i < rule.n_factors; i++) {
         r.offset[(int)rule.letter[i]] = p ? p->offset[i] : 0;
@@ -226,25 +268,55 @@ AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena 
     return r;
 }
 
-// The score of query row r->at and its key, rounded to the operands' dtype as in the kernels: a
-// bias that is too small beside its score has no effect.
-static double score(AttentionRow *r, const Tensor *x, bool has_bias)
+// A score and whether a mask's number took its place. Scores are rounded to the operands' dtype as
+// in the kernels: a score that is too small beside a number added to it has no effect.
+typedef struct Score {
+    DType type;
+    double s;
+    bool is_set;
+} Score;
+
+static void add(Score *x, double number) { x->s = round_float(x->type, x->s + number); }
+
+static void mask(Score *x, double number, bool is_added)
+{
+    if (is_added) {
+        add(x, number);
+        return;
+    }
+    x->s = number == 0 ? -INFINITY : round_float(x->type, number);
+    x->is_set = true;
+}
+
+static bool is_outside(const AttentionRow *r)
 {
     const Attention *o = &r->options;
     int query = r->dims.query;
     int64_t t = r->at[(int)*r->dims.keys], last = r->at[query] + r->offset[query] + o->offset;
 
-    if (o->causal && (t > last || (o->window && t <= last - o->window)))
-        return -INFINITY;
+    return o->causal && (t > last || (o->window && t <= last - o->window));
+}
+
+// The score of query row r->at and its key.
+static Score score(AttentionRow *r, const Tensor *x, bool has_bias)
+{
+    const Attention *o = &r->options;
+    Score s = {.type = x[0].dtype};
+    int64_t at = has_bias ? letters_at(r->at, r->dims.bias, &x[BIAS]) : 0;
+    bool outside = is_outside(r), hidden = has_bias && !x[BIAS].f && !x[BIAS].i[at];
     double product = letters_dot(r->at, r->dims.inner, r->size, r->dims.eq.dims[0], &x[0],
                                  r->dims.eq.dims[1], &x[1]);
-    double s = round_float(x[0].dtype, o->scale * product);
-    if (!has_bias)
-        return s;
-    int64_t at = letters_at(r->at, r->dims.bias, &x[BIAS]);
-    if (x[BIAS].f)
-        return round_float(x[0].dtype, s + x[BIAS].f[at]);
-    return x[BIAS].i[at] ? s : -INFINITY;
+
+    s.s = round_float(s.type, o->scale * product);
+    if (outside && o->order == LIMITS_FIRST)
+        mask(&s, o->outside, o->outside_added);
+    if (hidden)
+        mask(&s, o->hidden, o->hidden_added);
+    else if (has_bias && x[BIAS].f)
+        add(&s, x[BIAS].f[at]);
+    if (outside && (o->order == LIMITS_LAST || (o->order == MASKED_ONCE && !hidden)))
+        mask(&s, o->outside, o->outside_added);
+    return s;
 }
 
 // Dropout's factor of a score's weight. In the index of the random number, the micro-batch is one
@@ -271,7 +343,9 @@ void attention_scores(AttentionRow *r, const Node *n, const Tensor *x)
 {
     for (int64_t t = 0; t < r->count; t++) {
         r->at[(int)*r->dims.keys] = t;
-        r->p[t] = score(r, x, n->in[BIAS] != 0);
+        Score s = score(r, x, n->in[BIAS] != 0);
+        r->p[t] = s.s;
+        r->is_set[t] = s.is_set;
         r->keep[t] = kept(r, x);
     }
 }

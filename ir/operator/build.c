@@ -222,6 +222,12 @@ static void put_attention(Attr *attr, const Attention *a)
     attr[10] = (Attr){.i = a->drop.layer};
     attr[11] = (Attr){.i = a->drop.seed ? a->drop.micro_axis : -1};
     attr[12] = (Attr){.i = a->drop.seed ? a->drop.micro_batches : 1};
+    attr[13] = (Attr){.f = a->outside};
+    attr[14] = (Attr){.i = a->outside_added};
+    attr[15] = (Attr){.f = a->hidden};
+    attr[16] = (Attr){.i = a->hidden_added};
+    attr[17] = (Attr){.i = a->order};
+    attr[18] = (Attr){.i = a->guard};
 }
 
 ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, const Attention *a)
@@ -235,14 +241,15 @@ ValueId make_attention(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, 
 }
 
 ValueId make_attention_grad(Graph *g, ValueId q, ValueId k, ValueId v, ValueId bias, ValueId y,
-                            ValueId lse, ValueId dy, const Attention *a)
+                            ValueId max, ValueId sum, ValueId dy, const Attention *a)
 {
     const Dropout *d = &a->drop;
     Attr attr[MAX_ATTRS];
 
     put_attention(attr, a);
-    return graph_node(g, &op_attention_grad, 10,
-                      (ValueId[]){q, k, v, bias, d->seed, d->step, d->micro, y, lse, dy}, attr);
+    return graph_node(g, &op_attention_grad, 11,
+                      (ValueId[]){q, k, v, bias, d->seed, d->step, d->micro, y, max, sum, dy},
+                      attr);
 }
 
 // ---- windows ----

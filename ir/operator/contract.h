@@ -51,6 +51,8 @@ void letters_add(int64_t *index, const char *letters, const int64_t *size, doubl
             {"window", ATTR_INT}, {"drop", ATTR_FLOAT}, {"drop_eq", ATTR_TEXT},                    \
             {"site", ATTR_INT}, {"layer", ATTR_INT, .is_affine = true},                            \
             {"micro_axis", ATTR_INT, .missing = -1}, {"micro", ATTR_INT, .missing = 1},            \
+            {"outside", ATTR_FLOAT}, {"outside_added", ATTR_INT}, {"hidden", ATTR_FLOAT},          \
+            {"hidden_added", ATTR_INT}, {"order", ATTR_INT}, {"guard", ATTR_INT},                  \
     }
 enum { ATTENTION_SITE = 9, ATTENTION_LAYER };  // indices of attributes
 
@@ -59,7 +61,7 @@ Attention attention_options(const Node *n);
 typedef struct AttentionDims {
     Equation eq;  // q, k, v, y
     char bias[MAX_RANK + 1], drop[MAX_RANK + 1];
-    char rows[MAX_RANK + 1];  // batch and query dims in y's order: the dims of lse
+    char rows[MAX_RANK + 1];  // batch and query dims in y's order: the dims of max and sum
     char queries[MAX_RANK + 1], keys[MAX_RANK + 1], inner[MAX_RANK + 1], values[MAX_RANK + 1];
     char query;  // the letter of `queries` that has positions
 } AttentionDims;
@@ -73,14 +75,15 @@ double work_attention(const Graph *g, const Node *n, int inner, int values);
 #define ATTENTION_NO_SPLIT                                                                         \
     "keys, because a row's weights sum to 1; head dims, because scores are sums"
 
-// One row of scores. attention_scores sets `p` to the scores of the row at `at`, -inf if masked,
-// and `keep` to dropout's factors of their weights.
+// One row of scores. attention_scores sets `p` to the scores of the row at `at`, `is_set` where a
+// mask's number took a score's place, and `keep` to dropout's factors of their weights.
 typedef struct AttentionRow {
     AttentionDims dims;
     Attention options;
     int64_t at[N_LETTERS], size[N_LETTERS], count;
     int64_t offset[N_LETTERS], whole[N_LETTERS];  // the shard's place, see Place, by letter
     double *p, *keep;
+    bool *is_set;
 } AttentionRow;
 AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena *a,
                            const Tensor *x);

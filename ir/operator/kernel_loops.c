@@ -1,5 +1,6 @@
 // The kernel calls of dot and attention: turns their dims into loops with a stride per operand,
 // which become the kernels' parameters.
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,13 +256,13 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
 
 // The operands of attention and of its gradient. The scalar seed gives its place to the random
 // numbers, as if they were a tensor in memory: a kernel computes their index as an element's place.
-enum { Q, K, V, BIAS, DROP, STEP, MICRO, OUT, LSE, D_OUT, D_Q, D_K, D_V };
+enum { Q, K, V, BIAS, DROP, STEP, MICRO, OUT, MAX, SUM, D_OUT, D_Q, D_K, D_V };
 
 // The strides of an operand in the kernel's parameters; NULL: it is a scalar.
 static RtStrides *strides_of(RtAttention *p, int operand)
 {
-    RtStrides *const of[] = {&p->q, &p->k,   &p->v,  &p->bias, &p->drop, NULL,  NULL,
-                             &p->y, &p->lse, &p->dy, &p->dq,   &p->dk,   &p->dv};
+    RtStrides *const of[] = {&p->q, &p->k,   &p->v,   &p->bias, &p->drop, NULL,   NULL,
+                             &p->y, &p->max, &p->sum, &p->dy,   &p->dq,   &p->dk, &p->dv};
 
     return of[operand];
 }
@@ -291,9 +292,9 @@ static int64_t drop_strides(const AttentionDims *a, const Dropout *d, const int6
 static Operands attention_operands(const Graph *g, const Node *n, const AttentionDims *a,
                                    const int64_t (*stride)[MAX_RANK])
 {
-    const char *dims[] = {a->eq.dims[0], a->eq.dims[1], a->eq.dims[2], a->bias, NULL,
-                          NULL,          NULL,          a->eq.dims[3], a->rows, a->eq.dims[3],
-                          a->eq.dims[0], a->eq.dims[1], a->eq.dims[2]};
+    const char *dims[] = {a->eq.dims[0], a->eq.dims[1], a->eq.dims[2], a->bias,      NULL,
+                          NULL,          NULL,          a->eq.dims[3], a->rows,      a->rows,
+                          a->eq.dims[3], a->eq.dims[0], a->eq.dims[1], a->eq.dims[2]};
     Operands o = {.n = n->n_in + n->n_out};
 
     for (int i = 0; i < o.n; i++) {
@@ -356,6 +357,14 @@ static void set_begin(const Rule *r, const AttentionDims *a, const Attention *o,
         kernel_add_shard(k, offsetof(RtAttention, drop_at), factor_of(r, a->drop[i]), drop[i]);
 }
 
+// A mask's number in f32; 0 stands for -inf.
+static float mask_number(double x)
+{
+    float number = (float)x;
+
+    return number < -FLT_MAX ? 0 : number;
+}
+
 static void set_options(const Graph *g, const Node *n, const Attention *a, int64_t micro, Kernel *k)
 {
     RtAttention *p = &k->params.attention;
@@ -365,6 +374,12 @@ static void set_options(const Graph *g, const Node *n, const Attention *a, int64
     p->causal = a->causal;
     p->window = a->window;
     p->scale = (float)a->scale;
+    p->outside = mask_number(a->outside);
+    p->hidden = mask_number(a->hidden);
+    p->outside_added = a->outside_added && p->outside != 0;
+    p->hidden_added = a->hidden_added && p->hidden != 0;
+    p->order = (int)a->order;
+    p->guard = a->guard;
     if (!a->drop.seed)
         return;
     p->drops = true;

@@ -20,7 +20,8 @@ static bool attention_infer(Graph *g, Node *n, Diag *d)
     if (!infer_set(g, n, 0, t, (int)strlen(a.eq.dims[3]), dim, d))
         return false;
     letters_dims(a.rows, size, dim);
-    return infer_set(g, n, 1, t == F64 ? F64 : F32, (int)strlen(a.rows), dim, d);
+    return infer_set(g, n, 1, t == F64 ? F64 : F32, (int)strlen(a.rows), dim, d) &&
+           infer_set(g, n, 2, t == F64 ? F64 : F32, (int)strlen(a.rows), dim, d);
 }
 
 static void attention_rule(const Graph *g, const Node *n, Rule *r)
@@ -30,7 +31,7 @@ static void attention_rule(const Graph *g, const Node *n, Rule *r)
 
     attention_read(n, &a);
     const char *q = a.eq.dims[0], *k = a.eq.dims[1], *v = a.eq.dims[2], *y = a.eq.dims[3];
-    snprintf(text, sizeof text, "%s,%s,%s,%s,,,->%s,%s", q, k, v, a.bias, y, a.rows);
+    snprintf(text, sizeof text, "%s,%s,%s,%s,,,->%s,%s,%s", q, k, v, a.bias, y, a.rows, a.rows);
     rule_attention(g, n, text, r);
 }
 
@@ -39,31 +40,38 @@ static void attention_grad(Graph *g, const Node *n, const ValueId *dy, const boo
 {
     Attention options = attention_options(n);
 
-    if (dy[1] || want[BIAS]) {
-        node_error(g, n, g->diag, "%s has no gradient", dy[1] ? "the log-sum-exp" : "the bias");
+    if (dy[1] || dy[2] || want[BIAS]) {
+        const char *what = dy[1] ? "the maximum" : dy[2] ? "the sum" : "the bias";
+        node_error(g, n, g->diag, "%s has no gradient", what);
         return;
     }
     ValueId dq = make_attention_grad(g, n->in[0], n->in[1], n->in[2], n->in[3], n->out[0],
-                                     n->out[1], dy[0], &options);
+                                     n->out[1], n->out[2], dy[0], &options);
     for (int i = 0; i < 3; i++)
         dx[i] = graph_output_of(g, dq, i);
 }
 
-// Replaces a row of scores by its weights and returns its log-sum-exp. A row that is all masked
-// gets zeros and -inf.
-static double softmax(double *p, int64_t count)
+// The maximum of a row of scores and the sum of exp(score - maximum).
+typedef struct RowSum {
+    double max, sum;
+} RowSum;
+
+// Replaces a row of scores by its weights. Without keys there are none, as with a guard.
+static RowSum softmax(double *p, int64_t count, int guard)
 {
-    double most = -INFINITY, sum = 0;
+    RowSum r = {.max = -INFINITY};
 
     for (int64_t t = 0; t < count; t++)
-        most = p[t] > most ? p[t] : most;
+        r.max = p[t] > r.max || isnan(p[t]) ? p[t] : r.max;
     for (int64_t t = 0; t < count; t++) {
-        p[t] = most == -INFINITY ? 0 : exp(p[t] - most);
-        sum += p[t];
+        p[t] = exp(p[t] - r.max);
+        r.sum += p[t];
     }
+    if (count == 0 || (isnan(r.sum) && (guard == 1 || (guard == 2 && r.max == -INFINITY))))
+        r.sum = INFINITY;
     for (int64_t t = 0; t < count; t++)
-        p[t] = sum > 0 ? p[t] / sum : 0;
-    return most + log(sum);
+        p[t] = isinf(r.sum) ? 0 : p[t] / r.sum;
+    return r;
 }
 
 static void attention_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
@@ -78,7 +86,9 @@ static void attention_eval(const Graph *g, const Node *n, const Place *p, const 
     for (bool row = letters_begin(r.at, rows, r.size); row;
          row = letters_next(r.at, rows, r.size)) {
         attention_scores(&r, n, x);
-        y[1].f[letters_at(r.at, rows, &y[1])] = softmax(r.p, r.count);
+        RowSum of = softmax(r.p, r.count, r.options.guard);
+        y[1].f[letters_at(r.at, rows, &y[1])] = of.max;
+        y[2].f[letters_at(r.at, rows, &y[2])] = of.sum;
         for (bool f = letters_begin(r.at, values, r.size); f;
              f = letters_next(r.at, values, r.size)) {
             double sum = 0;
@@ -166,7 +176,7 @@ const OpDef op_attention = {
     .name = "attention",
     .n_in = 7,
     .n_optional = 4,
-    .n_out = 2,
+    .n_out = 3,
     .attrs = ATTENTION_ATTRS,
     .infer = attention_infer,
     .rule = attention_rule,
@@ -180,7 +190,7 @@ const OpDef op_attention = {
     .is_attention = true,
     .work = attention_work,
     .no_grad_in = 1 << BIAS,
-    .no_grad_out = 1 << 1,
-    .no_grad = "of the bias and of the log-sum-exp: the pattern leaves such biases alone",
+    .no_grad_out = 1 << 1 | 1 << 2,
+    .no_grad = "of the bias, the maximum and the sum: the pattern leaves such biases alone",
     .no_split = ATTENTION_NO_SPLIT,
 };

@@ -1,16 +1,16 @@
 // attention_grad: the gradients of attention's q, k and v. Computes the weights again from the
-// scores and the rows' log-sum-exp, as in FlashAttention (Dao et al. 2022), algorithm 4.
+// scores and the rows' maxima and sums, as in FlashAttention (Dao et al. 2022), algorithm 4.
 #include <math.h>
 #include <string.h>
 
 #include "ir/operator/contract.h"
 
-enum { Q, K, V, BIAS, Y = 7, LSE, DY };
+enum { Q, K, V, BIAS, Y = 7, MAX, SUM, DY };
 
 static bool like(const Graph *g, const Node *n, int i, DType t, const char *dims,
                  const int64_t *size, Diag *d)
 {
-    static const char *const name[] = {[Y] = "y", [LSE] = "lse", [DY] = "dy"};
+    static const char *const name[] = {[Y] = "y", [MAX] = "max", [SUM] = "sum", [DY] = "dy"};
     Value want = {.dtype = t, .rank = (int)strlen(dims)};
 
     letters_dims(dims, size, want.dim);
@@ -29,7 +29,8 @@ static bool attention_grad_infer(Graph *g, Node *n, Diag *d)
     if (!infer_attention(g, n, &a, size, d))
         return false;
     if (!like(g, n, Y, t, a.eq.dims[3], size, d) || !like(g, n, DY, t, a.eq.dims[3], size, d) ||
-        !like(g, n, LSE, t == F64 ? F64 : F32, a.rows, size, d))
+        !like(g, n, MAX, t == F64 ? F64 : F32, a.rows, size, d) ||
+        !like(g, n, SUM, t == F64 ? F64 : F32, a.rows, size, d))
         return false;
     for (int i = 0; i < 3; i++)
         if (!infer_set(g, n, i, t, in(g, n, i)->rank, in(g, n, i)->dim, d))
@@ -45,30 +46,31 @@ static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
 
     attention_read(n, &a);
     const char *q = a.eq.dims[0], *k = a.eq.dims[1], *v = a.eq.dims[2], *y = a.eq.dims[3];
-    snprintf(text, sizeof text, "%s,%s,%s,%s,,,,%s,%s,%s->%s,%s,%s", q, k, v, a.bias, y, a.rows, y,
-             q, k, v);
+    snprintf(text, sizeof text, "%s,%s,%s,%s,,,,%s,%s,%s,%s->%s,%s,%s", q, k, v, a.bias, y, a.rows,
+             a.rows, y, q, k, v);
     rule_attention(g, n, text, r);
     for (const char *s = a.queries; *s; s++)
         rule_kind(r, *s, FACTOR_SUM);
     r->single = 1 << DY;
 }
 
-// Adds the gradients of one row: p = exp(score - lse), dp = keep dy·v, ds = p (dp - dy·y);
+// Adds the gradients of one row: p = exp(score - max) / sum, dp = keep dy·v, ds = p (dp - dy·y);
 // dv += p keep dy, dq += ds k, dk += ds q. The sum of p dp over the keys is dy·y, with dropout too
-// (appendix B.4).
+// (appendix B.4). A score whose place a mask's number took has no gradient.
 static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
 {
     const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
     const char *dy = r->dims.eq.dims[3], *inner = r->dims.inner, *values = r->dims.values;
-    double lse = x[LSE].f[letters_at(r->at, r->dims.rows, &x[LSE])];
+    double max = x[MAX].f[letters_at(r->at, r->dims.rows, &x[MAX])];
+    double sum = x[SUM].f[letters_at(r->at, r->dims.rows, &x[SUM])];
     int64_t *at = r->at, *size = r->size, *t = &at[(int)*r->dims.keys];
 
     attention_scores(r, n, x);
     double delta = letters_dot(at, values, size, dy, &x[DY], dy, &x[Y]);
     for (*t = 0; *t < r->count; ++*t) {
-        double p = r->p[*t] == -INFINITY ? 0 : exp(r->p[*t] - lse), keep = r->keep[*t];
+        double p = isinf(sum) ? 0 : exp(r->p[*t] - max) / sum, keep = r->keep[*t];
         double dp = letters_dot(at, values, size, dy, &x[DY], dv, &x[V]);
-        double ds = r->options.scale * p * (keep * dp - delta);
+        double ds = r->is_set[*t] ? 0 : r->options.scale * p * (keep * dp - delta);
 
         letters_add(at, values, size, p * keep, dy, &x[DY], dv, &y[V]);
         letters_add(at, inner, size, ds, dk, &x[K], dq, &y[Q]);
@@ -97,7 +99,7 @@ static double attention_grad_work(const Graph *g, const Node *n)
 
 const OpDef op_attention_grad = {
     .name = "attention_grad",
-    .n_in = 10,
+    .n_in = 11,
     .n_optional = 4,
     .optional_at = BIAS,
     .n_out = 3,

@@ -5,8 +5,7 @@
 //
 // Reshapes, transposes and broadcasts may be anywhere. The scale may be on q, on k, on both as √s,
 // or on the product. Masks are added or selected. The guard select(is_nan(p), 0, p) of newer
-// exporters is dropped: attention gives 0 for a row whose scores are all masked. (For a row that is
-// masked by a large finite number instead of -inf, the file means the mean of v.)
+// exporters becomes an attribute: a row whose scores are all masked gives 0.
 //
 // Nothing matches if the probabilities or the scores have other readers, or if a mask depends on a
 // parameter, which would need a gradient.
@@ -16,75 +15,7 @@
 #include "ir/operator/contract.h"
 #include "ir/patterns/attention.h"
 
-// ---- softmax ----
-
-// Is v the quotient *e / *sum, where *spread is the broadcast sum, or as in make_softmax the
-// broadcast 1 / *sum that multiplies *e?
-static bool quotient_of(const Match *m, ValueId v, const Node **e, ValueId *spread, ValueId *sum)
-{
-    const Node *n = made_by(m, v, &op_div), *part;
-    bool is_div = n;
-
-    if (!n && !(n = made_by(m, v, &op_mul)))
-        return false;
-    int at = !is_div && made_by(m, n->in[1], &op_exp);
-    *e = made_by(m, n->in[at], &op_exp);
-    *spread = n->in[!at];
-    const Node *broadcast = made_by(m, *spread, &op_broadcast);
-    if (!*e || !broadcast)
-        return false;
-    *sum = broadcast->in[0];
-    if (is_div)
-        return true;
-    if (!(part = made_by(m, *sum, &op_div)) || !is_number(m, part->in[0], 1) || m->uses[*sum] != 1)
-        return false;
-    *sum = part->in[1];
-    return true;
-}
-
-// Is v = exp(x - max x) / Σ exp(x - max x), with the maximum perhaps rounded down? Then sets *x and
-// *axis. The gradient through the maximum is 0, so stops are looked through there.
-static bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis)
-{
-    const Node *e, *low, *spread;
-    const Attr *sum_axes, *max_axes;
-    ValueId divisor, sum, parts, max, largest, of;
-
-    if (!quotient_of(m, v, &e, &divisor, &sum) ||
-        !is_reduced(m, sum, &op_reduce_sum, &of, &sum_axes) || of != e->out[0] ||
-        !is_spread(m, divisor, sum_axes, &parts))
-        return false;
-    if (!(low = made_by(m, e->in[0], &op_sub)))
-        return false;
-    if (!(spread = made_by(m, low->in[1], &op_broadcast)))
-        return false;
-    const Node *floor = made_by(m, without_stop(m, spread->in[0]), &op_floor);
-    largest = without_stop(m, floor ? floor->in[0] : spread->in[0]);
-    if (!is_reduced(m, largest, &op_reduce_max, &of, &max_axes) ||
-        without_stop(m, of) != low->in[0] || !is_spread(m, low->in[1], max_axes, &max))
-        return false;
-    if (sum_axes->n != 1 || !same_axes(sum_axes, max_axes))
-        return false;
-    *x = low->in[0];
-    *axis = (int)sum_axes->v[0];
-    // Other readers of the inner values would keep them alive.
-    return m->uses[*x] == 2 && m->uses[low->out[0]] == 1 && m->uses[e->out[0]] == 2 &&
-           m->uses[sum] == 1 && m->uses[max] == 1 && m->uses[largest] == 1 &&
-           m->uses[divisor] == 1 && m->uses[low->in[1]] == 1;
-}
-
-// Returns p if v = select(is_nan(p), 0, p), else v.
-static ValueId without_guard(const Match *m, ValueId v)
-{
-    const Node *n = made_by(m, v, &op_select), *is_nan;
-
-    if (!n || !(is_nan = made_by(m, n->in[0], &op_is_nan)))
-        return v;
-    ValueId p = n->in[2];
-    bool is_guard = is_nan->in[0] == p && is_number(m, n->in[1], 0) && m->uses[p] == 2 &&
-                    m->uses[n->in[0]] == 1;
-    return is_guard ? p : v;
-}
+// ---- dropout ----
 
 enum { SITE = 1, LAYER, MICRO_AXIS, MICRO };  // indices of attributes of random
 
@@ -154,6 +85,12 @@ static bool has_product(const Match *m, ValueId v, int depth)
 
 enum { MOST_STEPS = 8 };
 
+// A number that the scale multiplies.
+static double scaled(const Found *f, const Node *n, double number)
+{
+    return round_float(out(f->m->g, n)->dtype, f->scale * number);
+}
+
 // Moves f->inside by one node towards the product. False if the node doesn't fit.
 static bool step(Found *f)
 {
@@ -166,13 +103,13 @@ static bool step(Found *f)
     if (n->op == &op_add) {
         int scores = has_product(m, n->in[0], MOST_STEPS) ? 0 : 1;
         // A scale after the mask would scale the mask too.
-        return f->scale == 1 && add_mask(f, n->in[1 - scores], false, false) &&
-               go_to(f, n->in[scores]);
+        return f->scale == 1 && add_mask(f, n->in[1 - scores]) && go_to(f, n->in[scores]);
     }
     if (n->op == &op_select) {
-        int scores = masks(m, n->in[1]) ? 2 : 1;
-        return masks(m, n->in[3 - scores]) && f->scale > 0 &&
-               add_mask(f, n->in[0], true, scores == 2) && go_to(f, n->in[scores]);
+        int scores = masks(m, n->in[1], &number) ? 2 : 1;
+        return masks(m, n->in[3 - scores], &number) && f->scale > 0 &&
+               add_selected(f, n->in[0], scaled(f, n, number), scores == 2) &&
+               go_to(f, n->in[scores]);
     }
     if (made_with_number(m, f->inside, &op_mul, &x, &number)) {
         f->scale *= number;
@@ -266,6 +203,7 @@ static bool read_product(Found *f, const Node *n, int p, int32_t *y)
     ValueId dropped = probabilities.base;
     ValueId guarded = without_dropout(f, dropped, probabilities.base_dim);
     ValueId base = without_guard(f->m, guarded);
+    f->guard = base != guarded;
     if (f->m->uses[dropped] != 1 || !softmax_of(f->m, base, &x, &axis) ||
         (base == guarded && f->m->uses[base] != 1) || f->m->uses[guarded] != 1)
         return false;

@@ -1,4 +1,5 @@
 // Builds the attention node of the pattern: operands over atoms, their letters, and the attributes.
+#include <math.h>
 #include <string.h>
 
 #include "ir/patterns/attention.h"
@@ -91,6 +92,12 @@ static bool name_letters(Found *f, Letters *l, int32_t query)
     return n_inner && n_value;
 }
 
+static void set_number(const Masking *m, double *number, bool *is_added)
+{
+    *number = m->number == -INFINITY ? 0 : m->number;
+    *is_added = m->is_added;
+}
+
 // Turns the limits of t - s into causal, offset and window. False if all keys would be masked.
 static bool set_limits(Found *f, int32_t query, Attention *a)
 {
@@ -102,6 +109,8 @@ static bool set_limits(Found *f, int32_t query, Attention *a)
     a->causal = true;
     a->offset = is_causal ? f->high : n_t - 1;
     a->window = has_window ? a->offset + 1 - f->low : 0;
+    set_number(&f->limits, &a->outside, &a->outside_added);
+    a->order = order_of(f);
     return !has_window || a->window > 0;
 }
 
@@ -149,7 +158,7 @@ static bool build_operand(Found *f, const View *w, Operand *o)
     return o->v != 0;
 }
 
-static bool build_bias(Found *f, Letters *l, Operand *bias)
+static bool build_bias(Found *f, Letters *l, Operand *bias, Attention *a)
 {
     if (!f->has_bias)
         return true;
@@ -161,6 +170,8 @@ static bool build_bias(Found *f, Letters *l, Operand *bias)
             return false;
     }
     letters_write(l, bias);
+    if (f->keeps)
+        set_number(&f->bias_masking, &a->hidden, &a->hidden_added);
     if (f->keeps && f->is_inverted)
         bias->v = make_not(f->m->r->to, bias->v);
     return true;
@@ -229,8 +240,8 @@ bool attention_build(Found *f, const Node *n, const int32_t *dim)
     letters_add(&l, &v, OF_V);
     letters_add(&l, &wanted, OF_Y);
     int32_t query = query_leaf(f, &l);
-    Attention a = {.scale = f->scale};
-    if (!query || !name_letters(f, &l, query) || !build_bias(f, &l, &bias) ||
+    Attention a = {.scale = f->scale, .guard = f->guard};
+    if (!query || !name_letters(f, &l, query) || !build_bias(f, &l, &bias, &a) ||
         !set_limits(f, query, &a) || !name_drop(f, &l, &a))
         return false;
     y = wanted;

@@ -1,18 +1,19 @@
-// Masks of attention. Masks known by their indices become causal, offset and window; at most one
-// other mask stays an operand.
+// Masks of attention: what becomes of the scores that they mask, and in which order. Masks known by
+// their indices become causal, offset and window, the positional limits; at most one other mask
+// stays an operand, the bias. The walk goes from the softmax towards the product, so it meets the
+// mask first that is applied last.
 #include <math.h>
 #include <string.h>
 
 #include "ir/patterns/attention.h"
 
-// Is x a number that exporters mask with: -inf, or so low that its exponential is 0?
-static bool is_masking(DType t, double x) { return x <= (t == F16 ? -3e4 : -1e9); }
+// Is x a number that exporters mask with? Attention is right for any number; a row of scores that
+// aren't far above it takes twice the time.
+static bool is_masking(double x) { return x <= -1e4; }
 
-bool masks(const Match *m, ValueId v)
+bool masks(const Match *m, ValueId v, double *x)
 {
-    double x;
-
-    return value_splat(m->g, v, &x) && is_masking(value_of(m->g, v)->dtype, x);
+    return value_splat(m->g, v, x) && is_masking(*x);
 }
 
 int32_t leaf_of(Relation *r, int32_t t)
@@ -21,6 +22,8 @@ int32_t leaf_of(Relation *r, int32_t t)
 
     return term_leaves(r, t, leaf, 2) == 1 ? leaf[0] : 0;
 }
+
+// ---- limits ----
 
 // Adds c + Σ a[i] · index[i] ≥ 0 as a limit of t - s. False if it is none.
 static bool add_limit(Found *f, const Affine *x, const Value *v, const int32_t *dim)
@@ -53,12 +56,10 @@ static bool add_limit(Found *f, const Affine *x, const Value *v, const int32_t *
 // or the others.
 typedef enum Keep { KEEP_ALL, KEEP_INSIDE, KEEP_OUTSIDE, KEEP_UNKNOWN } Keep;
 
-static bool add_known(Found *f, const Fact *fact, const Value *v, const int32_t *dim, Keep keep)
+static bool add_limits(Found *f, const Fact *fact, const Value *v, const int32_t *dim, Keep keep)
 {
     Affine outside;
 
-    if (keep == KEEP_ALL)
-        return true;
     if (keep == KEEP_INSIDE) {
         for (int i = 0; i < fact->n_predicates; i++)
             if (!add_limit(f, &fact->predicate[i], v, dim))
@@ -74,6 +75,45 @@ static bool add_known(Found *f, const Fact *fact, const Value *v, const int32_t 
     return add_limit(f, &outside, v, dim);
 }
 
+static bool same_masking(const Masking *a, const Masking *b)
+{
+    return a->number == b->number && a->is_added == b->is_added;
+}
+
+// May the limits of an inner mask, which `f` has, be joined with those of the outer ones? Each
+// score must become what it becomes by one mask after the other.
+static bool may_join(const Found *outer, const Found *f, const Masking *inner)
+{
+    bool both_high = outer->high != MASK_UNBOUNDED && f->high != MASK_UNBOUNDED;
+    bool both_low = outer->low != -MASK_UNBOUNDED && f->low != -MASK_UNBOUNDED;
+
+    if (!outer->query || outer->limits.step == inner->step)
+        return true;
+    // The node has no room for two numbers. What two limits of one side add would count twice.
+    return same_masking(&outer->limits, inner) && !(inner->is_added && (both_high || both_low));
+}
+
+static bool add_known(Found *f, const Fact *fact, const Value *v, const int32_t *dim, Keep keep,
+                      const Masking *how)
+{
+    Found before = *f;
+
+    if (keep == KEEP_ALL)
+        return true;
+    f->low = -MASK_UNBOUNDED;
+    f->high = MASK_UNBOUNDED;
+    if (add_limits(f, fact, v, dim, keep) && may_join(&before, f, how)) {
+        f->low = before.low > f->low ? before.low : f->low;
+        f->high = before.high < f->high ? before.high : f->high;
+        f->limits = before.query ? before.limits : *how;
+        f->inner_limits = how->step;
+        return true;
+    }
+    before.r = f->r;
+    *f = before;
+    return false;
+}
+
 static bool is_uniform(const Fact *fact, int rank)
 {
     for (int i = 0; i < rank; i++)
@@ -82,48 +122,61 @@ static bool is_uniform(const Fact *fact, int rank)
     return true;
 }
 
-static Keep keep_of(const Fact *fact, const Value *v, bool keeps, bool is_inverted)
+// For a condition: scores stay where it is true (false, if is_inverted).
+static Keep keep_where(const Fact *fact, int rank, bool is_inverted)
 {
-    double x = fact->value.c, y = fact->other;
-    DType t = v->dtype;
+    bool x = (fact->value.c != 0) != is_inverted, y = (fact->other != 0) != is_inverted;
 
-    if (!is_uniform(fact, v->rank))
+    if (!is_uniform(fact, rank))
         return KEEP_UNKNOWN;
-    if (!fact->n_predicates)
-        return (keeps ? (x != 0) != is_inverted : isfinite(x) && !is_masking(t, x)) ? KEEP_ALL
-                                                                                    : KEEP_UNKNOWN;
-    if (keeps && (x != 0) == (y != 0))
-        return (x != 0) != is_inverted ? KEEP_ALL : KEEP_UNKNOWN;
-    if (keeps)
-        return (x != 0) != is_inverted ? KEEP_INSIDE : KEEP_OUTSIDE;
-    if (x == 0 && is_masking(t, y))
-        return KEEP_INSIDE;
-    return y == 0 && is_masking(t, x) ? KEEP_OUTSIDE : KEEP_UNKNOWN;
+    if (!fact->n_predicates || x == y)
+        return x ? KEEP_ALL : KEEP_UNKNOWN;
+    return x ? KEEP_INSIDE : KEEP_OUTSIDE;
 }
 
-enum { MOST_PARTS = 64 };  // bounds the walk: shared nodes give a mask more parts than nodes
+// For what is added to scores: they stay where it is 0, and it is *number elsewhere.
+static Keep keep_added(const Fact *fact, int rank, double *number)
+{
+    double x = fact->value.c, y = fact->other;
 
-// Adds the one mask that isn't known by its indices, as bias.
-static bool add_bias(Found *f, ValueId v, const int32_t *dim, bool keeps, bool is_inverted)
+    if (!is_uniform(fact, rank))
+        return KEEP_UNKNOWN;
+    if (!fact->n_predicates)
+        return x == 0 ? KEEP_ALL : KEEP_UNKNOWN;
+    *number = x == 0 ? y : x;
+    if (x == 0 && is_masking(y))
+        return KEEP_INSIDE;
+    return y == 0 && is_masking(x) ? KEEP_OUTSIDE : KEEP_UNKNOWN;
+}
+
+// ---- the other mask ----
+
+// Adds the one mask that isn't known by its indices, as bias: a condition (`how`), or what is added
+// to scores (NULL).
+static bool add_bias(Found *f, ValueId v, const int32_t *dim, const Masking *how, bool is_inverted)
 {
     DType t = value_of(f->m->g, v)->dtype;
 
     if (f->has_bias || f->m->is_learned[v] || !view_of(f->m, &f->r, v, THROUGH_BROADCAST, &f->bias))
         return false;
-    if (!keeps && t != F32 && t != value_of(f->m->g, f->inside)->dtype)
+    if (!how && t != F32 && t != value_of(f->m->g, f->inside)->dtype)
         return false;
     for (int i = 0; i < f->bias.rank; i++)
         if (!term_join(&f->r, dim[i], f->bias.dim[i]))
             return false;
     f->has_bias = true;
-    f->keeps = keeps;
+    f->keeps = how;
+    f->bias_masking = how ? *how : (Masking){.is_added = true, .step = f->n_steps++};
     f->is_inverted = is_inverted;
     return true;
 }
 
-// Adds mask v, part by part if it is a sum or a conjunction. dim: the terms of its dims. keeps: v
-// is true where scores stay (false there if is_inverted); else v is added to the scores.
-static bool add_parts(Found *f, ValueId v, const int32_t *dim, bool keeps, bool is_inverted)
+enum { MOST_PARTS = 64 };  // bounds the walk: shared nodes give a mask more parts than nodes
+
+// Adds the mask of condition v, part by part if it is a conjunction: `how` masks a score unless v
+// is true (false, if is_inverted). dim: the terms of v's dims.
+static bool add_condition(Found *f, ValueId v, const int32_t *dim, const Masking *how,
+                          bool is_inverted)
 {
     const Match *m = f->m;
     const Value *x = value_of(m->g, v);
@@ -133,33 +186,156 @@ static bool add_parts(Found *f, ValueId v, const int32_t *dim, bool keeps, bool 
 
     if (f->n_parts++ == MOST_PARTS)
         return false;
-    if (fact && add_known(f, fact, x, dim, keep_of(fact, x, keeps, is_inverted)))
+    if (fact && add_known(f, fact, x, dim, keep_where(fact, x->rank, is_inverted), how))
         return true;
     if (n && !n->op->is_elementwise && view_through(m, &f->r, n, dim, up))
-        return add_parts(f, n->in[0], up, keeps, is_inverted);
-    if (n && keeps && n->op == &op_not)
-        return add_parts(f, n->in[0], dim, keeps, !is_inverted);
-    if (n && ((keeps && n->op == (is_inverted ? &op_or : &op_and)) || (!keeps && n->op == &op_add)))
-        return add_parts(f, n->in[0], dim, keeps, is_inverted) &&
-               add_parts(f, n->in[1], dim, keeps, is_inverted);
-    if (n && !keeps && n->op == &op_select && masks(m, n->in[2]))
-        return add_parts(f, n->in[0], dim, true, false) &&
-               add_parts(f, n->in[1], dim, false, false);
-    if (n && !keeps && n->op == &op_select && masks(m, n->in[1]))
-        return add_parts(f, n->in[0], dim, true, true) && add_parts(f, n->in[2], dim, false, false);
-    return add_bias(f, v, dim, keeps, is_inverted);
+        return add_condition(f, n->in[0], up, how, is_inverted);
+    if (n && n->op == &op_not)
+        return add_condition(f, n->in[0], dim, how, !is_inverted);
+    if (n && n->op == (is_inverted ? &op_or : &op_and))
+        return add_condition(f, n->in[0], dim, how, is_inverted) &&
+               add_condition(f, n->in[1], dim, how, is_inverted);
+    return add_bias(f, v, dim, how, is_inverted);
 }
 
-// Adds mask v part by part; if that fails, as a whole.
-bool add_mask(Found *f, ValueId v, bool keeps, bool is_inverted)
+// ---- what is added ----
+
+// A number of a mask that is added.
+static Masking masking_of(Found *f, double number)
+{
+    bool is_minus_inf = number == -INFINITY;
+
+    // Beside -inf nothing is left of a score.
+    return (Masking){.number = is_minus_inf ? -INFINITY : number,
+                     .is_added = !is_minus_inf,
+                     .step = f->n_steps++};
+}
+
+// If v = select(c, x, number), or with the branches exchanged, sets *x and *number, and
+// *is_inverted if the number is where c is true. Else false.
+static bool is_masked(const Match *m, const Node *n, ValueId *x, double *number, bool *is_inverted)
+{
+    if (!n || n->op != &op_select)
+        return false;
+    *is_inverted = !masks(m, n->in[2], number);
+    *x = n->in[*is_inverted ? 2 : 1];
+    return !*is_inverted || masks(m, n->in[1], number);
+}
+
+// Adds v, which is added to scores that `how` doesn't mask yet: it must be 0 or how's number.
+static bool add_same(Found *f, ValueId v, const int32_t *dim, const Masking *how)
+{
+    const Match *m = f->m;
+    const Value *x = value_of(m->g, v);
+    const Node *n = x->producer ? producer(m->g, v) : NULL;
+    const Fact *fact = fact_of(m->facts, v);
+    double number = how->number;
+    int32_t up[MAX_RANK];
+    bool is_inverted;
+    ValueId inner;
+
+    if (f->n_parts++ == MOST_PARTS)
+        return false;
+    if (fact) {
+        Keep keep = keep_added(fact, x->rank, &number);
+        if (number == how->number && add_known(f, fact, x, dim, keep, how))
+            return true;
+    }
+    if (n && !n->op->is_elementwise && view_through(m, &f->r, n, dim, up))
+        return add_same(f, n->in[0], up, how);
+    return is_masked(m, n, &inner, &number, &is_inverted) && number == how->number &&
+           add_condition(f, n->in[0], dim, how, is_inverted) && add_same(f, inner, dim, how);
+}
+
+// Adds v, which is added to scores, part by part if it is a sum or selected. dim: the terms of its
+// dims.
+static bool add_added(Found *f, ValueId v, const int32_t *dim)
+{
+    const Match *m = f->m;
+    const Value *x = value_of(m->g, v);
+    const Node *n = x->producer ? producer(m->g, v) : NULL;
+    const Fact *fact = fact_of(m->facts, v);
+    int32_t up[MAX_RANK];
+    bool is_inverted;
+    double number;
+    ValueId inner;
+
+    if (f->n_parts++ == MOST_PARTS)
+        return false;
+    if (fact) {
+        Keep keep = keep_added(fact, x->rank, &number);
+        Masking how =
+            keep == KEEP_INSIDE || keep == KEEP_OUTSIDE ? masking_of(f, number) : (Masking){0};
+        if (add_known(f, fact, x, dim, keep, &how))
+            return true;
+    }
+    if (n && !n->op->is_elementwise && view_through(m, &f->r, n, dim, up))
+        return add_added(f, n->in[0], up);
+    if (n && n->op == &op_add)
+        return add_added(f, n->in[0], dim) && add_added(f, n->in[1], dim);
+    if (is_masked(m, n, &inner, &number, &is_inverted)) {
+        Masking how = masking_of(f, number);
+        return add_condition(f, n->in[0], dim, &how, is_inverted) &&
+               (how.is_added ? add_same(f, inner, dim, &how) : add_added(f, inner, dim));
+    }
+    return add_bias(f, v, dim, NULL, false);
+}
+
+// ---- both ----
+
+// Is there an order in which limits and bias give what the masks give that were met?
+static bool has_order(const Found *f)
+{
+    const Masking *limits = &f->limits, *bias = &f->bias_masking;
+    int outer = limits->step, inner = f->inner_limits;
+    bool is_within = bias->step > outer && bias->step < inner;
+
+    if (!f->query || !f->has_bias || outer == inner || bias->step < outer || bias->step > inner)
+        return true;
+    // The bias stands between limits, or is of a step with some of them.
+    if (f->keeps && same_masking(limits, bias) && !bias->is_added)
+        return true;
+    if (limits->number == -INFINITY)
+        return bias->is_added;
+    return limits->is_added && bias->is_added && (is_within || !f->keeps);
+}
+
+AttentionOrder order_of(const Found *f)
+{
+    const Masking *limits = &f->limits, *bias = &f->bias_masking;
+
+    if (!f->query || !f->has_bias)
+        return LIMITS_LAST;
+    if (bias->is_added ? limits->number == -INFINITY : same_masking(limits, bias))
+        return LIMITS_LAST;  // in any order
+    if (bias->step == limits->step)
+        return MASKED_ONCE;
+    return bias->step < limits->step ? LIMITS_FIRST : LIMITS_LAST;
+}
+
+// Goes on with the mask as a whole, as the bias, if its parts don't fit.
+static bool add_whole(Found *f, const Found *before, ValueId v, const Masking *how,
+                      bool is_inverted)
+{
+    Relation r = f->r;
+
+    *f = *before;
+    f->r = r;
+    return add_bias(f, v, f->dim, how, is_inverted) && has_order(f);
+}
+
+bool add_mask(Found *f, ValueId v)
 {
     Found before = *f;
-    int32_t *dim = f->dim;
 
-    if (add_parts(f, v, dim, keeps, is_inverted))
-        return true;
-    Relation r = f->r;
-    *f = before;
-    f->r = r;
-    return add_bias(f, v, dim, keeps, is_inverted);
+    return (add_added(f, v, f->dim) && has_order(f)) || add_whole(f, &before, v, NULL, false);
+}
+
+bool add_selected(Found *f, ValueId condition, double number, bool is_inverted)
+{
+    Masking how = {.number = number, .step = f->n_steps++};
+    Found before = *f;
+
+    return (add_condition(f, condition, f->dim, &how, is_inverted) && has_order(f)) ||
+           add_whole(f, &before, condition, &how, is_inverted);
 }

@@ -19,6 +19,8 @@ typedef struct Match {
 // returns true.
 typedef bool Pattern(const Match *m, const Node *n);
 Pattern match_attention, match_norm, match_rotary;
+// Rewrites the graph by the first of n patterns that matches, for each node.
+bool patterns_apply(Graph *g, Pattern *const *patterns, int n, Diag *d);
 
 // The node that makes v if its operator is `op`, else NULL.
 const Node *made_by(const Match *m, ValueId v, const OpDef *op);
@@ -36,6 +38,11 @@ bool is_mean(const Match *m, ValueId v, ValueId *x, const Attr **axes);
 // Is v a broadcast of *s along the dims `axes`, which a reduction to *s has dropped?
 bool is_spread(const Match *m, ValueId v, const Attr *axes, ValueId *s);
 bool same_axes(const Attr *a, const Attr *b);
+// Is v = exp(x - max x) / Σ exp(x - max x), with the maximum perhaps rounded down, and no part of
+// it read elsewhere? Then sets *x and *axis.
+bool softmax_of(const Match *m, ValueId v, ValueId *x, int *axis);
+// Returns p if v = select(is_nan(p), 0, p), else v.
+ValueId without_guard(const Match *m, ValueId v);
 // Maps n's output to v, which gets its name. False if v is 0.
 bool replace(const Match *m, const Node *n, ValueId v);
 // The value of v in the new graph.

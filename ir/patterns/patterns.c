@@ -2,8 +2,6 @@
 // ways, in one form each. It comes before autodiff.
 #include "ir/patterns/match.h"
 
-static Pattern *const patterns_in_order[] = {match_attention, match_rotary, match_norm};
-
 // By ValueId: the number of uses. Being overwritten by a carry counts as a use too.
 static int *count_uses(const Graph *g, Arena *a)
 {
@@ -14,15 +12,15 @@ static int *count_uses(const Graph *g, Arena *a)
     return uses;
 }
 
-static bool apply(const Match *m, const Node *n)
+static bool apply(const Match *m, const Node *node, Pattern *const *patterns, int n)
 {
-    for (int i = 0; i < COUNT(patterns_in_order); i++)
-        if (patterns_in_order[i](m, n))
+    for (int i = 0; i < n; i++)
+        if (patterns[i](m, node))
             return true;
     return false;
 }
 
-bool patterns(Graph *g, Diag *d)
+bool patterns_apply(Graph *g, Pattern *const *patterns, int n, Diag *d)
 {
     Arena *a = arena_new();
     Rewrite r = rewrite_begin(g);
@@ -32,8 +30,15 @@ bool patterns(Graph *g, Diag *d)
 
     for (NodeId i = 1; ok && i < g->n_nodes; i++) {
         rewrite_at(&r, i);
-        ok = apply(&m, &g->nodes[i]) || rewrite_copy(&r, i, d);
+        ok = apply(&m, &g->nodes[i], patterns, n) || rewrite_copy(&r, i, d);
     }
     arena_free(a);
     return rewrite_end(&r, d) && ok;
+}
+
+bool patterns(Graph *g, Diag *d)
+{
+    static Pattern *const in_order[] = {match_attention, match_rotary, match_norm};
+
+    return patterns_apply(g, in_order, COUNT(in_order), d);
 }

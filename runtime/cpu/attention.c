@@ -15,6 +15,8 @@ typedef struct Work {
     float *drop, *bias;        // for RT_NR queries: room of rt_drop and of rt_bias
     int64_t e_room, f_room;
     const float *packed_k, *packed_v;  // the keys and values that k and v hold; NULL: none
+    const float *bounded_q;            // the head of outside_most; NULL: none
+    float outside_most;                // see rt_outside_most
     RtPrefetchQueue queue;
 } Work;
 
@@ -92,7 +94,7 @@ static void block(const RtAttention *p, Work *w, const RtScores *b)
 {
     for (int64_t i = 0; i < b->rows; i += RT_NR) {
         int64_t rows = rt_least(RT_NR, b->rows - i);
-        RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
+        RtRange seen = rt_within(rt_seen(p, b->all, b->row + i, rows), b->key, b->keys);
 
         rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e, &w->queue);
         seen = rt_tiles(seen, b->keys);
@@ -101,7 +103,7 @@ static void block(const RtAttention *p, Work *w, const RtScores *b)
             drop(p, w, b, i, seen);
     }
     for (int64_t i = 0; i < b->rows; i += RT_MR) {
-        RtRange seen = rt_seen(p, b->row + i, rt_least(RT_MR, b->rows - i));
+        RtRange seen = rt_seen(p, b->all, b->row + i, rt_least(RT_MR, b->rows - i));
         float *y = w->y + i * w->f_room;
 
         seen = rt_within(seen, b->key, b->keys);
@@ -115,23 +117,28 @@ static void block(const RtAttention *p, Work *w, const RtScores *b)
     }
 }
 
-static void finish(const RtAttention *p, const Work *w, float *y, float *lse, int64_t rows)
+// Divides the sums of values by the sums of weights.
+static void divide(const RtAttention *p, const Work *w, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++) {
-        float factor = w->sum[i] == 0 ? 0 : 1 / w->sum[i];
+        float *y = w->y + i * w->f_room;
+        bool has_softmax = w->most[i] != -INFINITY && w->sum[i] == w->sum[i];
 
+        bool is_empty = p->t == 0 || p->guard == 1 || (p->guard == 2 && w->most[i] == -INFINITY);
+
+        if (!has_softmax)
+            w->sum[i] = is_empty ? INFINITY : NAN;
+        float part = 1 / w->sum[i];
         for (int64_t j = 0; j < w->f_room; j++)
-            w->y[i * w->f_room + j] *= factor;
-        lse[i * p->lse.row] = w->sum[i] == 0 ? -INFINITY : w->most[i] + rt_logf(w->sum[i]);
+            y[j] = has_softmax ? y[j] * part : part;
     }
-    rt_spread_rows(y, p->y.row, p->y.col, w->y, rows, p->f, w->f_room);
 }
 
 // The operands of one head, and the chunk of its queries that begins at `row`.
 typedef struct Head {
     const float *q, *k, *v;
     const void *bias;
-    float *y, *lse;
+    float *y, *max, *sum;
     RtDraw draw;
     int64_t row;
 } Head;
@@ -145,7 +152,8 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t i)
               .k = all->k + RT_HEAD_OFFSET(p, k, b, g),
               .v = all->v + RT_HEAD_OFFSET(p, v, b, g),
               .y = all->y + RT_HEAD_OFFSET(p, y, b, g),
-              .lse = all->lse + RT_HEAD_OFFSET(p, lse, b, g),
+              .max = all->max + RT_HEAD_OFFSET(p, max, b, g),
+              .sum = all->sum + RT_HEAD_OFFSET(p, sum, b, g),
               .draw = {all->draw.key, all->draw.element + RT_HEAD_OFFSET(p, drop, b, g)},
               .row = i % chunks * RT_ROWS};
 
@@ -159,11 +167,11 @@ static int64_t chunk_rows(const RtAttention *p, const Head *h)
     return rt_least(RT_ROWS, p->s - h->row);
 }
 
-static int64_t first_key(const RtAttention *p, const Head *h)
+static int64_t first_key(const RtAttention *p, bool all, const Head *h)
 {
     int64_t most = rt_block_keys(p);
 
-    return rt_seen(p, h->row, chunk_rows(p, h)).first / most * most;
+    return rt_seen(p, all, h->row, chunk_rows(p, h)).first / most * most;
 }
 
 static int64_t block_keys(const RtAttention *p, int64_t key)
@@ -198,23 +206,22 @@ static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *h, int64_
     rt_prefetch_push(&queue, h->y + h->row * p->y.row, p->y.row, p->y.col, chunk_rows(p, h), p->f);
     rt_prefetch_push(&queue, next->q + next->row * p->q.row, p->q.row, p->q.col,
                      chunk_rows(p, next), p->e);
-    if (next->k != h->k || first_key(p, next) != key)
-        prefetch_keys(p, &queue, next, first_key(p, next));
+    if (next->k != h->k || first_key(p, false, next) != key)
+        prefetch_keys(p, &queue, next, first_key(p, false, next));
     return queue;
 }
 
-static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next)
+// Goes over the keys of a chunk of queries: those within its limits, or all.
+static void attend(const RtAttention *p, Work *w, RtScores b, const Head *h, const Head *next)
 {
-    RtScores b = {.row = h->row, .rows = chunk_rows(p, h), .bias = h->bias, .draw = h->draw};
-    int64_t last = rt_seen(p, b.row, b.rows).last, most = rt_block_keys(p);
+    int64_t last = rt_seen(p, b.all, b.row, b.rows).last, most = rt_block_keys(p);
 
-    rt_pack_columns(w->q, h->q + b.row * p->q.row, p->q.col, p->q.row, p->e, b.rows);
     memset(w->y, 0, sizeof(float) * (size_t)(RT_ROWS * w->f_room));
     for (int64_t i = 0; i < RT_ROWS; i++) {
         w->most[i] = -INFINITY;
         w->sum[i] = 0;
     }
-    for (b.key = first_key(p, h); b.key < last; b.key += most) {
+    for (b.key = first_key(p, b.all, h); b.key < last; b.key += most) {
         b.keys = block_keys(p, b.key);
         pack_keys(p, w, h->k + b.key * p->k.row, h->v + b.key * p->v.row, b.keys);
         w->queue = (RtPrefetchQueue){0};
@@ -224,16 +231,46 @@ static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next
             w->queue = prefetch_next(p, h, b.key, next);
         block(p, w, &b);
     }
-    finish(p, w, h->y + b.row * p->y.row, h->lse + b.row * p->lse.row, b.rows);
 }
 
-void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
-                  const void *v, const void *bias, const void *seed, const void *step,
-                  const void *micro)
+// Do the keys outside of the limits of the chunk's queries have no weight?
+static bool is_settled(const RtAttention *p, Work *w, const Head *h, int64_t rows)
+{
+    bool all = true;
+
+    if (w->bounded_q != h->q) {
+        w->bounded_q = h->q;
+        w->outside_most = rt_outside_most(p, h->q, h->k, h->bias);
+    }
+    for (int64_t i = 0; i < rows; i++)
+        all = all && rt_is_settled(w->most[i], w->outside_most);
+    return all;
+}
+
+static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next)
+{
+    RtScores b = {.row = h->row, .rows = chunk_rows(p, h), .bias = h->bias, .draw = h->draw};
+    float *max = h->max + b.row * p->max.row, *sum = h->sum + b.row * p->sum.row;
+
+    rt_pack_columns(w->q, h->q + b.row * p->q.row, p->q.col, p->q.row, p->e, b.rows);
+    attend(p, w, b, h, next);
+    if (p->causal && !is_settled(p, w, h, b.rows)) {
+        b.all = true;
+        attend(p, w, b, h, next);
+    }
+    divide(p, w, b.rows);
+    rt_spread_rows(h->y + b.row * p->y.row, p->y.row, p->y.col, w->y, b.rows, p->f, w->f_room);
+    rt_spread_rows(max, p->max.row, 1, w->most, b.rows, 1, 1);
+    rt_spread_rows(sum, p->sum.row, 1, w->sum, b.rows, 1, 1);
+}
+
+void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, const void *q,
+                  const void *k, const void *v, const void *bias, const void *seed,
+                  const void *step, const void *micro)
 {
     int64_t heads = rt_product(p->batch, p->n_batch) * rt_product(p->group, p->n_group);
     int64_t chunks = rt_ceil_div(p->s, RT_ROWS), tasks = heads * chunks;
-    Head all = {q, k, v, bias, y, lse, rt_first_draw(p, seed, step, micro)};
+    Head all = {q, k, v, bias, y, max, sum, rt_first_draw(p, seed, step, micro)};
     int team = rt_team(rt, heads * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
 
     team = (int)rt_least(team, rt_most(tasks, 1));  // the workspace has room for that many threads

@@ -1,5 +1,6 @@
-// Gradients of attention. Probabilities are recomputed from the log-sum-exp of each query (Dao et
-// al. 2022). With p = exp(scores - lse) and D = Σ dy y of a query:
+// Gradients of attention. Probabilities are recomputed from each query's maximum and sum, which
+// gives them the bits that they had (after Dao et al. 2022, who keep the logarithm of the sum: it
+// has no room beside a large maximum). With p = exp(scores - max) / sum and D = Σ dy y of a query:
 //     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q,
 // and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
 // One thread handles a head of k and v with all queries that read it, in a fixed order.
@@ -14,7 +15,7 @@ typedef struct Work {
     float *q, *dy;                        // [RT_ROWS][e_room], [RT_ROWS][f_room]
     float *dk, *dv;                       // as k and v
     float *p, *ds;                        // [RT_KEYS][RT_ROWS]
-    float *lse, *d;                       // by query
+    float *max, *part, *d;                // by query; part: 1 / sum
     float *drop, *bias;                   // for RT_NR queries: room of rt_drop and of rt_bias
     int64_t e_room, f_room;
     RtPrefetchQueue queue;
@@ -35,8 +36,9 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.dv = w.dk + RT_KEYS * e;
     w.p = w.dv + RT_KEYS * f;
     w.ds = w.p + RT_KEYS * RT_ROWS;
-    w.lse = w.ds + RT_KEYS * RT_ROWS;
-    w.d = w.lse + RT_ROWS;
+    w.max = w.ds + RT_KEYS * RT_ROWS;
+    w.part = w.max + RT_ROWS;
+    w.d = w.part + RT_ROWS;
     w.drop = w.d + RT_ROWS;
     w.bias = w.drop + rt_drop_room(p);
     return w;
@@ -44,7 +46,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
 
 // The operands of one head and group.
 typedef struct Head {
-    const float *q, *k, *v, *y, *lse, *dy;
+    const float *q, *k, *v, *y, *max, *sum, *dy;
     const void *bias;
     float *dq, *dk, *dv;
     RtDraw draw;
@@ -72,31 +74,42 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
     rt_copy_rows(w->q, q, p->q.row, p->q.col, rows, p->e, w->e_room);
     rt_copy_rows(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_room);
     for (int64_t i = 0; i < rt_round_up(rows, RT_NR); i++) {
-        float lse = i < rows ? h->lse[(row + i) * p->lse.row] : -INFINITY;
+        bool is_inside = i < rows;
 
-        w->d[i] =
-            i < rows ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_room, p->f) : 0;
-        w->lse[i] = lse == -INFINITY ? INFINITY : lse;  // a query that sees no key: p = 0
+        w->d[i] = is_inside
+                      ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_room, p->f)
+                      : 0;
+        w->max[i] = is_inside ? h->max[(row + i) * p->max.row] : 0;
+        w->part[i] = is_inside ? 1 / h->sum[(row + i) * p->sum.row] : 0;
     }
 }
 
+// A weight. Where the row has none, `part` is 0, whatever the score is, or NaN.
+static inline float weight(float score, float max, float part)
+{
+    float e = rt_exp_lowf(score - max) * part;
+
+    return part > 0 ? e : part;
+}
+
 // Turns scores and dy v' of RT_NR queries into p and ds.
-static inline void whole(float *s, float *ds, const float *lse, const float *d, float scale)
+static inline void whole(float *s, float *ds, const float *max, const float *part, const float *d,
+                         float scale)
 {
 #pragma omp simd
     for (int l = 0; l < RT_NR; l++) {
-        s[l] = rt_exp_lowf(s[l] - lse[l]);
+        s[l] = weight(s[l], max[l], part[l]);
         ds[l] = s[l] * (ds[l] - d[l]) * scale;
     }
 }
 
 // The same with dropout: p m and ds, if dropout multiplies the weights by `factor`.
-static inline void dropped(float *s, float *ds, const float *lse, const float *d, float scale,
-                           const float *factor)
+static inline void dropped(float *s, float *ds, const float *max, const float *part, const float *d,
+                           float scale, const float *factor)
 {
 #pragma omp simd
     for (int l = 0; l < RT_NR; l++) {
-        float p = rt_exp_lowf(s[l] - lse[l]);
+        float p = weight(s[l], max[l], part[l]);
 
         s[l] = p * factor[l];
         ds[l] = p * (factor[l] * ds[l] - d[l]) * scale;
@@ -109,7 +122,7 @@ static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
 {
     for (int64_t i = 0; i < b->rows; i += RT_NR) {
         int64_t rows = rt_least(RT_NR, b->rows - i);
-        RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
+        RtRange seen = rt_within(rt_seen(p, b->all, b->row + i, rows), b->key, b->keys);
 
         rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_transposed + i * p->e, p->e,
                     &w->queue);
@@ -124,9 +137,10 @@ static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
 
             rt_mask(p, b, s, t, i, bias ? bias + at : NULL);
             if (factor)
-                dropped(s, ds, w->lse + i, w->d + i, p->scale, factor + at);
+                dropped(s, ds, w->max + i, w->part + i, w->d + i, p->scale, factor + at);
             else
-                whole(s, ds, w->lse + i, w->d + i, p->scale);
+                whole(s, ds, w->max + i, w->part + i, w->d + i, p->scale);
+            rt_mask_grad(p, b, ds, t, i, bias ? bias + at : NULL);
         }
     }
 }
@@ -137,7 +151,7 @@ static void add_over_queries(const RtAttention *p, const RtScores *b, float *to,
                              RtPrefetchQueue *queue)
 {
     for (int64_t i = 0; i < b->keys; i += RT_MR) {
-        RtRange q = rt_seeing(p, b->key + i, rt_least(RT_MR, b->keys - i));
+        RtRange q = rt_seeing(p, b->all, b->key + i, rt_least(RT_MR, b->keys - i));
 
         q = rt_within(q, b->row, b->rows);
         for (int64_t j = 0; j < columns && q.last > q.first; j += RT_NR) {
@@ -158,7 +172,7 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
 
     for (int64_t i = 0; i < b->rows; i += RT_MR) {
         int64_t rows = rt_least(RT_MR, b->rows - i);
-        RtRange seen = rt_within(rt_seen(p, b->row + i, rows), b->key, b->keys);
+        RtRange seen = rt_within(rt_seen(p, b->all, b->row + i, rows), b->key, b->keys);
         const float *ds = w->ds + seen.first * RT_ROWS + i, *k = w->k + seen.first * w->e_room;
 
         for (int64_t j = 0; j < p->e && seen.last > seen.first; j += RT_NR) {
@@ -185,7 +199,8 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
               .k = all->k + RT_HEAD_OFFSET(p, k, b, g),
               .v = all->v + RT_HEAD_OFFSET(p, v, b, g),
               .y = all->y + RT_HEAD_OFFSET(p, y, b, g),
-              .lse = all->lse + RT_HEAD_OFFSET(p, lse, b, g),
+              .max = all->max + RT_HEAD_OFFSET(p, max, b, g),
+              .sum = all->sum + RT_HEAD_OFFSET(p, sum, b, g),
               .dy = all->dy + RT_HEAD_OFFSET(p, dy, b, g),
               .dq = all->dq + RT_HEAD_OFFSET(p, dq, b, g),
               .dk = all->dk + RT_HEAD_OFFSET(p, dk, b, g),
@@ -217,13 +232,14 @@ static void prefetch_queries(const RtAttention *p, RtPrefetchQueue *queue, const
 // Start of the first block of queries that see some of the block of keys.
 static int64_t first_row(const RtAttention *p, int64_t key, int64_t keys)
 {
-    return rt_seeing(p, key, keys).first / RT_ROWS * RT_ROWS;
+    return rt_seeing(p, false, key, keys).first / RT_ROWS * RT_ROWS;
 }
 
 // A block of keys of batch entry b. The thread's next entry is b + step.
 typedef struct Place {
     int64_t b, batches, step;
     int64_t key, keys;
+    float outside_most;  // the largest one of the entry's groups, see rt_outside_most
 } Place;
 
 // The prefetches for after the queries of group g with this block of keys.
@@ -252,22 +268,34 @@ static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, Plac
     return queue;
 }
 
-// All queries of a head that see some of a block of keys. For the first keys it also sets dq of all
-// queries to zero.
+// Do the keys outside of the limits of a block's queries have weights?
+static bool needs_all(const RtAttention *p, const Head *h, const Place *a, int64_t row)
+{
+    bool any = false;
+
+    for (int64_t i = row; p->causal && i < row + block_rows(p, row); i++) {
+        bool has_weights = h->sum[i * p->sum.row] != INFINITY;
+        any |= has_weights && !rt_is_settled(h->max[i * p->max.row], a->outside_most);
+    }
+    return any;
+}
+
+// All queries of a head that have weights for some of a block of keys. For the first keys it also
+// sets dq of all queries to zero.
 static void block(const RtAttention *p, Work *w, const Head *h, const Place *a,
                   const RtPrefetchQueue *after)
 {
     RtScores b = {.key = a->key, .keys = a->keys, .bias = h->bias, .draw = h->draw};
-    int64_t first = first_row(p, a->key, a->keys), last = rt_seeing(p, a->key, a->keys).last;
-    bool is_first = a->key == 0;
+    int64_t first = first_row(p, a->key, a->keys), last = rt_seeing(p, false, a->key, a->keys).last;
 
-    for (b.row = is_first ? 0 : first; b.row < (is_first ? p->s : last); b.row += RT_ROWS) {
+    for (b.row = 0; b.row < p->s; b.row += RT_ROWS) {
         float *dq = h->dq + b.row * p->dq.row;
 
         b.rows = block_rows(p, b.row);
-        if (is_first)
+        b.all = needs_all(p, h, a, b.row);
+        if (a->key == 0)
             rt_clear_rows(dq, p->dq.row, p->dq.col, b.rows, p->e);
-        if (b.row < first || b.row >= last)
+        if (!b.all && (b.row < first || b.row >= last))
             continue;
         w->queue = (RtPrefetchQueue){0};
         if (b.row + RT_ROWS < last)
@@ -282,12 +310,25 @@ static void block(const RtAttention *p, Work *w, const Head *h, const Place *a,
     }
 }
 
+static float outside_most(const RtAttention *p, const Head *all, int64_t b, int64_t groups)
+{
+    float most = -INFINITY;
+
+    for (int64_t g = 0; g < groups; g++) {
+        Head h = head_at(p, all, b, g);
+        float x = rt_outside_most(p, h.q, h.k, h.bias);
+        most = x > most || x != x ? x : most;
+    }
+    return most;
+}
+
 // One batch entry: a head of k and v with all its groups of queries.
 static void entry(const RtAttention *p, Work *w, const Head *all, Place a)
 {
     int64_t groups = rt_product(p->group, p->n_group), most = rt_block_keys(p);
     Head first = head_at(p, all, a.b, 0);
 
+    a.outside_most = p->causal ? outside_most(p, all, a.b, groups) : 0;
     do {
         a.keys = rt_least(most, p->t - a.key);
         const float *k = first.k + a.key * p->k.row, *v = first.v + a.key * p->v.row;
@@ -311,12 +352,12 @@ static void entry(const RtAttention *p, Work *w, const Head *all, Place a)
 
 void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
                        const void *k, const void *v, const void *bias, const void *seed,
-                       const void *step, const void *micro, const void *y, const void *lse,
-                       const void *dy)
+                       const void *step, const void *micro, const void *y, const void *max,
+                       const void *sum, const void *dy)
 {
     int64_t batches = rt_product(p->batch, p->n_batch), groups = rt_product(p->group, p->n_group);
     int team = rt_team(rt, batches * groups * p->s * (p->t + 1) * (p->e + p->f + 1) / 8);
-    Head all = {q, k, v, y, lse, dy, bias, dq, dk, dv, rt_first_draw(p, seed, step, micro)};
+    Head all = {q, k, v, y, max, sum, dy, bias, dq, dk, dv, rt_first_draw(p, seed, step, micro)};
 
 #pragma omp parallel num_threads(team)
     {

@@ -84,7 +84,7 @@ void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const floa
     }
 }
 
-// Turns a row of a mask into the bias that is added to scores.
+// Turns a row of a mask into a bias that rt_add_bias reads.
 static void widen(float *to, const uint8_t *is_seen, int64_t step, int64_t n)
 {
     if (step == 1)
@@ -117,6 +117,49 @@ const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtR
     }
     rt_pack_panel(room, bias, col, row, keys, rows);
     return room;
+}
+
+// ---- limits ----
+
+// The largest norm of a row.
+static double largest_norm(const float *x, const RtStrides *stride, int64_t rows, int64_t columns)
+{
+    double most = 0;
+
+    for (int64_t i = 0; i < rows; i++) {
+        float sum = 0;
+        for (int64_t j = 0; j < columns; j++)
+            sum += x[i * stride->row + j * stride->col] * x[i * stride->row + j * stride->col];
+        most = (double)sum > most || sum != sum ? (double)sum : most;
+    }
+    return sqrt(most);
+}
+
+static double largest_bias(const RtAttention *p, const float *bias)
+{
+    int64_t rows = p->bias.row ? p->s : 1, columns = p->bias.col ? p->t : 1;
+    float most = -INFINITY;
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            float x = bias[i * p->bias.row + j * p->bias.col];
+            most = x > most || x != x ? x : most;
+        }
+    return (double)most;
+}
+
+float rt_outside_most(const RtAttention *p, const float *q, const float *k, const void *bias)
+{
+    double most = (double)rt_mask_number(p->outside), hidden = (double)rt_mask_number(p->hidden);
+
+    if (p->outside_added)  // 1.001: for the rounding of both norms and of the products
+        most += 1.001 * fabs((double)p->scale) * largest_norm(q, &p->q, p->s, p->e) *
+                largest_norm(k, &p->k, p->t, p->e);
+    if (p->bool_bias && hidden > most)
+        most = hidden;
+    if (p->has_bias && !p->bool_bias && (p->outside_added || p->order == RT_LIMITS_FIRST))
+        most += largest_bias(p, bias);
+    return (float)most;
 }
 
 // ---- dropout ----

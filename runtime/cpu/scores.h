@@ -6,6 +6,9 @@
 #ifndef SHARDCC_RT_CPU_SCORES_H
 #define SHARDCC_RT_CPU_SCORES_H
 
+#include <math.h>
+#include <string.h>
+
 #include "runtime/cpu/tile.h"
 #include "runtime/rt_philox.h"
 
@@ -37,26 +40,28 @@ typedef struct RtRange {
     int64_t first, last;
 } RtRange;
 
-// The keys that some of the queries [row, row + rows) see.
-static inline RtRange rt_seen(const RtAttention *p, int64_t row, int64_t rows)
+// The keys that some of the queries [row, row + rows) see. `all`: as if there were no limits.
+static inline RtRange rt_seen(const RtAttention *p, bool all, int64_t row, int64_t rows)
 {
     RtRange k = {0, p->t};
 
-    if (p->causal && p->window > 0)
+    if (!p->causal || all)
+        return k;
+    if (p->window > 0)
         k.first = rt_most(0, row + p->offset - p->window + 1);
-    if (p->causal)
-        k.last = rt_least(p->t, row + rows + p->offset);
+    k.last = rt_least(p->t, row + rows + p->offset);
     return k;
 }
 
 // The queries that see some of the keys [key, key + keys).
-static inline RtRange rt_seeing(const RtAttention *p, int64_t key, int64_t keys)
+static inline RtRange rt_seeing(const RtAttention *p, bool all, int64_t key, int64_t keys)
 {
     RtRange q = {0, p->s};
 
-    if (p->causal)
-        q.first = rt_most(0, key - p->offset);
-    if (p->causal && p->window > 0)
+    if (!p->causal || all)
+        return q;
+    q.first = rt_most(0, key - p->offset);
+    if (p->window > 0)
         q.last = rt_least(p->s, key + keys - 1 - p->offset + p->window);
     return q;
 }
@@ -94,6 +99,7 @@ static inline RtRange rt_tiles(RtRange seen, int64_t keys)
 // One block of scores: its queries and keys.
 typedef struct RtScores {
     int64_t row, rows, key, keys;
+    bool all;          // do its queries read keys outside of their limits, too?
     const void *bias;  // of the head
     RtDraw draw;       // of the head
 } RtScores;
@@ -167,7 +173,8 @@ void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const floa
                  const float *q, int64_t length, RtPrefetchQueue *queue);
 
 // The bias of the RT_NR queries from `first` on, [key][RT_NR] for the keys in `seen`, written to
-// `room`. NULL if a key has the same bias for all queries.
+// `room`; a bool bias as 0, and as -inf where it hides the key. NULL if a key has the same bias for
+// all queries.
 const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
                      float *room);
 
@@ -175,6 +182,22 @@ const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtR
 // keys in `seen`. Returns their place in `room`, which holds RT_KEYS + 4 keys.
 const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
                      float *room);
+
+// ---- masks ----
+// The keys outside of a query's limits count only if the query sees no key whose score is far above
+// theirs: else their weights are exactly 0. So attention goes over the keys within the limits, and
+// then over all keys for the few blocks of queries of which one isn't settled.
+
+// An upper bound of the scores of all keys outside of the limits of one head's queries.
+float rt_outside_most(const RtAttention *p, const float *q, const float *k, const void *bias);
+
+// Has a row whose scores have the maximum `max` no weight outside of its limits?
+static inline bool rt_is_settled(float max, float outside_most)
+{
+    return max < INFINITY && max - outside_most > 88;
+}
+
+static inline float rt_mask_number(float x) { return x == 0 ? -INFINITY : x; }
 
 // The bias of a key that is the same for all queries.
 static inline float rt_bias_of_key(const RtAttention *p, const RtScores *b, int64_t t)
@@ -186,9 +209,59 @@ static inline float rt_bias_of_key(const RtAttention *p, const RtScores *b, int6
     return ((const float *)b->bias)[at];
 }
 
-// Turns products into scores for key t and the RT_NR queries from `first` on: times scale, plus
-// bias, -inf where a query doesn't see the key. `s`: the key's products; `bias`: from rt_bias, for
-// this key.
+// Applies the bias of[l · step] to the scores of a key; step is 0 or 1.
+static inline void rt_add_bias(const RtAttention *p, float *s, const float *of, const int step)
+{
+    float hidden = rt_mask_number(p->hidden);
+
+    if (!p->bool_bias) {
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            s[l] += of[l * step];
+    } else if (p->hidden_added) {
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            s[l] = of[l * step] == 0 ? s[l] : s[l] + hidden;
+    } else {
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            s[l] = of[l * step] == 0 ? s[l] : hidden;
+    }
+}
+
+// Masks the scores of key t, without those that `is_hidden` masks already, outside of the limits of
+// the RT_NR queries from `first` on.
+static inline void rt_limit(const RtAttention *p, const RtScores *b, float *s, int64_t t,
+                            int64_t first, const float *is_hidden, const int step)
+{
+    RtRange seeing = rt_within(rt_seeing(p, false, b->key + t, 1), b->row + first, RT_NR);
+    float number = b->all ? rt_mask_number(p->outside) : -INFINITY;
+    bool is_added = b->all && p->outside_added, once = p->order == RT_MASKED_ONCE;
+
+    if (seeing.last - seeing.first == RT_NR)
+        return;
+    for (int64_t l = 0; l < RT_NR; l++) {
+        bool is_seen = l >= seeing.first && l < seeing.last;
+        if (!is_seen && !(once && is_hidden[l * step] != 0))
+            s[l] = is_added ? s[l] + number : number;
+    }
+}
+
+static inline void rt_mask_with(const RtAttention *p, const RtScores *b, float *s, int64_t t,
+                                int64_t first, const float *bias, const int step)
+{
+    bool limits_first = b->all && p->order == RT_LIMITS_FIRST;
+
+    if (p->causal && limits_first)
+        rt_limit(p, b, s, t, first, bias, step);
+    if (p->has_bias)
+        rt_add_bias(p, s, bias, step);
+    if (p->causal && !limits_first)
+        rt_limit(p, b, s, t, first, bias, step);
+}
+
+// Turns products into scores for key t and the RT_NR queries from `first` on: times scale, with
+// bias and limits. `s`: the key's products; `bias`: from rt_bias, for this key.
 static inline void rt_mask(const RtAttention *p, const RtScores *b, float *s, int64_t t,
                            int64_t first, const float *bias)
 {
@@ -196,22 +269,29 @@ static inline void rt_mask(const RtAttention *p, const RtScores *b, float *s, in
     for (int l = 0; l < RT_NR; l++)
         s[l] *= p->scale;
     if (bias) {
-#pragma omp simd
-        for (int l = 0; l < RT_NR; l++)
-            s[l] = bias[l] == -INFINITY ? -INFINITY : s[l] + bias[l];
-    } else if (p->has_bias) {
-        float of_key = rt_bias_of_key(p, b, t);
-#pragma omp simd
-        for (int l = 0; l < RT_NR; l++)
-            s[l] = of_key == -INFINITY ? -INFINITY : s[l] + of_key;
+        rt_mask_with(p, b, s, t, first, bias, 1);
+    } else {
+        float of_key = p->has_bias ? rt_bias_of_key(p, b, t) : 0;
+        rt_mask_with(p, b, s, t, first, &of_key, 0);
     }
-    if (!p->causal)
+}
+
+// Sets the gradients of scores to 0 whose place a mask's number took. Arguments as of rt_mask.
+static inline void rt_mask_grad(const RtAttention *p, const RtScores *b, float *ds, int64_t t,
+                                int64_t first, const float *bias)
+{
+    if (p->bool_bias && !p->hidden_added && bias) {
+#pragma omp simd
+        for (int l = 0; l < RT_NR; l++)
+            ds[l] = bias[l] == 0 ? ds[l] : 0;
+    } else if (p->bool_bias && !p->hidden_added && rt_bias_of_key(p, b, t) != 0) {
+        memset(ds, 0, sizeof(float) * RT_NR);
+    }
+    if (!p->causal || !b->all || p->outside_added)
         return;
-    RtRange seeing = rt_within(rt_seeing(p, b->key + t, 1), b->row + first, RT_NR);
-    if (seeing.last - seeing.first == RT_NR)
-        return;
+    RtRange seeing = rt_within(rt_seeing(p, false, b->key + t, 1), b->row + first, RT_NR);
     for (int64_t l = 0; l < RT_NR; l++)
-        s[l] = l >= seeing.first && l < seeing.last ? s[l] : -INFINITY;
+        ds[l] = l >= seeing.first && l < seeing.last ? ds[l] : 0;
 }
 
 #endif

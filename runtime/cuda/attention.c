@@ -17,9 +17,23 @@ RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64
                              .factor = 1 / (1 - p->rate)};
 }
 
-void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *q, const void *k,
-                  const void *v, const void *bias, const void *seed, const void *step,
-                  const void *micro)
+float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *room, const void *q, const void *k,
+                            const void *bias)
+{
+    RtCudaAttention a = rt_cuda_attention_plan(p, 1, 1);
+    bool adds_bias = p->has_bias && !p->bool_bias && p->order == RT_LIMITS_FIRST;
+
+    if (!p->causal || !(p->outside_added || adds_bias))
+        return NULL;
+    rt_cuda_launch(rt, "rt_cuda_attention_bounds",
+                   (RtCudaGrid){rt_product(p->batch, p->n_batch) * a.groups, 1, 1}, BLOCK,
+                   RT_CUDA_ARGS(&a, &room, &q, &k, &bias));
+    return room;
+}
+
+void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, const void *q,
+                  const void *k, const void *v, const void *bias, const void *seed,
+                  const void *step, const void *micro)
 {
     RtCudaAttention a = rt_cuda_attention_plan(p, p->s, p->f);
     int64_t heads = rt_product(p->batch, p->n_batch) * a.groups;
@@ -27,5 +41,12 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *lse, const void *
     rt_cuda_launch(rt,
                    rt_cuda_column_tiles(p->f) == 1 ? "rt_cuda_attention_1" : "rt_cuda_attention_2",
                    (RtCudaGrid){heads * a.tiles * a.columns, 1, 1}, BLOCK,
-                   RT_CUDA_ARGS(&a, &y, &lse, &q, &k, &v, &bias, &seed, &step, &micro));
+                   RT_CUDA_ARGS(&a, &y, &max, &sum, &q, &k, &v, &bias, &seed, &step, &micro));
+    if (!p->causal)
+        return;
+    float *most = rt_cuda_outside_most(rt, p, (float *)(void *)rt->workspace, q, k, bias);
+    a.columns = 1;
+    rt_cuda_launch(
+        rt, "rt_cuda_attention_all", (RtCudaGrid){heads * a.tiles, 1, 1}, BLOCK,
+        RT_CUDA_ARGS(&a, &y, &max, &sum, &q, &k, &v, &bias, &seed, &step, &micro, &most));
 }

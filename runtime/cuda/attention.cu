@@ -10,8 +10,8 @@ template <int TILES> struct RtOnline {
 
 // Turns products into weights for the rows, relative to their maxima, and rescales what was there.
 template <int TILES>
-__device__ __forceinline__ void rt_softmax(const RtAttention &p, const RtMasks &m, int64_t row,
-                                           int64_t key, float (&s)[RT_EACH][RT_EACH],
+__device__ __forceinline__ void rt_softmax(const RtAttention &p, const RtMasks &m, bool all,
+                                           int64_t row, int64_t key, float (&s)[RT_EACH][RT_EACH],
                                            RtOnline<TILES> &o)
 {
 #pragma unroll
@@ -21,7 +21,7 @@ __device__ __forceinline__ void rt_softmax(const RtAttention &p, const RtMasks &
 
 #pragma unroll
         for (int j = 0; j < RT_EACH; j++) {
-            s[i][j] = rt_score(p, m, s[i][j], row + i, key + j);
+            s[i][j] = rt_score(p, m, all, s[i][j], row + i, key + j).s;
             most = larger(s[i][j], most);
         }
         most = larger(rt_row_join(most, larger), o.most[i]);
@@ -75,45 +75,50 @@ template <int TILES> __device__ __forceinline__ RtQueries rt_queries(const RtCud
 template <int TILES>
 __device__ __forceinline__ void rt_put_result(const RtAttention &p, const RtQueries &at,
                                               RtPlace place, const RtOnline<TILES> &o, float *y,
-                                              float *lse)
+                                              float *max, float *sum)
 {
 #pragma unroll
     for (int i = 0; i < RT_EACH; i++) {
         int64_t row = at.row + place.row + i;
-        float factor = o.sum[i] == 0 ? 0 : 1 / o.sum[i];
+        bool has_softmax = o.most[i] != -INFINITY && o.sum[i] == o.sum[i];
+        bool is_empty = p.t == 0 || p.guard == 1 || (p.guard == 2 && o.most[i] == -INFINITY);
+        float total = has_softmax ? o.sum[i] : is_empty ? INFINITY : NAN, part = 1 / total;
 
         if (row >= p.s)
             continue;
-        if (at.column == 0 && place.column == 0)
-            lse[row * p.lse.row] = o.sum[i] == 0 ? -INFINITY : o.most[i] + rt_logf(o.sum[i]);
+        if (at.column == 0 && place.column == 0) {
+            max[row * p.max.row] = o.most[i];
+            sum[row * p.sum.row] = total;
+        }
 #pragma unroll
         for (int c = 0; c < TILES; c++)
 #pragma unroll
             for (int j = 0; j < RT_EACH; j++) {
                 int64_t column = at.column + c * RT_EDGE + place.column + j;
                 if (column < p.f)
-                    y[row * p.y.row + column * p.y.col] = o.y[c][i][j] * factor;
+                    y[row * p.y.row + column * p.y.col] = has_softmax ? o.y[c][i][j] * part : part;
             }
     }
 }
 
 struct RtAttentionOperands {
-    float *y, *lse;
+    float *y, *max, *sum;
     const float *q, *k, *v;
     const void *bias;
     const int64_t *seed, *step, *micro;
 };
 
-template <int TILES>
-__device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAttentionOperands &x)
+// Goes over the keys of a block's queries, within their limits or ALL.
+template <int TILES, bool ALL>
+__device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAttentionOperands &x,
+                                          const RtQueries &at)
 {
     __shared__ __align__(16) RtSlice<float> left, right;
     __shared__ __align__(16) RtScoreTile weights;
     const RtAttention &p = a.p;
-    RtQueries at = rt_queries<TILES>(a);
     RtPlace place = rt_place(false);
     RtMasks m = rt_masks(p, at.b, at.g, x.bias, x.seed, x.step, x.micro);
-    RtRange keys = rt_seen_keys(p, at.row);
+    RtRange keys = rt_seen_keys(p, ALL, at.row);
     const float *q = x.q + rt_head(p, p.q, at.b, at.g), *k = x.k + rt_head(p, p.k, at.b, at.g);
     const float *v = x.v + rt_head(p, p.v, at.b, at.g);
     RtOnline<TILES> o = {};
@@ -124,7 +129,7 @@ __device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAtte
         float s[RT_EACH][RT_EACH] = {};
         rt_multiply(s, place, 0, p.e, rt_by_columns(rt_rows(q, p.q, at.row, p.s)),
                     rt_by_columns(rt_rows(k, p.k, key, p.t)), left, right);
-        rt_softmax(p, m, at.row + place.row, key + place.column, s, o);
+        rt_softmax(p, m, ALL, at.row + place.row, key + place.column, s, o);
         rt_put_weights(a, m, place, at.row, key, s, weights);
         __syncthreads();
         auto weight = rt_operand(true, [&](int i, int64_t t) { return (float)weights[i][t]; });
@@ -135,15 +140,91 @@ __device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAtte
                         right);
     }
     rt_put_result(p, at, place, o, x.y + rt_head(p, p.y, at.b, at.g),
-                  x.lse + rt_head(p, p.lse, at.b, at.g));
+                  x.max + rt_head(p, p.max, at.b, at.g), x.sum + rt_head(p, p.sum, at.b, at.g));
 }
+
+// For blocks of queries of which one isn't settled: computes their results again, with all keys.
+extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
+    rt_cuda_attention_all(RtCudaAttention a, float *y, float *max, float *sum, const float *q,
+                          const float *k, const float *v, const void *bias, const int64_t *seed,
+                          const int64_t *step, const int64_t *micro, const float *most)
+{
+    __shared__ Shared<float[RT_WARP]> room;
+    const RtAttention &p = a.p;
+    RtQueries at = rt_queries<1>(a);
+    int64_t row = at.row + threadIdx.x % RT_EDGE;
+    float of_row = row < p.s ? max[rt_head(p, p.max, at.b, at.g) + row * p.max.row] : 0;
+    float outside_most = rt_outside_most(p, most, at.b * a.groups + at.g);
+
+    if (!rt_any(row < p.s && !rt_is_settled(of_row, outside_most), room))
+        return;
+#pragma unroll 1
+    for (; at.column < p.f; at.column += RT_EDGE)
+        rt_attend<1, true>(a, {y, max, sum, q, k, v, bias, seed, step, micro}, at);
+}
+RT_ENTRY(rt_cuda_attention_all);
+
+// The largest norm of the rows that the block's threads share.
+__device__ __forceinline__ float rt_largest_norm(const float *x, const RtStrides &s, int64_t rows,
+                                                 int64_t columns, Shared<float[RT_WARP]> &room)
+{
+    auto larger = [](float a, float b) { return a != a || a > b ? a : b; };
+    float most = 0;
+
+    for (int64_t i = threadIdx.x; i < rows; i += RT_PRODUCT_BLOCK) {
+        float sum = 0;
+        for (int64_t j = 0; j < columns; j++)
+            sum += x[i * s.row + j * s.col] * x[i * s.row + j * s.col];
+        most = larger(sum, most);
+    }
+    return sqrtf(rt_block_join(most, 0.f, larger, room));
+}
+
+__device__ __forceinline__ float rt_largest_bias(const RtAttention &p, const float *bias,
+                                                 Shared<float[RT_WARP]> &room)
+{
+    int64_t rows = p.bias.row ? p.s : 1, columns = p.bias.col ? p.t : 1;
+    auto larger = [](float a, float b) { return a != a || a > b ? a : b; };
+    float most = -INFINITY;
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = threadIdx.x; j < columns; j += RT_PRODUCT_BLOCK)
+            most = larger(bias[i * p.bias.row + j * p.bias.col], most);
+    return rt_block_join(most, -INFINITY, larger, room);
+}
+
+// For the head of the block: an upper bound of its scores outside of limits.
+extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
+    rt_cuda_attention_bounds(RtCudaAttention a, float *of_heads, const float *q, const float *k,
+                             const void *bias)
+{
+    __shared__ Shared<float[RT_WARP]> room;
+    const RtAttention &p = a.p;
+    RtDivided at = rt_divide(blockIdx.x, a.groups);
+    float most = rt_outside_most(p, nullptr, 0);
+
+    if (p.outside_added) {  // 1.001: for the rounding of both norms and of the products
+        float norms =
+            rt_largest_norm(q + rt_head(p, p.q, at.quotient, at.rest), p.q, p.s, p.e, room);
+        norms *= rt_largest_norm(k + rt_head(p, p.k, at.quotient, at.rest), p.k, p.t, p.e, room);
+        most += 1.001f * fabsf(p.scale) * norms;
+    }
+    if (p.has_bias && !p.bool_bias)
+        most += rt_largest_bias(p, (const float *)bias + rt_head(p, p.bias, at.quotient, at.rest),
+                                room);
+    if (threadIdx.x == 0)
+        of_heads[blockIdx.x] = most;
+}
+RT_ENTRY(rt_cuda_attention_bounds);
 
 #define RT_ATTENTION(tiles)                                                                        \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK) rt_cuda_attention_##tiles(      \
-        RtCudaAttention a, float *y, float *lse, const float *q, const float *k, const float *v,   \
-        const void *bias, const int64_t *seed, const int64_t *step, const int64_t *micro)          \
+        RtCudaAttention a, float *y, float *max, float *sum, const float *q, const float *k,       \
+        const float *v, const void *bias, const int64_t *seed, const int64_t *step,                \
+        const int64_t *micro)                                                                      \
     {                                                                                              \
-        rt_attend<tiles>(a, {y, lse, q, k, v, bias, seed, step, micro});                           \
+        rt_attend<tiles, false>(a, {y, max, sum, q, k, v, bias, seed, step, micro},                \
+                                rt_queries<tiles>(a));                                             \
     }                                                                                              \
     RT_ENTRY(rt_cuda_attention_##tiles);
 RT_CUDA_EACH_WIDTH(RT_ATTENTION)

@@ -1,28 +1,35 @@
-// Gradients of attention: D of each query, then dk and dv by tiles of keys, and dq by those of
-// queries.
+// Gradients of attention: what each query needs, then dk and dv by tiles of keys, and dq by those
+// of queries.
 #include "runtime/cuda/cuda.h"
 
 enum { BLOCK = 256 };
 
 void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
                        const void *k, const void *v, const void *bias, const void *seed,
-                       const void *step, const void *micro, const void *y, const void *lse,
-                       const void *dy)
+                       const void *step, const void *micro, const void *y, const void *max,
+                       const void *sum, const void *dy)
 {
     int64_t batches = rt_product(p->batch, p->n_batch), most = rt_most(p->e, p->f);
     RtCudaAttention keys = rt_cuda_attention_plan(p, p->t, most);
     RtCudaAttention queries = rt_cuda_attention_plan(p, p->s, p->e), sums = queries;
     int64_t heads = batches * queries.groups;
-    float *d = (float *)(void *)rt->workspace;
-    RtCudaGradOperands x = {dq, dk, dv, q, k, v, bias, seed, step, micro, lse, dy, d};
+    RtCudaQuery *of = (RtCudaQuery *)(void *)rt->workspace;
+    float *bounds = rt_cuda_outside_most(rt, p, (float *)(of + heads * p->s), q, k, bias);
+    RtCudaGradOperands x = {dq, dk, dv, q, k, v, bias, seed, step, micro, dy, of};
 
     sums.tiles = heads * p->s;
-    rt_cuda_launch(rt, "rt_cuda_attention_sums", (RtCudaGrid){rt_ceil_div(sums.tiles, BLOCK), 1, 1},
-                   BLOCK, RT_CUDA_ARGS(&sums, &d, &y, &dy));
+    rt_cuda_launch(rt, "rt_cuda_attention_prepare",
+                   (RtCudaGrid){rt_ceil_div(sums.tiles, BLOCK), 1, 1}, BLOCK,
+                   RT_CUDA_ARGS(&sums, &of, &y, &dy, &max, &sum, &bounds));
     rt_cuda_launch(
         rt,
         rt_cuda_column_tiles(most) == 1 ? "rt_cuda_attention_keys_1" : "rt_cuda_attention_keys_2",
         (RtCudaGrid){batches * keys.tiles * keys.columns, 1, 1}, BLOCK, RT_CUDA_ARGS(&keys, &x));
+    if (p->causal) {
+        keys.columns = 1;
+        rt_cuda_launch(rt, "rt_cuda_attention_keys_all", (RtCudaGrid){batches * keys.tiles, 1, 1},
+                       BLOCK, RT_CUDA_ARGS(&keys, &x));
+    }
     rt_cuda_launch(rt,
                    rt_cuda_column_tiles(p->e) == 1 ? "rt_cuda_attention_queries_1"
                                                    : "rt_cuda_attention_queries_2",

@@ -1,14 +1,16 @@
-// Gradients of attention. Probabilities are recomputed from the log-sum-exp of each query (Dao et
-// al. 2022). With p = exp(scores - lse) and D = Σ dy y of a query:
+// Gradients of attention. Probabilities are recomputed from each query's maximum and sum, which
+// gives them the bits that they had (after Dao et al. 2022, who keep the logarithm of the sum: it
+// has no room beside a large maximum). With p = exp(scores - max) / sum and D = Σ dy y of a query:
 //     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q,
 // and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
 // A kernel goes over the queries for each tile of keys, another over the keys for each tile of
 // queries; both recompute the tile's scores, so that nobody adds to another block's results.
 #include "runtime/cuda/scores.cuh"
 
-// The operands of one head; `sums`: D of its queries.
+// The operands of one head.
 struct RtGradHead {
-    const float *q, *k, *v, *lse, *dy, *sums;
+    const float *q, *k, *v, *dy;
+    const RtCudaQuery *queries;
     RtMasks masks;
 };
 __device__ __forceinline__ RtGradHead rt_grad_head(const RtCudaAttention &a,
@@ -17,19 +19,27 @@ __device__ __forceinline__ RtGradHead rt_grad_head(const RtCudaAttention &a,
 {
     const RtAttention &p = a.p;
 
-    return {x.q + rt_head(p, p.q, b, g),
-            x.k + rt_head(p, p.k, b, g),
-            x.v + rt_head(p, p.v, b, g),
-            x.lse + rt_head(p, p.lse, b, g),
-            x.dy + rt_head(p, p.dy, b, g),
-            x.sums + (b * a.groups + g) * p.s,
-            rt_masks(p, b, g, x.bias, x.seed, x.step, x.micro)};
+    return {
+        x.q + rt_head(p, p.q, b, g),          x.k + rt_head(p, p.k, b, g),
+        x.v + rt_head(p, p.v, b, g),          x.dy + rt_head(p, p.dy, b, g),
+        x.queries + (b * a.groups + g) * p.s, rt_masks(p, b, g, x.bias, x.seed, x.step, x.micro)};
 }
 
-// Turns products into weights and ds, for rows and keys from `row` and `key` on. A query that sees
-// no key has weights of 0.
+// Have keys outside of the limits of the tile's queries weights? All threads get the answer.
+__device__ __forceinline__ bool rt_tile_needs_all(const RtAttention &p, const RtGradHead &h,
+                                                  int64_t row, Shared<float[RT_WARP]> &room)
+{
+    int64_t i = row + threadIdx.x % RT_EDGE;
+
+    if (!p.causal)
+        return false;
+    return rt_any(i < p.s && h.queries[i].needs_all != 0, room);
+}
+
+// Turns products into weights and ds, for rows and keys from `row` and `key` on. Where a row has no
+// weights, `part` is 0, whatever its scores are, or NaN.
 __device__ __forceinline__ void rt_grad_weights(const RtCudaAttention &a, const RtGradHead &h,
-                                                int64_t row, int64_t key,
+                                                bool all, int64_t row, int64_t key,
                                                 float (&s)[RT_EACH][RT_EACH],
                                                 float (&ds)[RT_EACH][RT_EACH])
 {
@@ -37,19 +47,21 @@ __device__ __forceinline__ void rt_grad_weights(const RtCudaAttention &a, const 
 
 #pragma unroll
     for (int i = 0; i < RT_EACH; i++) {
-        bool is_inside = row + i < p.s;
-        float lse = is_inside ? h.lse[(row + i) * p.lse.row] : -INFINITY;
-        float sum = is_inside ? h.sums[row + i] : 0, factor[RT_EACH] = {1, 1, 1, 1};
+        RtCudaQuery query = {0, 0, 0, 0};
+        float factor[RT_EACH] = {1, 1, 1, 1};
 
-        lse = lse == -INFINITY ? INFINITY : lse;
+        if (row + i < p.s)
+            query = h.queries[row + i];
         if (p.drops)
             rt_drop(a, h.masks, row + i, key, factor);
 #pragma unroll
         for (int j = 0; j < RT_EACH; j++) {
-            float weight = rt_exp_lowf(rt_score(p, h.masks, s[i][j], row + i, key + j) - lse);
+            RtScore score = rt_score(p, h.masks, all, s[i][j], row + i, key + j);
+            float part = query.part;
+            float weight = part > 0 ? rt_exp_lowf(score.s - query.max) * part : part;
             float dp = p.drops ? factor[j] * ds[i][j] : ds[i][j];
             s[i][j] = p.drops ? weight * factor[j] : weight;
-            ds[i][j] = weight * (dp - sum) * p.scale;
+            ds[i][j] = score.is_set ? 0 : weight * (dp - query.d) * p.scale;
         }
     }
 }
@@ -57,7 +69,7 @@ __device__ __forceinline__ void rt_grad_weights(const RtCudaAttention &a, const 
 // Computes the weights and ds of a tile of queries and keys into shared memory. `weights` may be
 // left out.
 __device__ __forceinline__ void rt_grad_tile(const RtCudaAttention &a, const RtGradHead &h,
-                                             RtPlace place, int64_t row, int64_t key,
+                                             RtPlace place, bool all, int64_t row, int64_t key,
                                              RtSlice<float> &left, RtSlice<float> &right,
                                              RtScoreTile *weights, RtScoreTile &changes)
 {
@@ -68,7 +80,7 @@ __device__ __forceinline__ void rt_grad_tile(const RtCudaAttention &a, const RtG
                 rt_by_columns(rt_rows(h.k, p.k, key, p.t)), left, right);
     rt_multiply(ds, place, 0, p.f, rt_by_columns(rt_rows(h.dy, p.dy, row, p.s)),
                 rt_by_columns(rt_rows(h.v, p.v, key, p.t)), left, right);
-    rt_grad_weights(a, h, row + place.row, key + place.column, s, ds);
+    rt_grad_weights(a, h, all, row + place.row, key + place.column, s, ds);
 #pragma unroll
     for (int i = 0; i < RT_EACH; i++)
 #pragma unroll
@@ -95,17 +107,30 @@ rt_put_grad(float *to, const RtStrides &s, RtPlace place, int64_t row, int64_t r
         });
 }
 
-// dk and dv of a tile of keys, of some columns: over all queries of all groups that see them.
-template <int TILES>
-__device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtCudaGradOperands &x)
+// A block's batch entry, its first key, and its first column of dk and dv.
+struct RtKeys {
+    int64_t b, key, column;
+};
+template <int TILES> __device__ __forceinline__ RtKeys rt_keys(const RtCudaAttention &a)
+{
+    RtDivided c = rt_divide(blockIdx.x, a.columns), t = rt_divide(c.quotient, a.tiles);
+
+    return {t.quotient, t.rest * RT_EDGE, c.rest * RT_EDGE * TILES};
+}
+
+// dk and dv of a tile of keys, of some columns: over all queries of all groups within whose limits
+// they are; with ALL, over all queries that have weights for them.
+template <int TILES, bool ALL>
+__device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtCudaGradOperands &x,
+                                             const RtKeys &at)
 {
     __shared__ __align__(16) RtSlice<float> left, right;
     __shared__ __align__(16) RtScoreTile weights, changes;
+    __shared__ Shared<float[RT_WARP]> room;
     const RtAttention &p = a.p;
-    RtDivided c = rt_divide(blockIdx.x, a.columns), t = rt_divide(c.quotient, a.tiles);
-    int64_t b = t.quotient, key = t.rest * RT_EDGE, column = c.rest * RT_EDGE * TILES;
+    int64_t b = at.b, key = at.key, column = at.column;
     RtPlace place = rt_place(false);
-    RtRange rows = rt_seeing_rows(p, key);
+    RtRange seeing = rt_seeing_rows(p, key), rows = ALL ? RtRange{0, p.s} : seeing;
     float dk[TILES][RT_EACH][RT_EACH] = {}, dv[TILES][RT_EACH][RT_EACH] = {};
     auto weight = rt_operand(false, [&](int i, int64_t k) { return (float)weights[k][i]; });
     auto change = rt_operand(false, [&](int i, int64_t k) { return (float)changes[k][i]; });
@@ -113,7 +138,10 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
     for (int64_t g = 0; g < a.groups; g++) {
         RtGradHead h = rt_grad_head(a, x, b, g);
         for (int64_t row = rows.first; row < rows.last; row += RT_EDGE) {
-            rt_grad_tile(a, h, place, row, key, left, right, &weights, changes);
+            bool all = ALL && rt_tile_needs_all(p, h, row, room);
+            if (ALL && !all && (row < seeing.first || row >= seeing.last))
+                continue;
+            rt_grad_tile(a, h, place, all, row, key, left, right, &weights, changes);
 #pragma unroll
             for (int i = 0; i < TILES; i++) {
                 int64_t first = column + i * RT_EDGE, n = rt_rows_left(p.s, row);
@@ -128,25 +156,47 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
     rt_put_grad(x.dv + rt_head(p, p.dv, b, 0), p.dv, place, key, p.t, column, p.f, dv);
 }
 
-// dq of a tile of queries, of some columns: over all keys that they see.
+// For batch entries with queries that aren't settled: computes dk and dv again.
+extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
+    rt_cuda_attention_keys_all(RtCudaAttention a, RtCudaGradOperands x)
+{
+    __shared__ Shared<float[RT_WARP]> room;
+    const RtAttention &p = a.p;
+    RtKeys at = rt_keys<1>(a);
+    int64_t rows = a.groups * p.s, columns = p.e > p.f ? p.e : p.f;
+    bool any = false;
+
+    for (int64_t i = threadIdx.x; i < rows; i += RT_PRODUCT_BLOCK)
+        any |= x.queries[at.b * rows + i].needs_all != 0;
+    if (!rt_any(any, room))
+        return;
+#pragma unroll 1
+    for (; at.column < columns; at.column += RT_EDGE)
+        rt_grad_keys<1, true>(a, x, at);
+}
+RT_ENTRY(rt_cuda_attention_keys_all);
+
+// dq of a tile of queries, of some columns: over all keys for which they have weights.
 template <int TILES>
 __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
                                                 const RtCudaGradOperands &x)
 {
     __shared__ __align__(16) RtSlice<float> left, right;
     __shared__ __align__(16) RtScoreTile changes;
+    __shared__ Shared<float[RT_WARP]> room;
     const RtAttention &p = a.p;
     RtDivided c = rt_divide(blockIdx.x, a.columns), t = rt_divide(c.quotient, a.tiles);
     RtDivided g = rt_divide(t.quotient, a.groups);
     int64_t row = t.rest * RT_EDGE, column = c.rest * RT_EDGE * TILES;
     RtPlace place = rt_place(false);
-    RtRange keys = rt_seen_keys(p, row);
     RtGradHead h = rt_grad_head(a, x, g.quotient, g.rest);
+    bool all = rt_tile_needs_all(p, h, row, room);
+    RtRange keys = rt_seen_keys(p, all, row);
     float dq[TILES][RT_EACH][RT_EACH] = {};
     auto change = rt_operand(true, [&](int i, int64_t k) { return (float)changes[i][k]; });
 
     for (int64_t key = keys.first; key < keys.last; key += RT_EDGE) {
-        rt_grad_tile(a, h, place, row, key, left, right, nullptr, changes);
+        rt_grad_tile(a, h, place, all, row, key, left, right, nullptr, changes);
 #pragma unroll
         for (int i = 0; i < TILES; i++)
             rt_multiply(dq[i], place, 0, rt_rows_left(p.t, key), change,
@@ -157,11 +207,13 @@ __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
                 dq);
 }
 
-// D of each query, [batch, group, s]: added up as a tile adds up dy·v, so that the two are equal
-// where softmax has chosen one key and y is its v. Their difference, times keys and queries, is the
-// gradient.
-extern "C" __global__ void rt_cuda_attention_sums(RtCudaAttention a, float *sums, const float *y,
-                                                  const float *dy)
+// Finds what the gradient needs of each query. D is added up as a tile adds up dy·v, so that the
+// two are equal where softmax has chosen one key and y is its v. Their difference, times keys and
+// queries, is the gradient.
+extern "C" __global__ void rt_cuda_attention_prepare(RtCudaAttention a, RtCudaQuery *queries,
+                                                     const float *y, const float *dy,
+                                                     const float *max, const float *sum,
+                                                     const float *outside_most)
 {
     const RtAttention &p = a.p;
     int64_t i = (int64_t)blockIdx.x * RT_PRODUCT_BLOCK + threadIdx.x;
@@ -171,18 +223,21 @@ extern "C" __global__ void rt_cuda_attention_sums(RtCudaAttention a, float *sums
         return;
     const float *from = y + rt_head(p, p.y, g.quotient, g.rest) + row.rest * p.y.row;
     const float *by = dy + rt_head(p, p.dy, g.quotient, g.rest) + row.rest * p.dy.row;
-    float sum = 0;
+    float d = 0, most = max[rt_head(p, p.max, g.quotient, g.rest) + row.rest * p.max.row];
+    float total = sum[rt_head(p, p.sum, g.quotient, g.rest) + row.rest * p.sum.row];
     for (int64_t k = 0; k < p.f; k++)
-        sum = fmaf(from[k * p.y.col], by[k * p.dy.col], sum);
-    sums[i] = sum;
+        d = fmaf(from[k * p.y.col], by[k * p.dy.col], d);
+    bool is_settled =
+        total == INFINITY || rt_is_settled(most, rt_outside_most(p, outside_most, row.quotient));
+    queries[i] = {d, most, 1 / total, p.causal && !is_settled ? 1.f : 0.f};
 }
-RT_ENTRY(rt_cuda_attention_sums);
+RT_ENTRY(rt_cuda_attention_prepare);
 
 #define RT_ATTENTION_GRAD(tiles)                                                                   \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
         rt_cuda_attention_keys_##tiles(RtCudaAttention a, RtCudaGradOperands x)                    \
     {                                                                                              \
-        rt_grad_keys<tiles>(a, x);                                                                 \
+        rt_grad_keys<tiles, false>(a, x, rt_keys<tiles>(a));                                       \
     }                                                                                              \
     RT_ENTRY(rt_cuda_attention_keys_##tiles);                                                      \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \

@@ -81,6 +81,10 @@ void rt_cuda_matmuls_free(RtCuda *c);
 
 // Tiles of `rows` rows (queries or keys) and blocks of columns.
 RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64_t columns);
+// Launches the kernel that finds, for each head, an upper bound of the scores outside of the
+// limits, into `room`, and returns that. NULL: the bound is a number that kernels know.
+float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *room, const void *q, const void *k,
+                            const void *bias);
 
 // ---- dims ----
 

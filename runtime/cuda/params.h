@@ -73,13 +73,20 @@ typedef struct RtCudaConv {
     int64_t rows, columns, terms, tiles_m, tiles_n, parts;
 } RtCudaConv;
 
-// The operands of attention's gradient; `sums`: Σ dy y of each query.
+// The numbers of a query that its gradient needs: d, which is Σ dy y; the maximum of its scores; 1
+// / their sum, 0 for weights of 0; and 1 if keys outside of its limits have weights, else 0.
+typedef struct RtCudaQuery {
+    float d, max, part, needs_all;
+} RtCudaQuery;
+
+// The operands of attention's gradient; `queries`: [batch, group, s].
 typedef struct RtCudaGradOperands {
     float *dq, *dk, *dv;
     const float *q, *k, *v;
     const void *bias;
     const int64_t *seed, *step, *micro;
-    const float *lse, *dy, *sums;
+    const float *dy;
+    const RtCudaQuery *queries;
 } RtCudaGradOperands;
 
 // An element's bits, repeated to 16 bytes.

@@ -65,14 +65,17 @@ __device__ __forceinline__ int64_t rt_rows_left(int64_t last, int64_t first)
 }
 
 // The first keys or queries that a tile of the others needs, in whole tiles, and where they end.
+// `all`: as if there were no limits.
 struct RtRange {
     int64_t first, last;
 };
-__device__ __forceinline__ RtRange rt_seen_keys(const RtAttention &p, int64_t row)
+__device__ __forceinline__ RtRange rt_seen_keys(const RtAttention &p, bool all, int64_t row)
 {
     RtRange k = {0, p.t};
     int64_t end = row + RT_EDGE;
 
+    if (all)
+        return k;
     if (p.causal && p.window > 0 && row + p.offset >= p.window)
         k.first = (row + p.offset - p.window + 1) / RT_EDGE * RT_EDGE;
     if (p.causal && end + p.offset < p.t)
@@ -112,31 +115,75 @@ __device__ __forceinline__ RtMasks rt_masks(const RtAttention &p, int64_t b, int
     return m;
 }
 
-__device__ __forceinline__ bool rt_sees(const RtAttention &p, int64_t row, int64_t key)
+__device__ __forceinline__ bool rt_is_outside(const RtAttention &p, int64_t row, int64_t key)
 {
-    if (row >= p.s || key >= p.t)
-        return false;
-    return !p.causal ||
-           (key <= row + p.offset && (p.window <= 0 || key > row + p.offset - p.window));
+    return p.causal && (key > row + p.offset || (p.window > 0 && key <= row + p.offset - p.window));
 }
 
-// A product as a score: times scale, plus bias, -inf where the query doesn't see the key.
-__device__ __forceinline__ float rt_score(const RtAttention &p, const RtMasks &m, float product,
-                                          int64_t row, int64_t key)
-{
-    float bias = 0;
+__device__ __forceinline__ float rt_mask_number(float x) { return x == 0 ? -INFINITY : x; }
 
-    if (!rt_sees(p, row, key))
-        return -INFINITY;
+// A score and whether a mask's number took its place.
+struct RtScore {
+    float s;
+    bool is_set;
+};
+
+// A product as a score: times scale, with bias and limits. Without `all`, and for rows and keys
+// that there aren't, -inf outside of limits.
+__device__ __forceinline__ RtScore rt_score(const RtAttention &p, const RtMasks &m, bool all,
+                                            float product, int64_t row, int64_t key)
+{
+    float s = product * p.scale, bias = 0;
+    bool is_outside = rt_is_outside(p, row, key), is_hidden = false;
+
+    if (row >= p.s || key >= p.t || (is_outside && !all))
+        return {-INFINITY, false};
     if (p.has_bias) {
         int64_t at = row * p.bias.row + key * p.bias.col;
-        bias = !p.bool_bias                    ? ((const float *)m.bias)[at]
-               : ((const uint8_t *)m.bias)[at] ? 0
-                                               : -INFINITY;
+        if (p.bool_bias)
+            is_hidden = !((const uint8_t *)m.bias)[at];
+        else
+            bias = ((const float *)m.bias)[at];
     }
-    return bias == -INFINITY ? -INFINITY
-           : p.has_bias      ? product * p.scale + bias
-                             : product * p.scale;
+    bool is_first = is_outside && p.order == RT_LIMITS_FIRST;
+    bool is_last = is_outside && !is_first && !(p.order == RT_MASKED_ONCE && is_hidden);
+    if (is_first)
+        s = rt_mask_number(p.outside) + (p.outside_added ? s : 0);
+    if (is_hidden)
+        s = rt_mask_number(p.hidden) + (p.hidden_added ? s : 0);
+    s += bias;
+    if (is_last)
+        s = rt_mask_number(p.outside) + (p.outside_added ? s : 0);
+    return {s, (is_hidden && !p.hidden_added) || (is_outside && !p.outside_added)};
+}
+
+// ---- keys outside of limits ----
+// They count only if the query sees no key whose score is far above theirs: else their weights are
+// exactly 0. So kernels go over the keys within the limits of a block's queries, and over all keys
+// if one of the queries isn't settled.
+
+// An upper bound of the scores of a head's keys outside of limits.
+__device__ __forceinline__ float rt_outside_most(const RtAttention &p, const float *of_heads,
+                                                 int64_t head)
+{
+    float number = rt_mask_number(p.outside), hidden = rt_mask_number(p.hidden);
+
+    if (of_heads)
+        return of_heads[head];
+    return p.bool_bias && hidden > number ? hidden : number;
+}
+
+// Has a row whose scores have the maximum `max` no weight outside of its limits?
+__device__ __forceinline__ bool rt_is_settled(float max, float outside_most)
+{
+    return max < INFINITY && max - outside_most > 88;
+}
+
+// Is the claim true for a thread of the block?
+__device__ __forceinline__ bool rt_any(bool is, Shared<float[RT_WARP]> &room)
+{
+    return rt_block_join(
+               is ? 1.f : 0.f, 0.f, [](float a, float b) { return a > b ? a : b; }, room) != 0;
 }
 
 // The factors of dropout of RT_EACH keys from `key` on. A block of random numbers is drawn again

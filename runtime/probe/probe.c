@@ -145,7 +145,7 @@ enum { TOKENS = 256, HEAD = 64, HEADS = 8 };
 
 typedef struct Heads {
     RtAttention p;
-    float *x, *dx, *y, *dy, *lse;
+    float *x, *dx, *y, *dy, *max, *sum;
     int64_t all;  // floats of a token's queries
 } Heads;
 
@@ -155,8 +155,9 @@ static void attend(Rt *rt, const void *p)
     const float *q = h->x, *k = q + h->all, *v = k + h->all;
     float *dq = h->dx, *dk = dq + h->all, *dv = dk + h->all;
 
-    rt_attention(rt, &h->p, h->y, h->lse, q, k, v, NULL, NULL, NULL, NULL);
-    rt_attention_grad(rt, &h->p, dq, dk, dv, q, k, v, NULL, NULL, NULL, NULL, h->y, h->lse, h->dy);
+    rt_attention(rt, &h->p, h->y, h->max, h->sum, q, k, v, NULL, NULL, NULL, NULL);
+    rt_attention_grad(rt, &h->p, dq, dk, dv, q, k, v, NULL, NULL, NULL, NULL, h->y, h->max, h->sum,
+                      h->dy);
 }
 
 static RtAttention attention_of(int64_t heads)
@@ -170,7 +171,8 @@ static RtAttention attention_of(int64_t heads)
                      .scale = 0.125f,
                      .q = {.batch = {HEAD}, .row = 3 * heads * HEAD, .col = 1},
                      .y = {.batch = {HEAD}, .row = heads * HEAD, .col = 1},
-                     .lse = {.batch = {TOKENS}, .row = 1}};
+                     .max = {.batch = {TOKENS}, .row = 1},
+                     .sum = {.batch = {TOKENS}, .row = 1}};
 
     p.k = p.v = p.dq = p.dk = p.dv = p.q;
     p.dy = p.y;
@@ -183,11 +185,12 @@ static double attention_rate(Rt *rt)
     int64_t heads = (int64_t)HEADS * rt->threads, each = TOKENS * heads * HEAD;
     Heads h = {.p = attention_of(heads), .all = heads * HEAD};
 
-    h.x = take((size_t)(9 * each) * sizeof(float));
+    h.x = take((size_t)(8 * each + 2 * heads * TOKENS) * sizeof(float));
     h.dx = h.x + 3 * each;
     h.y = h.dx + 3 * each;
     h.dy = h.y + each;
-    h.lse = h.dy + each;
+    h.max = h.dy + each;
+    h.sum = h.max + heads * TOKENS;
     rt->workspace = take((size_t)rt_attention_workspace(&h.p, rt->threads));
     double seconds = least_seconds(rt, attend, &h);
     free(rt->workspace);

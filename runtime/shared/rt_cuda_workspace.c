@@ -87,7 +87,8 @@ int64_t rt_cuda_dot_workspace(const RtDot *p)
 // Σ dy y of each query, for the gradient.
 int64_t rt_cuda_attention_workspace(const RtAttention *p)
 {
-    return 4 * rt_product(p->batch, p->n_batch) * rt_product(p->group, p->n_group) * p->s;
+    // An RtCudaQuery for each query, and an upper bound of each head's scores outside of limits.
+    return rt_product(p->batch, p->n_batch) * rt_product(p->group, p->n_group) * (16 * p->s + 4);
 }
 
 int64_t rt_cuda_conv_parts(const RtConv *p)

@@ -175,7 +175,7 @@ int64_t rt_attention_thread(const RtAttention *p)
 {
     int64_t e = round_up(p->e, RT_PANEL), f = round_up(p->f, RT_PANEL);
     int64_t forward = (RT_ROWS + RT_KEYS) * (e + f) + RT_KEYS * RT_ROWS + 3 * RT_ROWS;
-    int64_t grad = 2 * (RT_ROWS + RT_KEYS) * (e + f) + 2 * RT_KEYS * RT_ROWS + 2 * RT_ROWS;
+    int64_t grad = 2 * (RT_ROWS + RT_KEYS) * (e + f) + 2 * RT_KEYS * RT_ROWS + 3 * RT_ROWS;
 
     int64_t bias = p->has_bias ? (p->bool_bias ? 2 : 1) * RT_KEYS * RT_PANEL : 0;
 

@@ -1,7 +1,7 @@
 // Made by shardcc. Changes here are lost when it is made again.
 //   shardcc nanogpt.onnx --loss 'cross_entropy(logits, labels)' --optimizer adamw --target cuda
 //      --march x86-64-v3
-//   plan: 1 rank, arena 2000192 bytes, bound 2000192
+//   plan: 1 rank, arena 2003328 bytes, bound 2003328
 //
 // The kernels of fused groups, which the C text of the same name launches. A parameter is
 // named after the value that lies there: x0, x1 … are inputs, y0, y1 … results. A thread's

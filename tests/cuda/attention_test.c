@@ -1,9 +1,12 @@
-// Attention and its gradient on GPUs against the CPU's: masks, limits, groups, layouts, dropout.
+// Attention and its gradient on GPUs against the CPU's: masks and their numbers, limits, groups,
+// layouts, dropout.
+#include <float.h>
+
 #include "tests/cuda/both.h"
 
-CALL_BOTH(attention, p, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8])
+CALL_BOTH(attention, p, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9])
 CALL_BOTH(attention_grad, p, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9], o[10],
-          o[11], o[12])
+          o[11], o[12], o[13])
 
 // Strides of an operand with dims [batch, group, rows, columns]; without groups for keys and
 // values. Returns its elements.
@@ -28,8 +31,8 @@ static int64_t layout(Random *r, const RtAttention *p, RtStrides *s, bool has_gr
     return draw_strides(r, n, dim, stride);
 }
 
-// lse is dense, without columns.
-static int64_t layout_lse(const RtAttention *p, RtStrides *s)
+// max and sum are dense, without columns.
+static int64_t layout_rows(const RtAttention *p, RtStrides *s)
 {
     int64_t n = p->s;
 
@@ -43,6 +46,28 @@ static int64_t layout_lse(const RtAttention *p, RtStrides *s)
         n *= p->batch[i];
     }
     return n;
+}
+
+// Numbers of scores that masks hide: near others, so low that only rows without a key tell, or
+// -inf. What is added is small, or leaves nothing of a score: else its last bit would decide how
+// the sum is rounded.
+static void draw_numbers(Random *r, RtAttention *p)
+{
+    enum { N = 5 };
+    static const float numbers[N] = {0, -2, -3, -1e9f, -FLT_MAX};
+
+    p->bool_bias = p->bool_bias && p->has_bias;
+    p->outside = p->causal ? numbers[draw(r, N)] : 0;
+    p->hidden = p->bool_bias ? numbers[draw(r, N)] : 0;
+    p->outside_added = p->outside != 0 && draw(r, 2);
+    p->hidden_added = p->hidden != 0 && draw(r, 2);
+    p->order = p->causal && p->has_bias ? (int)draw(r, 2) : RT_LIMITS_LAST;
+    p->guard = (int)draw(r, 3);
+    if (p->causal && p->bool_bias && draw(r, 4) == 0) {
+        p->hidden = p->outside;
+        p->hidden_added = p->outside_added;
+        p->order = RT_MASKED_ONCE;
+    }
 }
 
 static RtAttention draw_attention(Random *r)
@@ -74,11 +99,12 @@ static RtAttention draw_attention(Random *r)
         p.offset = draw(r, 3) ? p.t - p.s : draw(r, 40) - 20;
         p.window = draw(r, 2) ? 0 : 1 + draw(r, 80);
     }
+    draw_numbers(r, &p);
     return p;
 }
 
 typedef struct Tensors {
-    Operand q, k, v, bias, seed, step, micro, y, lse, dy, dq, dk, dv;
+    Operand q, k, v, bias, seed, step, micro, y, max, sum, dy, dq, dk, dv;
 } Tensors;
 
 static Operand floats(Random *r, int64_t n, double limit)
@@ -128,7 +154,8 @@ static Tensors draw_tensors(Random *r, RtAttention *p)
     t.dq = floats(r, layout(r, p, &p->dq, true, p->s, p->e), 3e-5);
     t.dk = floats(r, layout(r, p, &p->dk, false, p->t, p->e), 3e-5);
     t.dv = floats(r, layout(r, p, &p->dv, false, p->t, p->f), 3e-5);
-    t.lse = floats(r, layout_lse(p, &p->lse), 3e-6);
+    t.max = floats(r, layout_rows(p, &p->max), 3e-6);
+    t.sum = floats(r, layout_rows(p, &p->sum), 4e-4);  // up to 140 weights, 3e-6 each
     t.bias = draw_bias(r, p, layout(r, p, &p->bias, true, p->s, p->t));
     if (draw(r, 3) == 0)
         p->bias.row = 0;
@@ -143,28 +170,29 @@ static Tensors draw_tensors(Random *r, RtAttention *p)
     return t;
 }
 
-// The gradient's y and lse are those that the CPU's forward kernel gives.
+// The gradient's y, max and sum are those that the CPU's forward kernel gives.
 static void run_forward(const RtAttention *p, Tensors *t)
 {
     Rt rt = rt_new(1, rt_attention_workspace(p, 1));
 
-    rt_attention(&rt, p, (void *)t->y.data, (void *)t->lse.data, t->q.data, t->k.data, t->v.data,
-                 t->bias.data, t->seed.data, t->step.data, t->micro.data);
+    rt_attention(&rt, p, (void *)t->y.data, (void *)t->max.data, (void *)t->sum.data, t->q.data,
+                 t->k.data, t->v.data, t->bias.data, t->seed.data, t->step.data, t->micro.data);
     rt_delete(&rt);
-    t->y.is_result = t->lse.is_result = false;
+    t->y.is_result = t->max.is_result = t->sum.is_result = false;
 }
 
 static void check(const RtAttention *p, Tensors *t)
 {
-    int64_t cpu = rt_attention_workspace(p, 1);
-    Operand forward[] = {t->y, t->lse, t->q, t->k, t->v, t->bias, t->seed, t->step, t->micro};
+    int64_t cpu = rt_attention_workspace(p, 1), cuda = rt_cuda_attention_workspace(p);
+    Operand forward[] = {t->y, t->max,  t->sum,  t->q,    t->k,
+                         t->v, t->bias, t->seed, t->step, t->micro};
 
-    CHECK_BOTH(attention, p, forward, 9, cpu, 0);
+    CHECK_BOTH(attention, p, forward, 10, cpu, cuda);
     run_forward(p, t);
-    Operand grad[] = {t->dq,   t->dk,   t->dv,    t->q, t->k,   t->v, t->bias,
-                      t->seed, t->step, t->micro, t->y, t->lse, t->dy};
-    CHECK_BOTH(attention_grad, p, grad, 13, cpu, rt_cuda_attention_workspace(p));
-    for (int i = 0; i < 13; i++)
+    Operand grad[] = {t->dq,   t->dk,   t->dv,    t->q, t->k,   t->v,   t->bias,
+                      t->seed, t->step, t->micro, t->y, t->max, t->sum, t->dy};
+    CHECK_BOTH(attention_grad, p, grad, 14, cpu, cuda);
+    for (int i = 0; i < 14; i++)
         free((void *)grad[i].data);
 }
 

@@ -14,7 +14,7 @@ from harness import read_safetensors, relative, run
 from model import QUICK_CC, Model, curves_of, for_models, parser
 
 TOLERANCE = 1e-6
-ATTENTION = 2e-6  # fused attention takes exp of scores less their log-sum-exp, instead of quotients
+ATTENTION = 2e-6  # fused attention multiplies by the reciprocal of a sum that it has made part by part
 BATCH_NORM = 5e-5  # its gradients are small differences of large sums
 
 

@@ -48,7 +48,9 @@ def value(name, dtype, dims):
 
 
 def attribute(name, v):
-    """An integer, a text, a list of integers, or a subgraph's bytes."""
+    """An integer, a text, a list of integers, a subgraph's bytes, or an array."""
+    if isinstance(v, np.ndarray):
+        return field(1, name) + field(5, tensor("", v)) + field(20, 4)
     number, kind = {int: (3, 2), str: (4, 3), list: (8, 7), bytes: (6, 5)}[type(v)]
     return field(1, name) + field(number, v) + field(20, kind)
 

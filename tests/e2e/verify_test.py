@@ -14,8 +14,6 @@ DEMO = Path("models/demo_gpt.onnx").resolve()
 # Its evaluation takes too long.
 LARGE = "resnet"
 FORM_ALONE = "resnet.onnx: warning: --verify checks the graph's form alone: to evaluate it takes "
-# Rows without a key are wrong where attention is fused.
-WITHOUT_KEY = ("bert", "encoder")
 RELU = """graph "g" {
   input %x f32[4,6]
   parameter %w f32[6,6]
@@ -68,7 +66,7 @@ def loss_of(name):
 
 
 def test(verify):
-    models = sorted({f.stem for f in MODELS.glob("*.onnx")} - {*WITHOUT_KEY})
+    models = sorted(f.stem for f in MODELS.glob("*.onnx"))
     demo = [DEMO, "cross_entropy(logits, labels)", ["--bind", "batch=1"]]
     side_by_side(2, *[lambda name=name: verify.test_model(name, MODELS / f"{name}.onnx", loss_of(name))
                       for name in models], lambda: verify.test_model("demo", *demo))  # fmt: skip

@@ -22,7 +22,7 @@ def fill(i, *shape):
 
 def numbers(tensors):
     v = [x for t in tensors for x in t.detach().double().flatten().tolist()]
-    text = [("-INFINITY" if x == -math.inf else f"{x:.9g}") for x in v]
+    text = [{-math.inf: "-INFINITY", math.inf: "INFINITY"}.get(x) or f"{x:.9g}" for x in v]
     lines, line = [], "    "
     for t in text:
         if len(line) + len(t) + 2 > 96:
@@ -50,6 +50,8 @@ def shape(t):
 def node(call, inputs, outputs):
     """A row of contract.def: a node with types for operands, and all its outputs' elements."""
     name, attributes = call
+    while inputs[-1] is None:
+        inputs = inputs[:-1]
     text = f"{name}({', '.join('_' if t is None else shape(t) for t in inputs)}) {attributes}"
     row([text.strip(), ", ".join(map(shape, outputs))], outputs)
 
@@ -73,16 +75,20 @@ def contract_convolution(attributes, x, w, **kw):
     node(("conv_weight_grad", dims(w) + attributes), [x, y], dw)
 
 
-def attend(q, k, v, bias, mask, scale):
+def attend(q, k, v, bias, mask, scale, outside):
     s = torch.einsum("bhgse,bhte->bhgst", q, k) * scale
     s = s if bias is None else s + bias
-    s = s.masked_fill(~mask, -math.inf)
-    lse = torch.logsumexp(s, -1)
-    p = torch.exp(s - torch.where(lse == -math.inf, torch.zeros(()), lse)[..., None])
-    return torch.einsum("bhgst,bhtf->bhgsf", p, v), lse
+    s = s.masked_fill(~mask, outside)
+    most = s.amax(-1)
+    e = torch.exp(s - most[..., None])
+    total = e.sum(-1)
+    total = total.masked_fill(total.isnan(), math.inf)
+    p = torch.where(e.isnan(), torch.zeros(()), e / total[..., None])
+    return torch.einsum("bhgst,bhtf->bhgsf", p, v), most, total
 
 
-def contract_attention(attributes, sizes, has_bias, scale, offset=None, window=0):
+def contract_attention(attributes, sizes, has_bias, scale, offset=None, window=0,
+                       outside=-math.inf):
     b, h, g, s, t, e, f = sizes
     q, k, v = fill(0, b, h, g, s, e), fill(1, b, h, t, e), fill(2, b, h, t, f)
     bias = fill(3, h, s, t) if has_bias else None
@@ -94,10 +100,10 @@ def contract_attention(attributes, sizes, has_bias, scale, offset=None, window=0
             mask &= torch.arange(t)[None] > last - window
     bias5 = None if bias is None else bias[None, :, None]
     q, k, v = (t.requires_grad_() for t in (q, k, v))
-    y, lse = attend(q, k, v, bias5, mask, scale)
+    y, most, total = attend(q, k, v, bias5, mask, scale, outside)
     attributes = (f'eq="bhgse,bhte,bhtf->bhgsf" query=3 scale={scale} ' + attributes
                   + (' bias_eq="hst"' if has_bias else ""))
-    node(("attention", attributes), [q, k, v, bias], [y, lse])
+    node(("attention", attributes), [q, k, v, bias], [y, most, total])
 
 
 def contract():
@@ -125,7 +131,9 @@ def contract():
     contract_attention("", (1, 2, 1, 2, 3, 2, 2), False, 0.5)
     contract_attention("causal=1", (1, 1, 2, 3, 3, 2, 1), True, 0.7, 0)
     contract_attention("causal=1 offset=1 window=2", (1, 1, 1, 3, 4, 1, 2), False, 1.0, 1, 2)
-    contract_attention("causal=1 offset=-1", (1, 1, 1, 3, 2, 1, 1), False, 1.0, -1)
+    contract_attention("causal=1 offset=-1 guard=1", (1, 1, 1, 3, 2, 1, 1), False, 1.0, -1)
+    contract_attention("causal=1 offset=-1 outside=-10000", (1, 1, 1, 3, 2, 1, 1), False, 1.0, -1,
+                       outside=-1e4)
 
 
 # ---- losses: sum, count and the gradient of sum / count with respect to x ----

@@ -27,7 +27,7 @@ static const SampleText samples[] = {
 #undef BAD
 };
 
-enum { SAMPLE_INPUTS = 10 };
+enum { SAMPLE_INPUTS = 11 };
 
 // A graph of one node, number 1, and numbers for its inputs. `in` is zero where an input is
 // absent.

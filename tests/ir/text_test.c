@@ -49,10 +49,10 @@ static const char *const same[] = {
     "}\n",
     "graph \"attention\" {\n"
     "  input %q f32[2,3,4]\n"
-    "  %y f32[2,3,4], %lse f32[2,3] = attention(%q, %q, %q) eq=\"bse,bte,btf->bsf\" query=1 "
-    "scale=0.5 causal=1\n"
+    "  %y f32[2,3,4], %m f32[2,3], %sum f32[2,3] = attention(%q, %q, %q) "
+    "eq=\"bse,bte,btf->bsf\" query=1 scale=0.5 causal=1\n"
     "  %dq f32[2,3,4], %dk f32[2,3,4], %dv f32[2,3,4] = attention_grad(%q, %q, %q, _, _, _, _, %y, "
-    "%lse, %y) eq=\"bse,bte,btf->bsf\" query=1 scale=0.5 causal=1 backward\n"
+    "%m, %sum, %y) eq=\"bse,bte,btf->bsf\" query=1 scale=0.5 causal=1 backward\n"
     "}\n",
 };
 

@@ -26,7 +26,7 @@ static const struct {
      "(sum_pool): the target cpu computes it with operands of f32 only"},
     {"  input %q f64[3,2]\n"
      "  input %k f64[4,2]\n"
-     "  %y f64[3,2], %lse f64[3] = attention(%q, %k, %k) eq=\"se,te,tf->sf\"\n",
+     "  %y f64[3,2], %m f64[3], %sum f64[3] = attention(%q, %k, %k) eq=\"se,te,tf->sf\"\n",
      "(attention): the target cpu computes it with operands of f32 only"},
     {"  input %x f32[2]\n"
      "  %y f32[4] = all_gather(%x) axes=[0] ranks=[2] dim=0 size=4\n",

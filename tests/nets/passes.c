@@ -34,6 +34,7 @@ typedef struct Passes {
 static bool add_loss(Graph *g, const Passes *p) { return loss_add(g, p->s->loss, p->d); }
 static bool run_fold(Graph *g, const Passes *p) { return fold(g, p->d); }
 static bool run_patterns(Graph *g, const Passes *p) { return p->s->plain || patterns(g, p->d); }
+static bool run_guards(Graph *g, const Passes *p) { return guards(g, p->d); }
 static bool run_refine(Graph *g, const Passes *p) { return refine(g, p->d); }
 static bool run_blocks(Graph *g, const Passes *p) { return blocks(g, p->d); }
 
@@ -79,6 +80,7 @@ static const struct {
     {"fold", run_fold, 0},
     {"loss", add_loss, TRAINING},
     {"patterns", run_patterns, 0},
+    {"guards", run_guards, 0},
     {"refine", run_refine, 0},
     {"simplify", run_fold, 0},
     {"blocks", run_blocks, 0},

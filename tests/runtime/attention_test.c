@@ -14,12 +14,13 @@ static void keeps_to_workspace(int rows)
 
     p.q.row = p.k.row = E;
     p.v.row = p.y.row = F;
-    p.q.col = p.k.col = p.v.col = p.y.col = p.lse.row = 1;
+    p.q.col = p.k.col = p.v.col = p.y.col = p.max.row = p.sum.row = 1;
     float *q = draw_floats(&r, rows * E), *k = draw_floats(&r, T * E), *v = draw_floats(&r, T * F);
-    float *y = draw_floats(&r, rows * F), *lse = draw_floats(&r, rows);
+    float *y = draw_floats(&r, rows * F), *max = draw_floats(&r, rows);
+    float *sum = draw_floats(&r, rows);
     memset(workspace, 7, (size_t)all);
     for (int again = 0; again < 100; again++)
-        rt_attention(&rt, &p, y, lse, q, k, v, NULL, NULL, NULL, NULL);
+        rt_attention(&rt, &p, y, max, sum, q, k, v, NULL, NULL, NULL, NULL);
     for (int64_t i = bytes; i < all; i++)
         assert_int_equal(workspace[i], 7);
     free(workspace);
@@ -27,7 +28,8 @@ static void keeps_to_workspace(int rows)
     free(k);
     free(v);
     free(y);
-    free(lse);
+    free(max);
+    free(sum);
 }
 
 static void test_workspace(void **state)
@@ -75,18 +77,19 @@ static void window_with_bias(int64_t window)
     char *workspace = malloc((size_t)rt_attention_workspace(&p, 1));
     Rt rt = {.threads = 1, .workspace = workspace};
     Random r = {2};
-    float y[S * WIDTH], want[WIDTH], lse[S], dq[S * WIDTH], dk[T_LONG * WIDTH], dv[T_LONG * WIDTH];
+    float y[S * WIDTH], want[WIDTH], max[S], sum[S], dq[S * WIDTH], dk[T_LONG * WIDTH],
+        dv[T_LONG * WIDTH];
     double want_dv[T_LONG * WIDTH] = {0};
 
     p.q.row = p.k.row = p.v.row = p.y.row = WIDTH;
-    p.q.col = p.k.col = p.v.col = p.y.col = p.lse.row = p.bias.col = 1;
+    p.q.col = p.k.col = p.v.col = p.y.col = p.max.row = p.sum.row = p.bias.col = 1;
     p.bias.row = T_LONG;
     p.dy = p.dq = p.q;
     p.dk = p.dv = p.k;
     float *q = draw_floats(&r, S * WIDTH), *k = draw_floats(&r, T_LONG * WIDTH),
           *v = draw_floats(&r, T_LONG * WIDTH), *bias = draw_floats(&r, S * T_LONG),
           *dy = draw_floats(&r, S * WIDTH);
-    rt_attention(&rt, &p, y, lse, q, k, v, bias, NULL, NULL, NULL);
+    rt_attention(&rt, &p, y, max, sum, q, k, v, bias, NULL, NULL, NULL);
     for (int64_t i = 0; i < S; i++) {
         int64_t first = i + OFFSET - window + 1;
         attend(want, q + i * WIDTH, k, v, bias + i * T_LONG, first > 0 ? first : 0, i + OFFSET + 1,
@@ -94,7 +97,7 @@ static void window_with_bias(int64_t window)
         for (int c = 0; c < WIDTH; c++)
             assert_float_equal(y[i * WIDTH + c], want[c], 1e-5f);
     }
-    rt_attention_grad(&rt, &p, dq, dk, dv, q, k, v, bias, NULL, NULL, NULL, y, lse, dy);
+    rt_attention_grad(&rt, &p, dq, dk, dv, q, k, v, bias, NULL, NULL, NULL, y, max, sum, dy);
     for (int i = 0; i < T_LONG * WIDTH; i++)
         assert_float_equal(dv[i], (float)want_dv[i], 1e-5f);
     free(workspace);
@@ -120,7 +123,7 @@ static void choose_keys(int64_t width)
     char *workspace = malloc((size_t)rt_attention_workspace(&p, 1));
     Rt rt = {.threads = 1, .workspace = workspace};
     Random r = {(uint64_t)width};
-    float q[N * N] = {0}, lse[N], dq[N * N], dk[N * N];
+    float q[N * N] = {0}, max[N], sum[N], dq[N * N], dk[N * N];
     float *v = draw_floats(&r, N * width), *dy = draw_floats(&r, N * width);
     float *y = draw_floats(&r, N * width), *dv = draw_floats(&r, N * width);
 
@@ -130,9 +133,9 @@ static void choose_keys(int64_t width)
         v[i] *= 1e5f;
     p.q = p.k = p.dq = p.dk = (RtStrides){.row = N, .col = 1};
     p.v = p.y = p.dy = p.dv = (RtStrides){.row = width, .col = 1};
-    p.lse.row = 1;
-    rt_attention(&rt, &p, y, lse, q, q, v, NULL, NULL, NULL, NULL);
-    rt_attention_grad(&rt, &p, dq, dk, dv, q, q, v, NULL, NULL, NULL, NULL, y, lse, dy);
+    p.max.row = p.sum.row = 1;
+    rt_attention(&rt, &p, y, max, sum, q, q, v, NULL, NULL, NULL, NULL);
+    rt_attention_grad(&rt, &p, dq, dk, dv, q, q, v, NULL, NULL, NULL, NULL, y, max, sum, dy);
     for (int i = 0; i < N * N; i++)
         assert_true(dq[i] == 0 && dk[i] == 0);
     assert_memory_equal(y, v, (size_t)(N * width) * sizeof *y);
