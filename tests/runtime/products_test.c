@@ -448,7 +448,7 @@ static void check_attention(const Kind *kind)
     char *workspace = malloc((size_t)rt_attention_workspace(&p, 1));
     Rt rt = {.threads = 1, .workspace = workspace};
     Random r = {7};
-    float y[S * F], lse[S], dq[S * E], dk[T * E], dv[T * F];
+    float y[S * F], max[S], sum[S], dq[S * E], dk[T * E], dv[T * F];
     Attention *t = calloc(1, sizeof *t);
 
     t->q = operand(&r, scores, S * E, true);
@@ -458,9 +458,10 @@ static void check_attention(const Kind *kind)
     attend(t);
     p.q = p.k = p.dq = p.dk = (RtStrides){.row = E, .col = 1};
     p.v = p.y = p.dy = p.dv = (RtStrides){.row = F, .col = 1};
-    p.lse.row = 1;
-    rt_attention(&rt, &p, y, lse, t->q, t->k, t->v, NULL, NULL, NULL, NULL);
-    rt_attention_grad(&rt, &p, dq, dk, dv, t->q, t->k, t->v, NULL, NULL, NULL, NULL, y, lse, t->dy);
+    p.max.row = p.sum.row = 1;
+    rt_attention(&rt, &p, y, max, sum, t->q, t->k, t->v, NULL, NULL, NULL, NULL);
+    rt_attention_grad(&rt, &p, dq, dk, dv, t->q, t->k, t->v, NULL, NULL, NULL, NULL, y, max, sum,
+                      t->dy);
     judge_attention(kind, t, y, dq, dk, dv);
     free(t->q);
     free(t->k);
