@@ -56,7 +56,8 @@ static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
 
 // Adds the gradients of one row: p = exp(score - max) / sum, dp = keep dy·v, ds = p (dp - dy·y);
 // dv += p keep dy, dq += ds k, dk += ds q. The sum of p dp over the keys is dy·y, with dropout too
-// (appendix B.4). A score whose place a mask's number took has no gradient.
+// (appendix B.4). A score whose place a mask's number took has no gradient. Rows of padding, whose
+// sum is 0, have no weights.
 static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
 {
     const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
@@ -68,7 +69,7 @@ static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
     attention_scores(r, n, x);
     double delta = letters_dot(at, values, size, dy, &x[DY], dy, &x[Y]);
     for (*t = 0; *t < r->count; ++*t) {
-        double p = isinf(sum) ? 0 : exp(r->p[*t] - max) / sum, keep = r->keep[*t];
+        double p = isinf(sum) || sum == 0 ? 0 : exp(r->p[*t] - max) / sum, keep = r->keep[*t];
         double dp = letters_dot(at, values, size, dy, &x[DY], dv, &x[V]);
         double ds = r->is_set[*t] ? 0 : r->options.scale * p * (keep * dp - delta);
 

@@ -63,6 +63,9 @@ static float sum_of_products(const float *y, int64_t col, const float *dy, int64
     return sum;
 }
 
+// The factor of a row's weights. A row of padding has the sum 0, and no weights.
+static inline float part_of(float sum) { return sum == 0 ? 0 : 1 / sum; }
+
 static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int64_t row,
                          int64_t rows)
 {
@@ -80,7 +83,7 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
                       ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_room, p->f)
                       : 0;
         w->max[i] = is_inside ? h->max[(row + i) * p->max.row] : 0;
-        w->part[i] = is_inside ? 1 / h->sum[(row + i) * p->sum.row] : 0;
+        w->part[i] = is_inside ? part_of(h->sum[(row + i) * p->sum.row]) : 0;
     }
 }
 
@@ -274,7 +277,7 @@ static bool needs_all(const RtAttention *p, const Head *h, const Place *a, int64
     bool any = false;
 
     for (int64_t i = row; p->causal && i < row + block_rows(p, row); i++) {
-        bool has_weights = h->sum[i * p->sum.row] != INFINITY;
+        bool has_weights = part_of(h->sum[i * p->sum.row]) != 0;
         any |= has_weights && !rt_is_settled(h->max[i * p->max.row], a->outside_most);
     }
     return any;

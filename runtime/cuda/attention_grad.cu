@@ -227,9 +227,10 @@ extern "C" __global__ void rt_cuda_attention_prepare(RtCudaAttention a, RtCudaQu
     float total = sum[rt_head(p, p.sum, g.quotient, g.rest) + row.rest * p.sum.row];
     for (int64_t k = 0; k < p.f; k++)
         d = fmaf(from[k * p.y.col], by[k * p.dy.col], d);
+    float part = total == 0 ? 0 : 1 / total;  // a row of padding has the sum 0, and no weights
     bool is_settled =
-        total == INFINITY || rt_is_settled(most, rt_outside_most(p, outside_most, row.quotient));
-    queries[i] = {d, most, 1 / total, p.causal && !is_settled ? 1.f : 0.f};
+        part == 0 || rt_is_settled(most, rt_outside_most(p, outside_most, row.quotient));
+    queries[i] = {d, most, part, p.causal && !is_settled ? 1.f : 0.f};
 }
 RT_ENTRY(rt_cuda_attention_prepare);
 
