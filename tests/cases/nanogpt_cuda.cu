@@ -304,11 +304,11 @@ cross_entropy_mod_forward(const int64_t *x0_at, int64_t *y0)
 }
 RT_ENTRY(cross_entropy_mod_forward);
 
-// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
+// cross_entropy: sub exp reduce_sum log iota eq select; 64 rows of 96; x0 head, x2 labels
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
-cross_entropy_log_forward(const float *x0_at, const float *x1, const int64_t *x2_at,
-    const uint8_t *x3_at, float *y0, float *y1, float *y2)
+cross_entropy_log_forward(const float *x0, const float *x1_at, const int64_t *x2_at,
+    const uint8_t *x3_at, float *y0, float *y1)
 {
     const int64_t r = rt_thread() / RT_WARP;
 
@@ -317,26 +317,24 @@ cross_entropy_log_forward(const float *x0_at, const float *x1, const int64_t *x2
     const int64_t i1 = r % 16;
     const int64_t i0 = r / 16;
     const int64_t i = 4 * ((int)threadIdx.x % RT_WARP);
-    const float x0 = x0_at[i0 * 16 + i1];
+    const float x1 = x1_at[i0 * 16 + i1];
     const int64_t x2 = x2_at[i0 * 16 + i1];
     const uint8_t x3 = x3_at[i0 * 16 + i1];
     float s0 = 0, s1 = 0;
-    const float v1 = rt_floorf(x0);
     if (i < 96) {
-        float a1[4];
-        rt_take(a1, x1 + i0 * 1536 + i1 * 96, i);
+        float a0[4];
+        rt_take(a0, x0 + i0 * 1536 + i1 * 96, i);
         RT_UNROLL for (int j = 0; j < 4; j++) {
-            const float v2 = a1[j] - v1;
-            s0 += rt_exp_lowf(v2);
-            s1 += i + j == x2 ? v2 : 0.0f;
+            const float v1 = a0[j] - x1;
+            s0 += rt_exp_lowf(v1);
+            s1 += i + j == x2 ? v1 : 0.0f;
         }
     }
     s0 = rt_warp_sum(s0);
     s1 = rt_warp_sum(s1);
     if (threadIdx.x % RT_WARP == 0) {
-        y0[i0 * 16 + i1] = v1;
-        y2[i0 * 16 + i1] = x3 ? 0.0f : rt_logf(s0) - s1;
-        y1[i0 * 16 + i1] = s0;
+        y1[i0 * 16 + i1] = x3 ? 0.0f : rt_logf(s0) - s1;
+        y0[i0 * 16 + i1] = s0;
     }
 }
 RT_ENTRY(cross_entropy_log_forward);
@@ -1055,10 +1053,10 @@ cross_entropy_predict(const int64_t *x0, uint8_t *y0, float *y1, int64_t *y2)
 }
 RT_ENTRY(cross_entropy_predict);
 
-// cross_entropy: floor sub exp reduce_sum log iota eq select; 64 rows of 96; x1 head, x2 labels
+// cross_entropy: sub exp reduce_sum log iota eq select; 64 rows of 96; x0 head, x2 labels
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
-cross_entropy_log_predict(const float *x0_at, const float *x1, const int64_t *x2_at,
+cross_entropy_log_predict(const float *x0, const float *x1_at, const int64_t *x2_at,
     const uint8_t *x3_at, float *y0)
 {
     const int64_t r = rt_thread() / RT_WARP;
@@ -1068,18 +1066,17 @@ cross_entropy_log_predict(const float *x0_at, const float *x1, const int64_t *x2
     const int64_t i1 = r % 16;
     const int64_t i0 = r / 16;
     const int64_t i = 4 * ((int)threadIdx.x % RT_WARP);
-    const float x0 = x0_at[i0 * 16 + i1];
+    const float x1 = x1_at[i0 * 16 + i1];
     const int64_t x2 = x2_at[i0 * 16 + i1];
     const uint8_t x3 = x3_at[i0 * 16 + i1];
     float s0 = 0, s1 = 0;
-    const float v1 = rt_floorf(x0);
     if (i < 96) {
-        float a1[4];
-        rt_take(a1, x1 + i0 * 1536 + i1 * 96, i);
+        float a0[4];
+        rt_take(a0, x0 + i0 * 1536 + i1 * 96, i);
         RT_UNROLL for (int j = 0; j < 4; j++) {
-            const float v2 = a1[j] - v1;
-            s0 += rt_exp_lowf(v2);
-            s1 += i + j == x2 ? v2 : 0.0f;
+            const float v1 = a0[j] - x1;
+            s0 += rt_exp_lowf(v1);
+            s1 += i + j == x2 ? v1 : 0.0f;
         }
     }
     s0 = rt_warp_sum(s0);
