@@ -374,17 +374,47 @@ static const char *source_key(Arena *a, const Node *n)
     return s ? arena_string(a, "%s\n%s", s->name ? s->name : "", s->scope ? s->scope : "") : "";
 }
 
+static bool any_of(const ValueId *v, int n, const bool *is)
+{
+    for (int k = 0; k < n; k++)
+        if (v[k] && is[v[k]])
+            return true;
+    return false;
+}
+
+// By ValueId: is it made of running statistics? A batch norm that is used several times updates
+// them once for each use, one after the other.
+static bool *find_statistics(const Graph *g, Arena *a)
+{
+    bool *is = arena_array(a, bool, g->n_values);
+
+    for (int c = 0; c < g->n_carries; c++)
+        is[g->carries[c].in] = true;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_out && any_of(n->in, n->n_in, is); k++)
+            is[n->out[k]] = true;
+    }
+    return is;
+}
+
 // By node: is it of a batch norm whose running statistics the step updates? Its nodes have one
 // source.
 static bool *find_batch_norms(const Graph *g, Arena *a)
 {
-    bool *is = arena_array(a, bool, g->n_nodes);
+    bool *is = arena_array(a, bool, g->n_nodes), *is_made = find_statistics(g, a);
+    bool *is_written = arena_array(a, bool, g->n_values);  // what is carried depends on it
     Map sources = {.arena = a};
 
-    for (int c = 0; c < g->n_carries; c++) {
-        NodeId writer = value_of(g, g->carries[c].out)->producer;
-        if (writer)
-            map_set(&sources, source_key(a, &g->nodes[writer]), 1);
+    for (int c = 0; c < g->n_carries; c++)
+        is_written[g->carries[c].out] = true;
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        if (!any_of(n->out, n->n_out, is_written) || !any_of(n->out, n->n_out, is_made))
+            continue;
+        map_set(&sources, source_key(a, n), 1);
+        for (int k = 0; k < n->n_in; k++)
+            is_written[n->in[k]] = true;
     }
     for (NodeId i = 1; i < g->n_nodes && sources.n; i++)
         is[i] = map_get(&sources, source_key(a, &g->nodes[i]));
