@@ -373,7 +373,7 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
     x->named += o.n_in + o.n_out;  // inputs and outputs without a name take time too
     o.out = arena_array(f->arena, Symbol, o.n_out + 1);
     import_node(&o);
-    if (!o.failed)
+    if (o.in)  // an operator that isn't supported gets no inputs
         stop_outputs(&o);
     for (int i = 0; i < o.n_out; i++) {
         if (!*node->output[i])
