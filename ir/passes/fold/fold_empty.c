@@ -4,6 +4,7 @@
 #include "ir/passes/fold/fold.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool is_empty(const Graph *g, ValueId v) { return v && !value_count(value_of(g, v)); }
 
@@ -24,12 +25,15 @@ static ValueId reduced(Folder *f, const Node *n)
 {
     Value x = *in(f->g, n, 0), y = *out(f->g, n);
     const int64_t none = 0, axis = 0;
-    Attr axes = {.v = &axis, .n = 1};
+    Attr attrs[MAX_ATTRS];
+
+    memcpy(attrs, n->attr, sizeof attrs);
+    attrs[0] = (Attr){.v = &axis, .n = 1};  // axes
 
     x.rank = 1;
     x.dim[0] = none;
     ValueId nothing = filled_with(f, &x, 0);
-    ValueId scalar = fold_share(f, graph_node(f->g, n->op, 1, &nothing, &axes));
+    ValueId scalar = fold_share(f, graph_node(f->g, n->op, 1, &nothing, attrs));
     return filled(f, &y, fold_constant(f, scalar));
 }
 
