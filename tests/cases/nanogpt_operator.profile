@@ -1,6 +1,6 @@
 nanogpt.onnx  94.9 k parameters, 3 layers of 55 operators, input_ids i64[4,16], labels i64[4,16]
 step          34.5 MFLOP; arena 1.7 MiB, 0 B wasted
-peak          prediction of blocks.1: parameters 199 KiB, optimizer 400 KiB, activations 73.8 KiB, copies 274 KiB, constants 768 B, workspace 831 KiB
+peak          prediction of blocks.1: parameters 199 KiB, optimizer 400 KiB, activations 74.9 KiB, copies 274 KiB, constants 768 B, workspace 832 KiB
 simulated     731 us = compute 691 us + exposed communication 39.4 us (160 us hidden)
 
 operators                                 phase     statements  runs  flops       read      written   sent      time     of the time
@@ -21,10 +21,10 @@ add                                       forward   2           4     16.9 kFLOP
 reduce_sum mul sub mul reduce_sum ...     forward   2           4     89.3 kFLOP  100 KiB   50.5 KiB  -         12.1 us  1.4 %
 add div erf add mul mul mul mul mul ...   backward  1           3     829 kFLOP   217 KiB   144 KiB   -         9.13 us  1.0 %
 add div erf add mul mul                   forward   1           3     424 kFLOP   145 KiB   72.0 KiB  -         9.08 us  1.0 %
-attention_grad                            backward  1           3     295 kFLOP   146 KiB   54.0 KiB  -         9.07 us  1.0 %
+attention_grad                            backward  1           3     295 kFLOP   147 KiB   54.0 KiB  -         9.07 us  1.0 %
 add add reduce_sum mul sub mul ...        forward   1           3     85.1 kFLOP  111 KiB   73.5 KiB  -         9.07 us  1.0 %
 add add                                   forward   1           3     18.4 kFLOP  109 KiB   36.0 KiB  -         9.05 us  1.0 %
-attention                                 forward   1           3     147 kFLOP   73.5 KiB  19.5 KiB  -         9.03 us  1.0 %
+attention                                 forward   1           3     147 kFLOP   75.0 KiB  21.0 KiB  -         9.03 us  1.0 %
 sub mul mul mul add mul add               update    1           3     4.03 kFLOP  6.8 KiB   4.5 KiB   -         9.00 us  1.0 %
 mul sqrt mul add div mul add              update    1           3     3.74 kFLOP  3.4 KiB   1.1 KiB   -         9.00 us  1.0 %
 mul reduce_sum add                        update    1           3     291 FLOP    600 B     12 B      -         9.00 us  1.0 %
@@ -37,7 +37,7 @@ mul mul add add add                       backward  1           1     15.4 kFLOP
 scatter_add                               backward  1           1     0 FLOP      30.5 KiB  18.0 KiB  -         3.02 us  0.3 %
 shard                                     backward  1           1     0 FLOP      36.0 KiB  12.0 KiB  -         3.02 us  0.3 %
 gather                                    forward   1           1     0 FLOP      24.5 KiB  12.0 KiB  -         3.01 us  0.3 %
-floor sub exp reduce_sum log iota eq ...  forward   1           1     93 kFLOP    25.6 KiB  768 B     -         3.01 us  0.3 %
+sub exp reduce_sum log iota eq ...        forward   1           1     92.9 kFLOP  25.3 KiB  512 B     -         3.01 us  0.3 %
 reduce_max                                forward   1           1     6.14 kFLOP  24.2 KiB  256 B     -         3.01 us  0.3 %
 eq not cast reduce_sum lt le or and ...   backward  1           1     772 FLOP    1.1 KiB   584 B     -         3.00 us  0.3 %
 lt add select                             forward   1           1     192 FLOP    1.0 KiB   512 B     -         3.00 us  0.3 %
