@@ -6,14 +6,11 @@
 
 The files have the form of those of nets.py, and compare.py compares trainers with them.
 """
-import argparse
 import contextlib
 import math
 import os
-import sys
 import warnings
 from functools import partial
-from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 warnings.filterwarnings("ignore")
@@ -276,31 +273,8 @@ def write(name, folder):
     build, curve = FAMILIES[name]
     torch.manual_seed(0)
     # Nets are drawn anew if rounding leads them far; families are what they are.
-    nets.write_case(name, build(), Path(folder), curve, "dynamo", moves=5)
-
-
-def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("names", nargs="*")
-    p.add_argument("--out", default="out")
-    p.add_argument("--list", action="store_true")
-    options = p.parse_args()
-    if options.list:
-        print(len(FAMILIES), *FAMILIES)
-        return
-    torch.set_num_threads(1)
-    Path(options.out).mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for name in options.names or FAMILIES:
-        try:
-            write(name, options.out)
-            print(f"{name}: written", flush=True)
-        except Exception as e:
-            failed += 1
-            nets.print_failed(name, e)
-    print(f"{failed} failed", flush=True)
-    sys.exit(failed > 0)
+    nets.write_case(name, build(), folder, curve, "dynamo", moves=5)
 
 
 if __name__ == "__main__":
-    main()
+    nets.write_named(__doc__, FAMILIES, write)

@@ -9,12 +9,9 @@ more with a small difference that means other numbers: another mask, another con
 rows see no key, rows are constant, scores are equal or huge. The files have the form of those of nets.py, and
 compare.py compares trainers with them, fused and not.
 """
-import argparse
 import math
-import sys
 import warnings
 from functools import partial
-from pathlib import Path
 
 warnings.filterwarnings("ignore")
 
@@ -241,30 +238,12 @@ for name, data in dict(constant=constant_rows, tied=tied, large=times(300), smal
     near(f"log_sum_of_{name}", LOG_SUM["cross_entropy"], data, bare=True)
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("names", nargs="*")
-    p.add_argument("--out", default="out")
-    p.add_argument("--list", action="store_true")
-    options = p.parse_args()
-    if options.list:
-        print(len(NEAR), *NEAR)
-        return
-    torch.set_num_threads(1)
-    # PyTorch's fused kernel loses the gradient of a row whose scores are all near finfo.min: exp(s - logsumexp) has no digits left.
-    torch.backends.cuda.enable_flash_sdp(False)
-    Path(options.out).mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for name in options.names or NEAR:
-        torch.manual_seed(0)
-        try:
-            nets.write_case(name, NEAR[name](), Path(options.out), CURVE, "dynamo", moves=5)
-        except Exception as e:
-            failed += 1
-            nets.print_failed(name, e)
-    print(f"{failed} failed", flush=True)
-    sys.exit(failed > 0)
+def write(name, folder):
+    torch.manual_seed(0)
+    nets.write_case(name, NEAR[name](), folder, CURVE, "dynamo", moves=5)
 
 
 if __name__ == "__main__":
-    main()
+    # PyTorch's fused kernel loses the gradient of a row whose scores are all near finfo.min: exp(s - logsumexp) has no digits left.
+    torch.backends.cuda.enable_flash_sdp(False)
+    nets.write_named(__doc__, NEAR, write)

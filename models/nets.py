@@ -244,6 +244,30 @@ def print_failed(name, error):
     print(f"{name} FAILED {type(error).__name__}: {text}", flush=True)
 
 
+def write_named(doc, cases, write):
+    """The main of a script of named cases: lists them, or calls write(name, folder) for some or all. Exit status 1: some failed."""
+    p = argparse.ArgumentParser(description=doc.splitlines()[0])
+    p.add_argument("names", nargs="*")
+    p.add_argument("--out", default="out")
+    p.add_argument("--list", action="store_true")
+    options = p.parse_args()
+    if options.list:
+        print(len(cases), *cases)
+        return
+    torch.set_num_threads(1)
+    Path(options.out).mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name in options.names or cases:
+        try:
+            write(name, Path(options.out))
+            print(f"{name}: written", flush=True)
+        except Exception as e:
+            failed += 1
+            print_failed(name, e)
+    print(f"{failed} failed", flush=True)
+    sys.exit(failed > 0)
+
+
 def write_drawn(seed, folder):
     """Writes net `seed`; returns how often it was drawn."""
     for attempt in range(50):
