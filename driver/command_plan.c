@@ -181,6 +181,8 @@ static int plan_model(Job *j)
     if (j->o.ranks < 2)
         return chain_of_one_rank(j, &request);
     PlanStatus found = plan_graphs(j->a, &request, &j->cluster, &j->graphs, &j->found, j->d);
+    if (!budget_check(j->graphs.budget, j->d))
+        return EXIT_INTERNAL;
     if (found == PLAN_INFEASIBLE)
         suggest_options(&j->o, &j->graphs, &(Made){.program = j->found.program}, j->d);
     int status = found == PLAN_DONE ? finish(j) : plan_exit_status(found);

@@ -23,7 +23,8 @@ PlanRequest plan_request(Arena *a, const Options *o, const Graphs *g)
                          .fuse = !o->no_fuse,
                          .recompute = g->recompute,
                          .chooses_recompute = g->chooses_recompute,
-                         .runs_chain = runs_chain(o)};
+                         .runs_chain = runs_chain(o),
+                         .budget = g->budget};
 }
 
 PlanStatus plan_graphs(Arena *a, const PlanRequest *r, const Cluster *c, const Graphs *g,

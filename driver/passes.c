@@ -22,6 +22,7 @@ typedef struct Run {
     ValueCheck *values;    // compares values before and after passes; NULL: it isn't asked for
     Graph *text[2];        // of a file .ir: its first graph, and its second one, if there is one
     Graph *g;
+    Budget *budget;  // made with the first graph
     Diag *d;
 } Run;
 
@@ -376,13 +377,25 @@ static bool check_pass(Run *r, int i)
     return false;
 }
 
+// Runs a pass, and counts the nodes that it leaves.
+static bool run_pass(Run *r, int pass)
+{
+    if (!passes[pass].run(r) || r->d->errors)
+        return false;
+    if (budget_add(r->budget, BUDGET_passes, r->g->n_nodes))
+        return true;
+    budget_check(r->budget, r->d);
+    r->exit_status = EXIT_INTERNAL;
+    return false;
+}
+
 // Runs the passes up to r->last that the graph isn't past.
 static bool run_all(Run *r, int entry)
 {
     if (!check_pass(r, entry))
         return false;
     for (int i = entry + 1; i <= r->last; i++)
-        if (applies(r, passes[i].needs) && (!passes[i].run(r) || r->d->errors || !check_pass(r, i)))
+        if (applies(r, passes[i].needs) && (!run_pass(r, i) || !check_pass(r, i)))
             return false;
     return graph_verify(r->g, r->d);
 }
@@ -396,6 +409,8 @@ static Graph *run(Run *r, bool training, Weights *w)
     if (entry < 0)
         return NULL;
     r->g->diag = r->d;
+    if (!r->budget)
+        r->budget = budget_new(r->a, r->g->n_nodes + r->g->n_values, r->o->ranks);
     if (r->is_early && !r->o->loss && !has_loss(r->g))
         r->last = entry > PASS_fold ? entry : PASS_fold;
     r->values = r->o->verify ? value_check_new(r->a, r->o->accumulate, 0) : NULL;
@@ -436,6 +451,7 @@ bool passes_run(Arena *a, const Options *o, Graphs *to, Diag *d)
     }
     to->predict = run(&r, false, to->train ? NULL : &to->weights);
     to->exit_status = r.exit_status;
+    to->budget = r.budget;
     if (to->predict)
         to->predict->after = NULL;
     if (to->predict && to->train)

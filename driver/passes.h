@@ -2,6 +2,7 @@
 #ifndef SHARDCC_PASSES_H
 #define SHARDCC_PASSES_H
 
+#include "base/budget.h"
 #include "driver/driver.h"
 #include "frontend/frontend.h"
 
@@ -13,6 +14,7 @@ typedef struct Graphs {
     RecomputePolicy recompute;
     bool chooses_recompute;
     int exit_status;  // after an error, if it isn't EXIT_USER: a wrong option, or a bug of ours
+    Budget *budget;   // of the whole compilation
     Weights weights;  // of `train`, or of `predict` if there is no other
 } Graphs;
 

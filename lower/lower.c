@@ -140,11 +140,16 @@ typedef struct Levels {
 static Program *lower_at(const Levels *x, OverlapLevel level)
 {
     LowerOptions o = *x->o;
+    int64_t n_nodes = 0;
 
     o.overlap_level = level;
     for (int i = 0; i < N_SETS; i++)
-        if (x->g[i])
+        if (x->g[i]) {
             x->g[i]->n_values = x->n_values[i];
+            n_nodes += x->g[i]->n_nodes;
+        }
+    if (!budget_add(o.budget, BUDGET_programs, n_nodes))
+        return NULL;
     return lower_sets(x->a, x->g[SET_TRAIN], x->g[SET_PREDICT], &o, x->d);
 }
 

@@ -2,6 +2,7 @@
 #ifndef SHARDCC_LOWER_H
 #define SHARDCC_LOWER_H
 
+#include "base/budget.h"
 #include "lower/program.h"
 
 // How far statements that wait for communication may move. Moving them farther takes more memory.
@@ -56,6 +57,7 @@ typedef struct LowerOptions {
     bool packs_briefly;  // the packer does a small part of its work
     OverlapLevel overlap_level;
     const ChainChoice *chain;  // NULL: the training program runs no stage again
+    Budget *budget;            // counts the nodes that are lowered; NULL: they aren't counted
 } LowerOptions;
 
 // A value of a split graph holds value `of` of the whole graph in the spec `spec`. Where `of` is 0

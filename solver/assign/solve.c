@@ -81,6 +81,7 @@ static bool is_over(const SolveState *c)
     Wide cost;
 
     return c->is_exhausted || c->is_empty || deadline_check(&c->deadline) != STOP_DONE ||
+           budget_is_passed(c->o->budget, BUDGET_solving) ||
            (has_cutoff(c, &cost) && c->has_bound &&
             answer_gap(cost, c->answer->bound) <= c->o->gap);
 }
@@ -180,6 +181,27 @@ static int64_t work_of(const SolveState *c, int64_t effort)
     return c->o->skips_certificate && work > MAX_UNCERTIFIED_WORK ? MAX_UNCERTIFIED_WORK : work;
 }
 
+// The work that a method may do, which counts as done.
+static int64_t grant(SolveState *c, int64_t effort)
+{
+    int64_t work = work_of(c, effort);
+
+    budget_add(c->o->budget, BUDGET_solving, work);
+    return work;
+}
+
+// Allows a problem's rounds without a certificate: each gives work to methods at several levels.
+static void allow_rounds(const SolveState *c)
+{
+    enum { GRANTS_PER_ROUND = 6 };
+    int64_t work = LAST_UNCERTIFIED_EFFORT * problem_size(reduced_problem(c));
+
+    if (work < LAST_UNCERTIFIED_WORK)
+        work = LAST_UNCERTIFIED_WORK;
+    // Each round has four times the work of the one before.
+    budget_allow(c->o->budget, BUDGET_solving, work / 3 * 4 * GRANTS_PER_ROUND);
+}
+
 // Keeps the first level's prices, as only its times are the original's.
 static void keep_prices(SolveState *c)
 {
@@ -204,7 +226,7 @@ static void bound_by_ascent(SolveState *c, int64_t effort)
     double began = phase_begin(c);
     Wide bound = is_large(c) ? core_ascent(p, &c->dual, core_options, &c->deadline,
                                            (Listener){solve_found_choice, c}, c->arena)
-                             : ascent(p, c->o->skips_certificate, &c->dual, work_of(c, effort),
+                             : ascent(p, c->o->skips_certificate, &c->dual, grant(c, effort),
                                       &c->deadline, c->arena);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
@@ -222,7 +244,7 @@ static void choices_search(SolveState *c, int64_t effort)
 
     double began = phase_begin(c);
     if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         work_of(c, effort), &c->deadline, l))
+                         grant(c, effort), &c->deadline, l))
         solve_found_choice(c, choice, cost);
     phase_end(c, PHASE_SEARCH, began);
     free(choice);
@@ -247,7 +269,7 @@ static void choices_and_bound(SolveState *c)
     if (!is_threaded)
         choices_search(c, c->effort);
     double began = phase_begin(c);
-    ascent(reduced_problem(c), c->o->skips_certificate, &dual, work_of(c, c->effort), &c->deadline,
+    ascent(reduced_problem(c), c->o->skips_certificate, &dual, grant(c, c->effort), &c->deadline,
            c->bound_arena);
     phase_end(c, PHASE_ASCENT, began);
     if (is_threaded)
@@ -327,7 +349,7 @@ static void branch(SolveState *c)
     Answer *a = c->answer;
     Wide bound = a->bound - c->offset, cutoff = a->choice ? a->cost - c->offset : NO_CUTOFF;
     double all = fmax(1, fabs((double)a->cost)), part = fmax(1, fabs((double)cutoff));
-    int64_t work = (is_large(c) ? CORE_BRANCH_FACTOR : 1) * work_of(c, c->effort);
+    int64_t work = (is_large(c) ? CORE_BRANCH_FACTOR : 1) * grant(c, c->effort);
 
     double began = phase_begin(c);
     bool is_done = branch_by_ascent(reduced_problem(c), &c->dual, cutoff,
@@ -465,6 +487,8 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
     if (o->start)
         take_start(c, o->start);
     level_add(c);
+    if (c->n_levels)
+        allow_rounds(c);
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     refine_until_done(c);
     if (!c->is_exhausted && !c->is_empty && deadline_check(&c->deadline) != STOP_DONE)

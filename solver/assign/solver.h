@@ -5,7 +5,7 @@
 #ifndef SHARDCC_SOLVER_H
 #define SHARDCC_SOLVER_H
 
-#include "base/base.h"
+#include "base/budget.h"
 
 // A sum of costs, in 128 bits.
 __extension__ typedef __int128 Wide;
@@ -206,6 +206,7 @@ typedef struct SolveOptions {
     const int *start;    // a choice to begin with; NULL: none is known
     Dual prices;         // prices of bytes to begin with; messages aren't read; may be empty
     Wide enough;         // looks only for choices cheaper than this; 0: for all
+    Budget *budget;      // counts the work; NULL: it isn't counted
 } SolveOptions;
 
 // The result of a search. The arrays belong to the caller's arena.

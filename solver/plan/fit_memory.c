@@ -40,6 +40,7 @@ static LowerOptions program_options(const PlanJob *j, int64_t memory)
     return (LowerOptions){.target = j->r->target,
                           .fuse = j->r->fuse,
                           .accumulate = j->r->accumulate,
+                          .budget = j->r->budget,
                           .cluster = j->c,
                           .memory = memory};
 }

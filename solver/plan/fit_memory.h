@@ -43,6 +43,7 @@ typedef struct PlanRequest {
     int n_others;
     bool skips_presets;
     bool fuse;
+    Budget *budget;  // counts the work; NULL: it isn't counted
 } PlanRequest;
 
 typedef struct PlanResult {

@@ -25,7 +25,10 @@ Program *lower_kept(Arena *a, const PlanRequest *r, const LowerOptions *o, const
 
 static Program *make(const Job *j, const RecomputePolicy *p, Arena *a)
 {
-    LowerOptions o = {.target = j->r->target, .fuse = j->r->fuse, .accumulate = j->r->accumulate};
+    LowerOptions o = {.target = j->r->target,
+                      .fuse = j->r->fuse,
+                      .accumulate = j->r->accumulate,
+                      .budget = j->r->budget};
 
     return lower_kept(a, j->r, &o, j->train, j->predict, p, j->d);
 }
@@ -115,7 +118,8 @@ PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const 
                         const Graph *predict, OneRank *to, Diag *d)
 {
     Job j = {.a = a, .r = r, .train = train, .predict = predict, .d = d};
-    LowerOptions o = {.target = r->target, .fuse = r->fuse, .accumulate = r->accumulate};
+    LowerOptions o = {
+        .target = r->target, .fuse = r->fuse, .accumulate = r->accumulate, .budget = r->budget};
 
     *to = (OneRank){.recompute = r->recompute};
     if (!r->chooses_recompute)

@@ -27,6 +27,7 @@ static Program *lower_way(const Finding *f, int w, const ChainChoice *chain)
     LowerOptions o = {.target = f->r->target,
                       .fuse = f->r->fuse,
                       .accumulate = f->r->accumulate,
+                      .budget = f->r->budget,
                       .cluster = f->c,
                       .chain = chain,
                       .overlap_level = chain ? OVERLAP_NONE : OVERLAP_BEST};

@@ -19,6 +19,7 @@ PlanOptions plan_job_options(const PlanJob *j)
                                    .threads = 2,
                                    .seed = 1,
                                    .skips_certificate = true,
+                                   .budget = j->r->budget,
                                    .is_peak_rough = j->r->is_proposal}};
 }
 

@@ -88,6 +88,7 @@ static bool try_way(const Search *x, int w, Candidate *to)
     LowerOptions o = {.target = x->r->target,
                       .fuse = x->r->fuse,
                       .accumulate = x->r->accumulate,
+                      .budget = x->r->budget,
                       .memory = x->r->memory,
                       .chain = &choice};
 

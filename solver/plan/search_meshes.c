@@ -174,7 +174,8 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
         } else if (is_too_large(&all[i].lower_bound, to)) {
             to->n_left_out++;
         } else {
-            if (!plan_find_below(g, c, &mesh[all[i].mesh], o, &live_ranges, enough, &x, a, d))
+            if (!budget_add(o->solve.budget, BUDGET_problems, 1) ||
+                !plan_find_below(g, c, &mesh[all[i].mesh], o, &live_ranges, enough, &x, a, d))
                 return false;
             if (x.answer.outcome != OUTCOME_INFEASIBLE) {
                 bound = x.answer.bound < bound ? x.answer.bound : bound;

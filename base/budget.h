@@ -1,0 +1,41 @@
+// The work of one compilation, counted by stage, and the most that each stage may do (budget.def).
+// Work is counted, not timed, so that the same input gives the same count. A stage that passes its
+// bound is a bug of shardcc: some walk or search grows faster than its input.
+#ifndef SHARDCC_BUDGET_H
+#define SHARDCC_BUDGET_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+
+typedef enum BudgetStage {
+#define BUDGET(stage, unit, per_size, base) BUDGET_##stage,
+#include "base/budget.def"
+#undef BUDGET
+    N_BUDGETS
+} BudgetStage;
+
+typedef struct Budget {
+    _Atomic int64_t count[N_BUDGETS], bound[N_BUDGETS];
+} Budget;
+
+// The budget of a graph of `size` nodes and values on so many ranks.
+Budget *budget_new(Arena *a, int64_t size, int ranks);
+
+// Raises the bound of a stage whose bound is a sum over its inputs. A NULL budget counts nothing.
+void budget_allow(Budget *b, BudgetStage s, int64_t n);
+
+// Counts work. False if the stage has passed its bound: then it is to end, and budget_check says
+// so. Threads may count at once.
+bool budget_add(Budget *b, BudgetStage s, int64_t n);
+
+bool budget_is_passed(const Budget *b, BudgetStage s);
+
+// The part of its bound that a stage has used, and the stage's name.
+double budget_share(const Budget *b, BudgetStage s);
+const char *budget_stage_name(BudgetStage s);
+
+// False, after an error, if a stage has passed its bound.
+bool budget_check(const Budget *b, Diag *d);
+
+#endif

@@ -1,0 +1,209 @@
+// Tests that the work of compilations keeps to its bounds (base/budget.def): of models on several
+// numbers of ranks, with and without a limit of memory, and of random nets. It prints the largest
+// share of each stage. A share near 1, or far below the others', calls for a look at the formula.
+//
+//     budget_test [--nets N] [--seed S] [MODEL.onnx ...]
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/make_program.h"
+#include "tests/nets/hunt.h"
+
+#define SLOW "tests/e2e/slow.json"
+#define CLASSES "cross_entropy(logits, labels)"
+
+typedef struct Case {
+    const char *model, *loss, *bind;
+} Case;
+
+static const Case cases[] = {
+    {"models/demo_gpt.onnx", CLASSES, "batch=8"},
+    {"models/tiny/bert.onnx", CLASSES},
+    {"models/tiny/cnn.onnx", CLASSES},
+    {"models/tiny/encoder.onnx", CLASSES},
+    {"models/tiny/gpt2.onnx", CLASSES},
+    {"models/tiny/gpt_dropout.onnx", CLASSES},
+    {"models/tiny/llama.onnx", CLASSES},
+    {"models/tiny/lstm.onnx", CLASSES},
+    {"models/tiny/mixer.onnx", CLASSES},
+    {"models/tiny/mlp.onnx", CLASSES},
+    {"models/tiny/mobilenet.onnx", CLASSES},
+    {"models/tiny/nanogpt.onnx", CLASSES},
+    {"models/tiny/opt.onnx", CLASSES},
+    {"models/tiny/qwen3.onnx", CLASSES},
+    {"models/tiny/regress.onnx", "mse(logits, labels)"},
+    {"models/tiny/resnet.onnx", CLASSES},
+    {"models/tiny/vit.onnx", CLASSES},
+};
+
+static struct {
+    int nets;
+    uint64_t seed;
+    char **model;
+    int n_models;
+} asked = {6, 1, NULL, 0};
+
+typedef struct Largest {
+    double share;
+    char of[96];
+} Largest;
+
+// ---- one compilation ----
+
+// The bytes of its program's arena; 0: there is none.
+static int64_t compile_counted(const char *file, const char *const *more, int n_more, int ranks,
+                               int64_t memory, Largest *to)
+{
+    Arena *a = arena_new();
+    Text said = {0};
+    Diag d = {.file = base_name(file), .to = &said};
+    const char *argv[32] = {"shardcc", file, "--emit", "c"};
+    int n = 4, status = 0;
+    Options o;
+    Graphs g;
+    Cluster c = {0};
+    Made made = {0};
+
+    memcpy(argv + n, more, (size_t)n_more * sizeof *more);
+    n += n_more;
+    if (ranks > 1) {
+        const char *const split[] = {"--ranks", arena_string(a, "%d", ranks), "--cluster", SLOW};
+        memcpy(argv + n, split, sizeof split);
+        n += COUNT(split);
+    }
+    if (memory) {
+        argv[n++] = "--memory";
+        argv[n++] = arena_string(a, "%" PRId64, memory);
+    }
+    assert_true(options_read(a, n, (char **)argv, &o, &status));
+    assert_true(ranks < 2 || open_cluster(a, &o, &c));
+    if (!passes_run(a, &o, &g, &d))
+        fail_msg("%s: %s", file, said.n ? said.s : "no graph");
+    make_program(a, &o, &c, &g, &made, &d);
+    if (!budget_check(g.budget, &d))
+        fail_msg("%s", said.s);
+    for (BudgetStage s = 0; s < N_BUDGETS; s++)
+        if (budget_share(g.budget, s) > to[s].share) {
+            to[s].share = budget_share(g.budget, s);
+            snprintf(to[s].of, sizeof to[s].of, "%s, %d ranks%s", base_name(file), ranks,
+                     memory ? ", memory" : "");
+        }
+    int64_t bytes = made.program ? made.program->arena_bytes : 0;
+    text_free(&said);
+    arena_free(a);
+    return bytes;
+}
+
+// On 1, 2 and 4 ranks, and on up to 2 with a little less memory than that takes.
+static void compile_all_ways(const char *file, const char *const *more, int n_more, Largest *to)
+{
+    for (int ranks = 1; ranks <= 4; ranks *= 2) {
+        int64_t bytes = compile_counted(file, more, n_more, ranks, 0, to);
+        if (bytes && ranks <= 2)
+            compile_counted(file, more, n_more, ranks, bytes - bytes / 16, to);
+    }
+}
+
+static void print_largest(const Largest *of)
+{
+    for (BudgetStage s = 0; s < N_BUDGETS; s++)
+        print_message("%-9s %.3f of its bound at most: %s\n", budget_stage_name(s), of[s].share,
+                      of[s].of);
+}
+
+// ---- tests ----
+
+static void models_keep_to_bounds(void **state)
+{
+    Largest largest[N_BUDGETS] = {0};
+    int n = asked.n_models ? asked.n_models : COUNT(cases);
+
+    for (int i = 0; i < n; i++) {
+        const char *model = asked.n_models ? asked.model[i] : cases[i].model;
+        const char *more[] = {"--loss",      asked.n_models ? CLASSES : cases[i].loss,
+                              "--optimizer", "adamw",
+                              "--bind",      asked.n_models ? NULL : cases[i].bind};
+        compile_all_ways(model, more, more[5] ? 6 : 4, largest);
+    }
+    print_largest(largest);
+}
+
+// Writes the text of a net's graph.
+static void write_net(const Recipe *r, const char *path)
+{
+    Arena *a = arena_new();
+    Diag d = {.file = "net"};
+    Text t = {0};
+    Graph *g = net_graph(r, true, a, &d);
+
+    assert_non_null(g);
+    g->after = "import";
+    graph_print(g, &t);
+    assert_true(out_write(path, t.s, t.n, &d));
+    text_free(&t);
+    arena_free(a);
+}
+
+static void nets_keep_to_bounds(void **state)
+{
+    Largest largest[N_BUDGETS] = {0};
+    char dir[] = "/tmp/budget.XXXXXX", path[64];
+
+    assert_non_null(mkdtemp(dir));
+    for (int i = 0; i < asked.nets; i++) {
+        Recipe r = recipe_draw(asked.seed * UINT64_C(1000000007) + (uint64_t)i);
+        const char *more[] = {"--loss", recipe_loss(&r), "--optimizer", recipe_optimizer(&r)};
+        snprintf(path, sizeof path, "%s/net%d.ir", dir, i);
+        write_net(&r, path);
+        for (int ranks = 1; ranks <= 4; ranks *= 2)
+            compile_counted(path, more, COUNT(more), ranks, 0, largest);
+        unlink(path);
+    }
+    rmdir(dir);
+    print_largest(largest);
+}
+
+// The error that a stage beyond its bound is.
+static void passed_bounds_are_told(void **state)
+{
+    Arena *a = arena_new();
+    Text said = {0};
+    Diag d = {.file = "model.onnx", .to = &said};
+    Budget *b = budget_new(a, 100, 1);
+
+    assert_true(budget_add(NULL, BUDGET_problems, INT64_MAX));
+    assert_true(budget_add(b, BUDGET_problems, 20) && budget_check(b, &d));
+    assert_false(budget_add(b, BUDGET_problems, 1) || budget_check(b, &d));
+    assert_string_equal(said.s, "model.onnx: error: stage 'problems' passed its bound: found 21 "
+                                "assignment problems of plans, expected at most 20\n"
+                                "  this is a bug in shardcc, not in the model\n");
+    budget_allow(b, BUDGET_problems, 1);
+    assert_true(budget_check(b, &d));
+    // Four times the ranks: (1 + 2)² times the problems.
+    assert_true(budget_add(budget_new(a, 100, 4), BUDGET_problems, 9 * 20));
+    text_free(&said);
+    arena_free(a);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passed_bounds_are_told),
+                                       cmocka_unit_test(models_keep_to_bounds),
+                                       cmocka_unit_test(nets_keep_to_bounds)};
+    int i = 1;
+
+    for (; i + 1 < argc && !strncmp(argv[i], "--", 2); i += 2)
+        if (!strcmp(argv[i], "--nets"))
+            asked.nets = atoi(argv[i + 1]);
+        else
+            asked.seed = strtoull(argv[i + 1], NULL, 10);
+    asked.model = argv + i;
+    asked.n_models = argc - i;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
