@@ -247,6 +247,7 @@ typedef struct Resharder Resharder;
 Resharder *resharder_new(Arena *a, const Mesh *m);
 // A resharder for values whose small steps join buckets (values_bucketed).
 Resharder *resharder_new_bucketed(Arena *a, const Mesh *m);
+void resharder_count(Resharder *l, Budget *b);  // its searches are counted from now on
 // Gives all Pareto-optimal reshard paths from one valid spec to another, fastest first: no other
 // path is as fast with as few transient bytes. There is at least one; between equal specs it has no
 // steps. The paths live as long as the arena.

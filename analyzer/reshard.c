@@ -59,6 +59,7 @@ typedef struct LabelSearch {
     int n_heap, cap_heap;
     Settled *settled;
     int n_settled, cap_settled;
+    Budget *budget;  // counts the edges that are followed; NULL: they aren't counted
 } LabelSearch;
 
 // All paths from a spec. Those to spec t are path[first[t]] up to before path[first[t + 1]].
@@ -113,6 +114,8 @@ Resharder *resharder_new_bucketed(Arena *a, const Mesh *m)
     l->is_bucketed = true;
     return l;
 }
+
+void resharder_count(Resharder *l, Budget *b) { l->search.budget = b; }
 
 // ---- the graph of a shape ----
 
@@ -376,6 +379,7 @@ static void search_from(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t
 {
     const Label start = {.before = -1, .edge = -1};
 
+    budget_allow(s->budget, BUDGET_pricing, h->n_steps);
     s->n = s->n_heap = s->n_settled = 0;
     for (int i = 0; i < h->n_specs; i++)
         h->reached[i] = (Reached){-1, -1, INT64_MAX};
@@ -386,6 +390,9 @@ static void search_from(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t
         if (top.is_dropped)
             continue;
         int32_t u = top.edge < 0 ? from : h->edge[top.edge].to;
+        bool goes_on = budget_add(s->budget, BUDGET_pricing, h->first[u + 1] - h->first[u]);
+        if (!goes_on && h->reached[u].transient < INT64_MAX)
+            continue;  // past the bound, the fastest path to each spec will do
         *arena_push(a, s->settled, s->n_settled, s->cap_settled) = (Settled){top.before, top.edge};
         // The settled labels before took less time and more bytes.
         h->reached[u].transient = top.transient;
@@ -397,8 +404,9 @@ static void search_from(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t
 // The least time to each spec, by one criterion (Dijkstra 1959).
 static int64_t *search_fastest(Arena *a, const ReshardGraph *h, LabelSearch *s, int32_t from)
 {
-    int64_t *time = arena_array(a, int64_t, h->n_specs);
+    int64_t *time = arena_array(a, int64_t, h->n_specs), n_followed = 0;
 
+    budget_allow(s->budget, BUDGET_pricing, h->n_steps);
     for (int i = 0; i < h->n_specs; i++)
         time[i] = INT64_MAX;
     time[from] = 0;
@@ -407,6 +415,7 @@ static int64_t *search_fastest(Arena *a, const ReshardGraph *h, LabelSearch *s, 
         HeapEntry top = heap_take(s);
         if (top.picoseconds > time[top.label])
             continue;
+        n_followed += h->first[top.label + 1] - h->first[top.label];
         for (const ReshardEdge *e = h->edge + h->first[top.label];
              e < h->edge + h->first[top.label + 1]; e++) {
             int64_t after = top.picoseconds + e->picoseconds;
@@ -416,6 +425,7 @@ static int64_t *search_fastest(Arena *a, const ReshardGraph *h, LabelSearch *s, 
             heap_put(a, s, (HeapEntry){.picoseconds = after, .label = e->to});
         }
     }
+    budget_add(s->budget, BUDGET_pricing, n_followed);
     return time;
 }
 

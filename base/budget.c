@@ -4,8 +4,9 @@
 static const struct {
     const char *name, *unit;
     int64_t per_size, base;
+    bool by_ranks;
 } stages[] = {
-#define BUDGET(stage, unit, per_size, base) {#stage, unit, per_size, base},
+#define BUDGET(stage, unit, per_size, base, by_ranks) {#stage, unit, per_size, base, by_ranks},
 #include "base/budget.def"
 #undef BUDGET
 };
@@ -19,20 +20,19 @@ static int64_t log2_up(int n)
     return log;
 }
 
-Budget *budget_new(Arena *a, int64_t size, int ranks)
+Budget *budget_new(Arena *a, int ranks)
 {
     Budget *b = arena_array(a, Budget, 1);
-    int64_t meshes = (1 + log2_up(ranks)) * (1 + log2_up(ranks));
 
-    for (int i = 0; i < N_BUDGETS; i++)
-        atomic_init(&b->bound[i], (stages[i].per_size * size + stages[i].base) * meshes);
+    b->meshes = (1 + log2_up(ranks)) * (1 + log2_up(ranks));
     return b;
 }
 
-void budget_allow(Budget *b, BudgetStage s, int64_t n)
+void budget_allow(Budget *b, BudgetStage s, int64_t size)
 {
     if (b)
-        atomic_fetch_add(&b->bound[s], n);
+        atomic_fetch_add(&b->bound[s], (stages[s].per_size * size + stages[s].base) *
+                                           (stages[s].by_ranks ? b->meshes : 1));
 }
 
 bool budget_add(Budget *b, BudgetStage s, int64_t n)

@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 typedef enum BudgetStage {
-#define BUDGET(stage, unit, per_size, base) BUDGET_##stage,
+#define BUDGET(stage, unit, per_size, base, by_ranks) BUDGET_##stage,
 #include "base/budget.def"
 #undef BUDGET
     N_BUDGETS
@@ -17,13 +17,14 @@ typedef enum BudgetStage {
 
 typedef struct Budget {
     _Atomic int64_t count[N_BUDGETS], bound[N_BUDGETS];
+    int64_t meshes;  // (1 + log2 ranks)²
 } Budget;
 
-// The budget of a graph of `size` nodes and values on so many ranks.
-Budget *budget_new(Arena *a, int64_t size, int ranks);
+// The budget of a compilation for so many ranks. It allows nothing yet.
+Budget *budget_new(Arena *a, int ranks);
 
-// Raises the bound of a stage whose bound is a sum over its inputs. A NULL budget counts nothing.
-void budget_allow(Budget *b, BudgetStage s, int64_t n);
+// Allows a stage the work for one more input of this size. A NULL budget counts nothing.
+void budget_allow(Budget *b, BudgetStage s, int64_t size);
 
 // Counts work. False if the stage has passed its bound: then it is to end, and budget_check says
 // so. Threads may count at once.

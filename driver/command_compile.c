@@ -253,8 +253,6 @@ static int make_result(Arena *a, Result *r, Diag *d)
     if (!passes_run(a, o, &g, d))
         return g.exit_status ? g.exit_status : EXIT_USER;
     PlanStatus status = make_program(a, o, &r->cluster, &g, &r->made, d);
-    if (!budget_check(g.budget, d))
-        return EXIT_INTERNAL;
     if (status == PLAN_INFEASIBLE)
         suggest_options(o, &g, &r->made, d);
     if (status != PLAN_DONE)

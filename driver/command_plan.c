@@ -168,6 +168,8 @@ static int chain_of_one_rank(const Job *j, const PlanRequest *r)
     PlanStatus status =
         fit_one_rank(j->a, r, &j->cluster, j->graphs.train, j->graphs.predict, &one, j->d);
 
+    if (!budget_check(j->graphs.budget, j->d))
+        return EXIT_INTERNAL;
     if (status != PLAN_DONE)
         return plan_exit_status(status);
     return write_chain(j, r, NULL, program_simulate(one.program, SET_TRAIN, &j->cluster).seconds);

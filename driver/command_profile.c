@@ -29,7 +29,7 @@ static int make(Job *j)
     if (!j->o.accumulate)
         accumulate_choose(&j->o, &j->cluster, j->d->file);
     if (!passes_run(j->a, &j->o, &g, j->d))
-        return EXIT_USER;
+        return g.exit_status ? g.exit_status : EXIT_USER;
     j->model = g.train ? g.train : g.predict;
     return plan_exit_status(make_program(j->a, &j->o, &j->cluster, &g, &j->made, j->d));
 }

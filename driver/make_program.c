@@ -34,8 +34,8 @@ PlanStatus plan_graphs(Arena *a, const PlanRequest *r, const Cluster *c, const G
                                                                d);
 }
 
-static PlanStatus make(Arena *a, const Options *o, const PlanRequest *r, const Cluster *c,
-                       const Graphs *g, Made *to, Diag *d)
+static PlanStatus make_uncounted(Arena *a, const Options *o, const PlanRequest *r, const Cluster *c,
+                                 const Graphs *g, Made *to, Diag *d)
 {
     PlanResult s = {0};
     OneRank one;
@@ -49,6 +49,14 @@ static PlanStatus make(Arena *a, const Options *o, const PlanRequest *r, const C
     status = plan_graphs(a, r, c, g, &s, d);
     *to = (Made){s.program, s.planned.plan.recompute, 0};
     return status;
+}
+
+static PlanStatus make(Arena *a, const Options *o, const PlanRequest *r, const Cluster *c,
+                       const Graphs *g, Made *to, Diag *d)
+{
+    PlanStatus status = make_uncounted(a, o, r, c, g, to, d);
+
+    return budget_check(g->budget, d) ? status : PLAN_UNBOUNDED;
 }
 
 PlanStatus make_program(Arena *a, const Options *o, const Cluster *c, const Graphs *g, Made *to,
@@ -85,7 +93,8 @@ int plan_exit_status(PlanStatus status)
 {
     static const int exit_status[] = {[PLAN_WRONG] = EXIT_USER,
                                       [PLAN_INFEASIBLE] = EXIT_INFEASIBLE,
-                                      [PLAN_NOT_FOUND] = EXIT_NOTHING};
+                                      [PLAN_NOT_FOUND] = EXIT_NOTHING,
+                                      [PLAN_UNBOUNDED] = EXIT_INTERNAL};
 
     return exit_status[status];
 }

@@ -22,7 +22,7 @@ typedef struct Run {
     ValueCheck *values;    // compares values before and after passes; NULL: it isn't asked for
     Graph *text[2];        // of a file .ir: its first graph, and its second one, if there is one
     Graph *g;
-    Budget *budget;  // made with the first graph
+    Budget *budget;  // of the whole compilation
     Diag *d;
 } Run;
 
@@ -297,7 +297,8 @@ static int enter_model(Run *r, bool training, Weights *w)
                        .tie = o->tie.s,
                        .n_tie = o->tie.n,
                        .stop = o->stop.s,
-                       .n_stop = o->stop.n};
+                       .n_stop = o->stop.n,
+                       .budget = r->budget};
 
     r->g = frontend_import(r->a, &i, w, r->d);
     return r->g && spares_weights(r, w) ? PASS_import : -1;
@@ -310,6 +311,7 @@ static Run run_new(Arena *a, const Options *o, int last, Diag *d)
     return (Run){.a = a,
                  .o = o,
                  .target = target,
+                 .budget = budget_new(a, o->ranks),
                  .last = last,
                  .verifies = o->verify,
                  .d = d,
@@ -327,7 +329,7 @@ static Graph *whole_batch(const Run *r)
     Options o = *r->o;
     Text said = {0};
     Diag d = {.file = r->d->file, .to = &said};
-    Run whole = {.a = r->a, .o = &o, .target = r->target, .d = &d};
+    Run whole = {.a = r->a, .o = &o, .target = r->target, .budget = r->budget, .d = &d};
 
     o.accumulate = 1;
     bool ok = enter_model(&whole, true, NULL) == PASS_import && fold(whole.g, &d) &&
@@ -377,40 +379,35 @@ static bool check_pass(Run *r, int i)
     return false;
 }
 
-// Runs a pass, and counts the nodes that it leaves.
-static bool run_pass(Run *r, int pass)
-{
-    if (!passes[pass].run(r) || r->d->errors)
-        return false;
-    if (budget_add(r->budget, BUDGET_passes, r->g->n_nodes))
-        return true;
-    budget_check(r->budget, r->d);
-    r->exit_status = EXIT_INTERNAL;
-    return false;
-}
-
-// Runs the passes up to r->last that the graph isn't past.
+// Runs the passes up to r->last that the graph isn't past, and counts the nodes that they leave.
 static bool run_all(Run *r, int entry)
 {
     if (!check_pass(r, entry))
         return false;
     for (int i = entry + 1; i <= r->last; i++)
-        if (applies(r, passes[i].needs) && (!run_pass(r, i) || !check_pass(r, i)))
+        if (applies(r, passes[i].needs) &&
+            (!passes[i].run(r) || r->d->errors ||
+             !budget_add(r->budget, BUDGET_passes, r->g->n_nodes) || !check_pass(r, i)))
             return false;
     return graph_verify(r->g, r->d);
 }
 
+// The stages that an imported graph allows work.
+static const BudgetStage of_graphs[] = {BUDGET_passes, BUDGET_problems, BUDGET_moves,
+                                        BUDGET_programs, BUDGET_packing};
+
 // Reads the model and runs the passes. graph_verify runs at the end and, if r->verifies, after each
 // of them.
-static Graph *run(Run *r, bool training, Weights *w)
+static Graph *run_counted(Run *r, bool training, Weights *w)
 {
     int entry = input_is(r->o, ".ir") ? enter_text(r, training) : enter_model(r, training, w);
 
     if (entry < 0)
         return NULL;
     r->g->diag = r->d;
-    if (!r->budget)
-        r->budget = budget_new(r->a, r->g->n_nodes + r->g->n_values, r->o->ranks);
+    r->g->budget = r->budget;
+    for (int i = 0; i < COUNT(of_graphs); i++)
+        budget_allow(r->budget, of_graphs[i], r->g->n_nodes + r->g->n_values);
     if (r->is_early && !r->o->loss && !has_loss(r->g))
         r->last = entry > PASS_fold ? entry : PASS_fold;
     r->values = r->o->verify ? value_check_new(r->a, r->o->accumulate, 0) : NULL;
@@ -418,6 +415,16 @@ static Graph *run(Run *r, bool training, Weights *w)
     if (r->values)
         value_check_end(r->values);
     return ok ? r->g : NULL;
+}
+
+static Graph *run(Run *r, bool training, Weights *w)
+{
+    Graph *g = run_counted(r, training, w);
+
+    if (budget_check(r->budget, r->d))
+        return g;
+    r->exit_status = EXIT_INTERNAL;
+    return NULL;
 }
 
 // --memory chooses what to recompute if nothing else does. Work that isn't fused with its readers

@@ -27,6 +27,7 @@ typedef struct ImportOptions {
     bool only_weights;  // nothing is trained, the places of the weights are wanted: no warnings
     const char *const *stop;  // globs: values and modules through which no gradient flows
     int n_stop;
+    Budget *budget;  // counts the work; NULL: it isn't counted
 } ImportOptions;
 
 // The place of a parameter's or buffer's initial bytes: in the model's own file or in another.

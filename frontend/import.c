@@ -139,6 +139,7 @@ Graph *import_model(Import *x, Weights *w)
         graph_new(x->arena, m->name && *m->name ? arena_string(x->arena, "%s", m->name) : "model");
     x->g->training = x->o->training;
     x->g->diag = x->diag;
+    x->g->budget = x->o->budget;
     x->padding_used = arena_array(x->scratch, bool, x->o->n_padding + 1);
     x->stop_used = arena_array(x->scratch, bool, x->o->n_stop + 1);
     scan_functions(x);

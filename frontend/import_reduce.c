@@ -149,6 +149,7 @@ static void import_product(Op *o)
                      LONGEST);
             return;
         }
+        budget_allow(o->g->budget, BUDGET_importing, n);
         ValueId p = drop_dim(o->g, slice_axis(o->g, y, axis, 0, 1, 1), axis);
         for (int64_t k = 1; k < n; k++)
             p = make_mul(o->g, p, drop_dim(o->g, slice_axis(o->g, y, axis, k, 1, 1), axis));

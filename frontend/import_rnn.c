@@ -292,6 +292,7 @@ static void import_layer(Op *o, const Layer *layer)
     int64_t steps = value_of(o->g, x)->dim[0], batch = value_of(o->g, x)->dim[1];
     if (!check_layer(o, steps))
         return;
+    budget_allow(o->g->budget, BUDGET_importing, steps * directions);
     for (int k = 0; k < directions; k++) {
         cell[k] = (Cell){.o = o,
                          .g = o->g,

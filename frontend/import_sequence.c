@@ -43,6 +43,7 @@ static void import_split(Op *o)
     if (!op_axis(o, &axis, x->rank) || !split_sizes(o, x->dim[axis], &n, &size, &each))
         return;
     ValueId *part = arena_array(o->x->scratch, ValueId, n + 1);
+    budget_allow(o->g->budget, BUDGET_importing, n);
     if (!op_split(o, (int)axis, n, size, each, part))
         return;
     for (int i = 0; i < n && !keep_dims; i++)

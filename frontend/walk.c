@@ -90,16 +90,18 @@ static Origin origin_of(Import *x, const Onnx__NodeProto *node)
     return o;
 }
 
-// Is the model still small enough? Reports the error once if it isn't.
+// Counts the values and nodes that were made. Returns false if they are more than the importer may
+// make, or if the model is too large; that error is reported once.
 static bool is_within(Import *x)
 {
     static const char what[] = "the model is too large once its loops are unrolled: more than";
     const int64_t most = MAX_UNROLLED + (int64_t)x->size / NODE_BYTES;
+    const int64_t made = x->g->n_values + x->g->n_nodes - x->made;
     Diag *d = x->is_too_large ? NULL : x->diag;
 
     x->walked++;
-    x->unrolled += x->bodies ? x->g->n_values + x->g->n_nodes - x->made : 0;
-    x->made = x->g->n_values + x->g->n_nodes;
+    x->unrolled += x->bodies ? made : 0;
+    x->made += made;
     x->is_too_large = true;
     if (x->walked > MAX_WALK)
         diag_error(d, "%s %d nodes of the file", what, MAX_WALK);
@@ -111,7 +113,7 @@ static bool is_within(Import *x)
         diag_error(d, "%s %d MiB of names", what, MAX_NAMED >> 20);
     else
         x->is_too_large = false;
-    return !x->is_too_large;
+    return budget_add(x->g->budget, BUDGET_importing, made) && !x->is_too_large;
 }
 
 // ---- graphs and functions ----
@@ -424,6 +426,7 @@ bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_
 {
     Map needed = {.arena = f->arena};
     bool *is_needed = arena_array(f->arena, bool, n + 1);
+    size_t size = 0;
 
     for (size_t i = 0; i < n_outputs; i++)
         map_set(&needed, outputs[i], 1);
@@ -432,7 +435,9 @@ bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_
             is_needed[i] |= *node[i]->output[k] && map_get(&needed, node[i]->output[k]);
         if (is_needed[i])
             need_node(&needed, node[i], 1);
+        size += 1 + node[i]->n_input + node[i]->n_output;
     }
+    budget_allow(x->g->budget, BUDGET_importing, (int64_t)size);
     for (size_t i = 0; i < n; i++)
         if (is_needed[i] && !walk_node(x, f, node[i]))
             return false;

@@ -6,7 +6,7 @@
 #ifndef SHARDCC_IR_H
 #define SHARDCC_IR_H
 
-#include "base/base.h"
+#include "base/budget.h"
 
 enum {
     MAX_RANK = 12,  // dims of a value, refined ones included
@@ -179,6 +179,7 @@ typedef struct Graph {
     Phase phase;
     Block block;
     const Source *source;
+    Budget *budget;  // counts the work of passes; NULL: it isn't counted
 } Graph;
 
 // ---- building ----

@@ -12,6 +12,7 @@ Rewrite rewrite_begin(Graph *g)
     r.map = arena_array(g->arena, ValueId, g->n_values);
     r.to->training = g->training;
     r.to->diag = g->diag;
+    r.to->budget = g->budget;
     for (int i = 1; i < g->n_classes; i++)
         *arena_push(g->arena, r.to->classes, r.to->n_classes, r.to->cap_classes) = g->classes[i];
     for (ValueId v = 1; v < g->n_values; v++) {

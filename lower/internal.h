@@ -229,8 +229,9 @@ void lower_in_place(Program *p, Set *s, Chain *chain);
 
 // ---- chain.c ----
 
-// Finds the stages of the training set. NULL after reporting that it is no chain.
-Chain *chain_find(Program *p, Diag *d);
+// Finds the stages of the training set. NULL after reporting that it is no chain. The budget counts
+// the packing of slots.
+Chain *chain_find(Program *p, Budget *b, Diag *d);
 // May an item write over a buffer that it reads last?
 bool chain_may_overwrite(const Chain *x, int32_t from);
 void chain_overwrite(Chain *x, int32_t from, int32_t to);  // `to` is written over `from`

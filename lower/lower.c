@@ -148,7 +148,8 @@ static Program *lower_at(const Levels *x, OverlapLevel level)
             x->g[i]->n_values = x->n_values[i];
             n_nodes += x->g[i]->n_nodes;
         }
-    if (!budget_add(o.budget, BUDGET_programs, n_nodes))
+    if (!budget_add(o.budget, BUDGET_programs, n_nodes) ||
+        budget_is_passed(o.budget, BUDGET_packing))
         return NULL;
     return lower_sets(x->a, x->g[SET_TRAIN], x->g[SET_PREDICT], &o, x->d);
 }

@@ -280,7 +280,8 @@ Packing pack(const LiveBuffer *b, int n, const PackOptions *o, Arena *a)
     p.offset = to.offset;
     p.trial = arena_array(p.a, int64_t, n);
     p.chosen = arena_array(p.a, int, n);
-    p.limits.work = o->effort ? o->effort : INT64_MAX / 2;
+    const int64_t most_work = o->effort ? o->effort : INT64_MAX / 2;
+    p.limits.work = most_work;
     p.limits.deadline = o->time_limit > 0 ? pack_clock() + o->time_limit : 0;
     p.wanted = o->capacity > o->enough ? o->capacity : o->enough;
     p.wanted = p.wanted > to.bound ? p.wanted : to.bound;
@@ -288,6 +289,7 @@ Packing pack(const LiveBuffer *b, int n, const PackOptions *o, Arena *a)
     for (int i = 0; i < p.n_components; i++)
         p.component[i].proved = to.bound;
     pack_components(&p);
+    budget_add(o->budget, BUDGET_packing, most_work - p.limits.work);
     to.bytes = most_bytes(&p);
     to.bound = n ? most_proved(&p) : 0;
     arena_free(p.a);

@@ -6,7 +6,7 @@
 #ifndef SHARDCC_PACKER_H
 #define SHARDCC_PACKER_H
 
-#include "base/base.h"
+#include "base/budget.h"
 
 // A buffer is live at the times t with 0 <= lower <= t < upper. It needs `bytes` > 0. A pinned one
 // has its place already; pinned buffers share no byte while both are live.
@@ -25,6 +25,7 @@ typedef struct PackOptions {
     // there is no limit.
     int64_t effort;
     double time_limit;  // seconds; 0: none
+    Budget *budget;     // counts the work; NULL: it isn't counted
 } PackOptions;
 
 typedef struct Packing {

@@ -176,7 +176,8 @@ int64_t chain_set_calls(Chain *x, const StageRun *run, int n_runs, Calls *to)
                     .lower = i, .upper = last_need(run, n_runs, i, pool) + 1, .bytes = bytes};
         }
     const int *kept = add_kept(x, run, n_runs, live, &n);
-    Packing packing = pack(live, n, &(PackOptions){.effort = PACKING_EFFORT}, x->arena);
+    Packing packing =
+        pack(live, n, &(PackOptions){.effort = PACKING_EFFORT, .budget = x->budget}, x->arena);
     for (int i = 0; i < x->p->n_buffers; i++)
         if (kept[i] >= 0)
             x->p->buffers[i].offset = packing.offset[kept[i]];

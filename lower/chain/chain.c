@@ -10,7 +10,7 @@ static Function *find_function(Set *s)
     return NULL;
 }
 
-Chain *chain_find(Program *p, Diag *d)
+Chain *chain_find(Program *p, Budget *b, Diag *d)
 {
     Chain *x = arena_array(p->arena, Chain, 1);
 
@@ -19,6 +19,7 @@ Chain *chain_find(Program *p, Diag *d)
                  .g = p->set[SET_TRAIN].g,
                  .f = find_function(&p->set[SET_TRAIN]),
                  .arena = p->arena,
+                 .budget = b,
                  .d = d};
     x->n_buffers = p->n_buffers;
     x->is_kept = arena_array(x->arena, bool, p->n_buffers);

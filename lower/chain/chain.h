@@ -39,6 +39,7 @@ struct Chain {
     Graph *g;
     Function *f;  // the one whose items are the chain
     Arena *arena;
+    Budget *budget;
     Diag *d;
     Unit *unit;
     int n_units, n_forward;

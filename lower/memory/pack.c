@@ -308,7 +308,7 @@ enum { CHAIN_ROUNDS = 8 };
 // Packs a training set whose stages run again, and the other set beside it.
 static bool pack_chain(Program *p, Chain *chain, int64_t base, const LowerOptions *o)
 {
-    const PackOptions pack = {.effort = PACKING_EFFORT};
+    const PackOptions pack = {.effort = PACKING_EFFORT, .budget = o->budget};
     int64_t more = 0, before = 0;
 
     pack_set(p, SET_TRAIN, base, &pack);
@@ -335,7 +335,7 @@ static bool pack_chain(Program *p, Chain *chain, int64_t base, const LowerOption
 
 bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
 {
-    Chain *chain = o->chain && p->set[SET_TRAIN].g ? chain_find(p, d) : NULL;
+    Chain *chain = o->chain && p->set[SET_TRAIN].g ? chain_find(p, o->budget, d) : NULL;
     if (d->errors)
         return false;
     for (int i = 0; i < N_SETS; i++)
@@ -346,7 +346,8 @@ bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
             if (own && !chain_enter_slots(own, o->chain->cluster))
                 return false;
         }
-    PackOptions pack = {.effort = o->packs_briefly ? BRIEF_PACKING_EFFORT : PACKING_EFFORT};
+    PackOptions pack = {.effort = o->packs_briefly ? BRIEF_PACKING_EFFORT : PACKING_EFFORT,
+                        .budget = o->budget};
     int64_t base = place_persistent(p);
     if (chain)
         return pack_chain(p, chain, base, o);

@@ -286,6 +286,8 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
                    .stored = arena_array(scratch, ValueId, g->n_values),
                    .conversions = arena_array(scratch, Conversion *, g->n_values)};
 
+    for (int i = 0; i < COUNT(p.reshard); i++)
+        resharder_count(p.reshard[i], g->budget);
     p.is_bucketed = values_bucketed(g, &p.tied, scratch);
     for (ValueId v = 1; v < g->n_values; v++)
         if (!value_of(g, v)->producer)

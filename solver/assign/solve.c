@@ -190,18 +190,6 @@ static int64_t grant(SolveState *c, int64_t effort)
     return work;
 }
 
-// Allows a problem's rounds without a certificate: each gives work to methods at several levels.
-static void allow_rounds(const SolveState *c)
-{
-    enum { GRANTS_PER_ROUND = 6 };
-    int64_t work = LAST_UNCERTIFIED_EFFORT * problem_size(reduced_problem(c));
-
-    if (work < LAST_UNCERTIFIED_WORK)
-        work = LAST_UNCERTIFIED_WORK;
-    // Each round has four times the work of the one before.
-    budget_allow(c->o->budget, BUDGET_solving, work / 3 * 4 * GRANTS_PER_ROUND);
-}
-
 // Keeps the first level's prices, as only its times are the original's.
 static void keep_prices(SolveState *c)
 {
@@ -488,7 +476,7 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
         take_start(c, o->start);
     level_add(c);
     if (c->n_levels)
-        allow_rounds(c);
+        budget_allow(c->o->budget, BUDGET_solving, problem_size(reduced_problem(c)));
     answer->n_left = c->n_levels ? c->level[0].n_left : 0;
     refine_until_done(c);
     if (!c->is_exhausted && !c->is_empty && deadline_check(&c->deadline) != STOP_DONE)

@@ -438,7 +438,8 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     plan_edges(&b);
     if (o->byte_price.picoseconds > 0 && live_ranges)
         plan_price_bytes(&b);
-    bool ok = problem_join_edges(&q->problem, a, d);
+    bool ok =
+        !budget_is_passed(o->solve.budget, BUDGET_pricing) && problem_join_edges(&q->problem, a, d);
     if (ok)
         costs_scale(q);
     arena_free(scratch);

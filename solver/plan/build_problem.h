@@ -82,7 +82,7 @@ int compute_spec_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i)
 
 // Builds the problem. Costs are picoseconds of a step of `accumulate` micro-batches, in q->unit.
 // Pinned decisions get the variables and specs that they need, but nothing is decided yet. False
-// after an error: sums of costs are too large.
+// after an error: sums of costs are too large, or pricing has passed its bound.
 bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
                 const PlanOptions *o, const LiveRanges *live_ranges, Arena *a, Diag *d);
 

@@ -35,7 +35,7 @@ typedef struct EdgePricer {
 static uint64_t shape_key(const Builder *b, ValueId v)
 {
     const Value *x = value_of(b->g, v);
-    uint64_t key = hash_bytes(x->dim, (size_t)x->rank * sizeof *x->dim, (uint64_t)x->dtype);
+    uint64_t key = hash_bytes(x->dim, (size_t)x->rank * sizeof *x->dim, dtype_size(x->dtype));
     bool is[] = {b->is_bucketed[v], is_sliced_in_place(x)};
 
     return hash_bytes(is, sizeof is, key);
@@ -105,7 +105,8 @@ static bool shares_copy(const Builder *b, const Pairing *p, const Strategy *s)
     return false;
 }
 
-static void edge_write(EdgePricer *w, const Pairing *p, const Edge *e)
+// Returns false if the pricing of pairs has passed its bound.
+static bool edge_write(EdgePricer *w, const Pairing *p, const Edge *e)
 {
     const PlanProblem *q = w->of->b->q;
     OperandSpecs x = operand_specs_of(w, p->a, p->pairing_kind == PAIRING_PRODUCE, p->operand);
@@ -122,6 +123,7 @@ static void edge_write(EdgePricer *w, const Pairing *p, const Edge *e)
             cost[(size_t)k * (size_t)m + (size_t)l] =
                 p->count * table[(size_t)x.of[k] * (size_t)y.specs.n + (size_t)y.of[l]];
     }
+    return budget_add(w->of->b->o->solve.budget, BUDGET_pricing, (int64_t)n * m);
 }
 
 // ---- threads ----
@@ -133,8 +135,9 @@ static void *price_edges(void *edge_pricer)
 
     for (int i; (i = atomic_fetch_add(all->next, 1)) < all->n_shapes;)
         for (int k = all->first[i]; k < all->first[i + 1]; k++)
-            edge_write(w, &all->b->pairing[all->order[k].pairing],
-                       &all->b->q->problem.edge[all->order[k].pairing]);
+            if (!edge_write(w, &all->b->pairing[all->order[k].pairing],
+                            &all->b->q->problem.edge[all->order[k].pairing]))
+                return NULL;
     return NULL;
 }
 
@@ -175,6 +178,8 @@ static EdgePricer edge_pricer_new(const EdgePricing *of)
     w.table_key = arena_array(w.scratch, uint64_t, w.n_tables);
     w.reshard[0] = resharder_new(w.scratch, of->b->mesh);
     w.reshard[1] = resharder_new_bucketed(w.scratch, of->b->mesh);
+    for (int i = 0; i < COUNT(w.reshard); i++)
+        resharder_count(w.reshard[i], of->b->o->solve.budget);
     return w;
 }
 
@@ -198,8 +203,10 @@ static void edges_new(Builder *b)
 {
     Problem *p = &b->q->problem;
 
-    int64_t *cost = arena_array(b->arena, int64_t, edges_capacity(b));
+    size_t n_pairs = edges_capacity(b);
+    int64_t *cost = arena_array(b->arena, int64_t, n_pairs);
 
+    budget_allow(b->o->solve.budget, BUDGET_pricing, (int64_t)n_pairs);
     p->edge = arena_array(b->arena, Edge, b->n_pairings);
     for (int i = 0; i < b->n_pairings; i++) {
         const Pairing *x = &b->pairing[i];

@@ -9,6 +9,7 @@ typedef enum PlanStatus {
     PLAN_WRONG,       // the input had mistakes, or the plan's graph can't be lowered
     PLAN_INFEASIBLE,  // no plan was found that keeps to the memory
     PLAN_NOT_FOUND,   // the search was stopped before it found a plan
+    PLAN_UNBOUNDED,   // a stage passed the bound of its work: a bug of ours
 } PlanStatus;
 
 // A request for a plan. Texts are those of the user's options, and not trusted.

@@ -35,6 +35,12 @@ typedef struct LocalSearch {
     bool has_to_fit;      // no program is better that doesn't
 } LocalSearch;
 
+// Counts moves. False: the search is to end.
+static bool goes_on(LocalSearch *s, int n_moves)
+{
+    return budget_add(s->along->r->budget, BUDGET_moves, n_moves) && s->work > 0;
+}
+
 // ---- a changed plan ----
 
 static ModelPlan *copy_plan(const Graph *g, const ModelPlan *p, Arena *a)
@@ -261,7 +267,7 @@ static bool make_moves(LocalSearch *s)
 {
     bool had_room = fits(s, &s->tried), is_changed = false;
 
-    for (int i = 0, since = 0; since < s->x.planned.n_moves && s->work > 0; i++, since++) {
+    for (int i = 0, since = 0; since < s->x.planned.n_moves && goes_on(s, 1); i++, since++) {
         const PlanMove *m = &s->x.planned.move[i % s->x.planned.n_moves];
         if (!is_worth(s, m) || !try_move(s, m))
             continue;
@@ -277,7 +283,7 @@ static bool make_moves(LocalSearch *s)
 static void make_single_moves(LocalSearch *s, const ModelPlan *plan, const Tried *tried)
 {
     s->has_to_fit = true;
-    for (int i = 0; i < s->x.planned.n_moves && s->work > 0; i++) {
+    for (int i = 0; i < s->x.planned.n_moves && goes_on(s, 1); i++) {
         const PlanMove *m = &s->x.planned.move[i];
         s->plan = copy_plan(s->along->train, plan, s->along->a);
         s->tried = *tried;
@@ -391,7 +397,7 @@ void local_search(AlongPath *along)
 
     s.trial.is_brief = true;
     s.trial.d = &quiet;
-    while (s.work > 0 && !along->d->errors &&
+    while (goes_on(&s, s.x.planned.n_moves) && !along->d->errors &&
            (pick_best(&s, &plan, &p) || pick_smallest(&s, &plan, &p) || pick_cut(&s, &plan, &p)))
         improve(&s, plan, &p);
     text_free(&said);

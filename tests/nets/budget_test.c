@@ -2,7 +2,7 @@
 // numbers of ranks, with and without a limit of memory, and of random nets. It prints the largest
 // share of each stage. A share near 1, or far below the others', calls for a look at the formula.
 //
-//     budget_test [--nets N] [--seed S] [MODEL.onnx ...]
+//     budget_test [--long] [--nets N] [--seed S] [MODEL.onnx ...]
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 #include "tests/nets/hunt.h"
 
 #define SLOW "tests/e2e/slow.json"
+#define SMALL "models/tiny/mlp.onnx"
 #define CLASSES "cross_entropy(logits, labels)"
 
 typedef struct Case {
@@ -47,7 +48,8 @@ static struct {
     uint64_t seed;
     char **model;
     int n_models;
-} asked = {6, 1, NULL, 0};
+    bool is_long;
+} asked = {4, 1, NULL, 0, false};
 
 typedef struct Largest {
     double share;
@@ -56,56 +58,77 @@ typedef struct Largest {
 
 // ---- one compilation ----
 
-// The bytes of its program's arena; 0: there is none.
-static int64_t compile_counted(const char *file, const char *const *more, int n_more, int ranks,
-                               int64_t memory, Largest *to)
-{
-    Arena *a = arena_new();
-    Text said = {0};
-    Diag d = {.file = base_name(file), .to = &said};
-    const char *argv[32] = {"shardcc", file, "--emit", "c"};
-    int n = 4, status = 0;
-    Options o;
+typedef struct Compilation {
+    Arena *a;
+    Text said;
     Graphs g;
+    Made made;
+    bool has_graphs;
+    int status;  // what shardcc would exit with
+} Compilation;
+
+// Compiles a model, on several ranks for a slow cluster. No memory: as much as it likes.
+static Compilation compile_model(const char *file, const char *const *more, int n_more, int ranks,
+                                 int64_t memory)
+{
+    Compilation x = {.a = arena_new()};
+    Diag d = {.file = base_name(file), .to = &x.said};
+    const char *argv[32] = {"shardcc", file, "--emit", "c"};
+    int n = 4;
+    Options o;
     Cluster c = {0};
-    Made made = {0};
 
     memcpy(argv + n, more, (size_t)n_more * sizeof *more);
     n += n_more;
     if (ranks > 1) {
-        const char *const split[] = {"--ranks", arena_string(a, "%d", ranks), "--cluster", SLOW};
+        const char *const split[] = {"--ranks", arena_string(x.a, "%d", ranks), "--cluster", SLOW};
         memcpy(argv + n, split, sizeof split);
         n += COUNT(split);
     }
     if (memory) {
         argv[n++] = "--memory";
-        argv[n++] = arena_string(a, "%" PRId64, memory);
+        argv[n++] = arena_string(x.a, "%" PRId64, memory);
     }
-    assert_true(options_read(a, n, (char **)argv, &o, &status));
-    assert_true(ranks < 2 || open_cluster(a, &o, &c));
-    if (!passes_run(a, &o, &g, &d))
-        fail_msg("%s: %s", file, said.n ? said.s : "no graph");
-    make_program(a, &o, &c, &g, &made, &d);
-    if (!budget_check(g.budget, &d))
-        fail_msg("%s", said.s);
+    assert_true(options_read(x.a, n, (char **)argv, &o, &x.status));
+    assert_true(ranks < 2 || open_cluster(x.a, &o, &c));
+    x.has_graphs = passes_run(x.a, &o, &x.g, &d);
+    x.status = x.has_graphs ? plan_exit_status(make_program(x.a, &o, &c, &x.g, &x.made, &d))
+                            : x.g.exit_status;
+    return x;
+}
+
+static void compilation_free(Compilation *x)
+{
+    text_free(&x->said);
+    arena_free(x->a);
+}
+
+// The bytes of its program's arena; 0: there is none.
+static int64_t compile_counted(const char *file, const char *const *more, int n_more, int ranks,
+                               int64_t memory, Largest *to)
+{
+    Compilation x = compile_model(file, more, n_more, ranks, memory);
+    int64_t bytes = x.made.program ? x.made.program->arena_bytes : 0;
+
+    if (!x.has_graphs || x.status == EXIT_INTERNAL)
+        fail_msg("%s: %s", file, x.said.n ? x.said.s : "no graph");
     for (BudgetStage s = 0; s < N_BUDGETS; s++)
-        if (budget_share(g.budget, s) > to[s].share) {
-            to[s].share = budget_share(g.budget, s);
+        if (budget_share(x.g.budget, s) > to[s].share) {
+            to[s].share = budget_share(x.g.budget, s);
             snprintf(to[s].of, sizeof to[s].of, "%s, %d ranks%s", base_name(file), ranks,
                      memory ? ", memory" : "");
         }
-    int64_t bytes = made.program ? made.program->arena_bytes : 0;
-    text_free(&said);
-    arena_free(a);
+    compilation_free(&x);
     return bytes;
 }
 
-// On 1, 2 and 4 ranks, and on up to 2 with a little less memory than that takes.
+// On 1, 2 and 4 ranks, and with a little less memory than that takes. Within a memory, 4 ranks take
+// long.
 static void compile_all_ways(const char *file, const char *const *more, int n_more, Largest *to)
 {
     for (int ranks = 1; ranks <= 4; ranks *= 2) {
         int64_t bytes = compile_counted(file, more, n_more, ranks, 0, to);
-        if (bytes && ranks <= 2)
+        if (bytes && (ranks < 4 || asked.is_long))
             compile_counted(file, more, n_more, ranks, bytes - bytes / 16, to);
     }
 }
@@ -124,7 +147,7 @@ static void models_keep_to_bounds(void **state)
     Largest largest[N_BUDGETS] = {0};
     int n = asked.n_models ? asked.n_models : COUNT(cases);
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i += asked.is_long || asked.n_models ? 1 : 2) {
         const char *model = asked.n_models ? asked.model[i] : cases[i].model;
         const char *more[] = {"--loss",      asked.n_models ? CLASSES : cases[i].loss,
                               "--optimizer", "adamw",
@@ -161,8 +184,7 @@ static void nets_keep_to_bounds(void **state)
         const char *more[] = {"--loss", recipe_loss(&r), "--optimizer", recipe_optimizer(&r)};
         snprintf(path, sizeof path, "%s/net%d.ir", dir, i);
         write_net(&r, path);
-        for (int ranks = 1; ranks <= 4; ranks *= 2)
-            compile_counted(path, more, COUNT(more), ranks, 0, largest);
+        compile_all_ways(path, more, COUNT(more), largest);
         unlink(path);
     }
     rmdir(dir);
@@ -175,34 +197,72 @@ static void passed_bounds_are_told(void **state)
     Arena *a = arena_new();
     Text said = {0};
     Diag d = {.file = "model.onnx", .to = &said};
-    Budget *b = budget_new(a, 100, 1);
+    Budget *b = budget_new(a, 1);
 
+    budget_allow(b, BUDGET_problems, 100);
     assert_true(budget_add(NULL, BUDGET_problems, INT64_MAX));
-    assert_true(budget_add(b, BUDGET_problems, 20) && budget_check(b, &d));
+    assert_true(budget_add(b, BUDGET_problems, 50) && budget_check(b, &d));
     assert_false(budget_add(b, BUDGET_problems, 1) || budget_check(b, &d));
-    assert_string_equal(said.s, "model.onnx: error: stage 'problems' passed its bound: found 21 "
-                                "assignment problems of plans, expected at most 20\n"
+    assert_string_equal(said.s, "model.onnx: error: stage 'problems' passed its bound: found 51 "
+                                "assignment problems of plans, expected at most 50\n"
                                 "  this is a bug in shardcc, not in the model\n");
     budget_allow(b, BUDGET_problems, 1);
     assert_true(budget_check(b, &d));
     // Four times the ranks: (1 + 2)² times the problems.
-    assert_true(budget_add(budget_new(a, 100, 4), BUDGET_problems, 9 * 20));
+    b = budget_new(a, 4);
+    budget_allow(b, BUDGET_problems, 100);
+    assert_true(budget_add(b, BUDGET_problems, 9 * 50));
     text_free(&said);
     arena_free(a);
 }
 
+// The stage whose inputs allow it nothing; N_BUDGETS: none.
+static BudgetStage starved = N_BUDGETS;
+
+void __real_budget_allow(Budget *b, BudgetStage s, int64_t size);
+void __wrap_budget_allow(Budget *b, BudgetStage s, int64_t size);
+
+void __wrap_budget_allow(Budget *b, BudgetStage s, int64_t size)
+{
+    if (s != starved)
+        __real_budget_allow(b, s, size);
+}
+
+// All stages count their work, and a stage that passes its bound ends as an error of ours.
+static void stages_end_at_bounds(void **state)
+{
+    const char *const more[] = {"--loss", CLASSES, "--optimizer", "adamw"};
+    Compilation whole = compile_model(SMALL, more, COUNT(more), 2, 0);
+    int64_t bytes = whole.made.program->arena_bytes;
+
+    for (BudgetStage s = 0; s < N_BUDGETS; s++) {
+        starved = s;
+        Compilation x = compile_model(SMALL, more, COUNT(more), 2, bytes - bytes / 16);
+        starved = N_BUDGETS;
+        char *told = arena_string(x.a, "error: stage '%s' passed its bound", budget_stage_name(s));
+        if (x.status != EXIT_INTERNAL || !x.said.s || !strstr(x.said.s, told))
+            fail_msg("'%s': status %d, said: %s", budget_stage_name(s), x.status, x.said.s);
+        compilation_free(&x);
+    }
+    compilation_free(&whole);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passed_bounds_are_told),
-                                       cmocka_unit_test(models_keep_to_bounds),
-                                       cmocka_unit_test(nets_keep_to_bounds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passed_bounds_are_told), cmocka_unit_test(stages_end_at_bounds),
+        cmocka_unit_test(models_keep_to_bounds), cmocka_unit_test(nets_keep_to_bounds)};
     int i = 1;
 
-    for (; i + 1 < argc && !strncmp(argv[i], "--", 2); i += 2)
-        if (!strcmp(argv[i], "--nets"))
-            asked.nets = atoi(argv[i + 1]);
+    for (; i < argc && !strncmp(argv[i], "--", 2); i++)
+        if (!strcmp(argv[i], "--long"))
+            asked.is_long = true;
+        else if (!strcmp(argv[i], "--nets") && i + 1 < argc)
+            asked.nets = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
+            asked.seed = strtoull(argv[++i], NULL, 10);
         else
-            asked.seed = strtoull(argv[i + 1], NULL, 10);
+            return 2;
     asked.model = argv + i;
     asked.n_models = argc - i;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -406,10 +406,11 @@ bool fact_splat(Folder *f, ValueId v, double *x)
     return true;
 }
 
-// Is a node small enough for evaluation, which is slow?
+// Is a node small enough for evaluation, which is slow? Counts the work of it.
 static bool is_affordable(Folder *f, const Node *n)
 {
-    enum { MOST_WORK = 1 << 23 };  // elements of the node's iteration space
+    // Elements of the node's iteration space; as many as take the time of one simplified value.
+    enum { MOST_WORK = 1 << 23, WORK_OF_VALUE = 256 };
     int64_t work = 1;
     Rule r;
 
@@ -420,7 +421,7 @@ static bool is_affordable(Folder *f, const Node *n)
     for (int i = 0; i < r.n_factors; i++)
         if (!mul_size(work, r.size[i] > 1 ? r.size[i] : 1, &work) || work > MOST_WORK)
             return false;
-    return true;
+    return budget_add(f->g->budget, BUDGET_folding, work / WORK_OF_VALUE);
 }
 
 const Tensor *tensor_value(Folder *f, ValueId v)

@@ -155,7 +155,7 @@ static bool is_fixed(const Folder *f, const Node *n)
 ValueId fold_value(Folder *f, ValueId v)
 {
     v = fold_share(f, v);
-    if (!v || !value_of(f->g, v)->producer)
+    if (!v || !value_of(f->g, v)->producer || !budget_add(f->g->budget, BUDGET_folding, 1))
         return v;
     ValueId simpler = fold_empty(f, v);
     if (!simpler && is_constant(f, v)) {
@@ -290,7 +290,7 @@ static bool fold_run(Graph *g, Diag *d)
         else if (value_of(g, v)->kind == VALUE_INPUT && !value_count(value_of(g, v)))
             r.map[v] = fold_empty(&f, r.map[v]);
     for (NodeId i = 1; i < g->n_nodes && ok; i++)
-        ok = fold_node(&f, &r, i, uses);
+        ok = fold_node(&f, &r, i, uses) && !budget_is_passed(g->budget, BUDGET_folding);
     if (ok)
         keep_own_shapes(&r);
     arena_free(f.scratch);
@@ -316,6 +316,7 @@ bool fold(Graph *g, Diag *d)
         class_drop(g, c);  // merged nodes can't belong to several iterations
     class_compact(g);
     graph_prune(g);
+    budget_allow(g->budget, BUDGET_folding, g->n_nodes + g->n_values);
     uint64_t before = hash_graph(g);
     for (int run = 0; run < MOST_RUNS; run++) {
         if (!fold_run(g, d))
