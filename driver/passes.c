@@ -35,7 +35,7 @@ static bool run_micro(Run *r);
 static bool run_patterns(Run *r) { return patterns(r->g, r->d); }
 static bool run_guards(Run *r) { return guards(r->g, r->d); }
 static bool run_refine(Run *r) { return refine(r->g, r->d); }
-static bool run_simplify(Run *r) { return fold(r->g, r->d); }
+static bool run_simplify(Run *r) { return simplify(r->g, r->d); }
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
 static bool run_autodiff(Run *r) { return autodiff(r->g, r->o->accumulate, r->d); }
 static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }

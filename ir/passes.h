@@ -14,6 +14,7 @@ bool guards_read(Graph *g, Diag *d);
 bool patterns(Graph *g, Diag *d);  // puts attention, norms and rotary embeddings in one form each
 bool guards(Graph *g, Diag *d);    // gives 0 for rows of a guarded softmax that aren't numbers
 bool refine(Graph *g, Diag *d);    // gives values their atoms for dims, so that reshapes disappear
+bool simplify(Graph *g, Diag *d);  // folds again, and drops reductions over one element
 bool blocks(Graph *g, Diag *d);    // labels repeated blocks
 
 // Adds the loss as OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is the

@@ -124,7 +124,7 @@ static int check(const Kink *k, bool has_patterns)
     Graph *g = import(k, &w, a, &d);
 
     if (!g || !fold(g, &d) || (has_patterns && !patterns(g, &d)) || !refine(g, &d) ||
-        !fold(g, &d) || !autodiff(g, 1, &d) || !graph_verify(g, &d))
+        !simplify(g, &d) || !autodiff(g, 1, &d) || !graph_verify(g, &d))
         fail_msg("%s: %s", k->name, said.n ? said.s : "");
     Tensor *t = fill(g, &w, a);
     graph_eval(g, a, t);

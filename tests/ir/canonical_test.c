@@ -3,7 +3,7 @@
 
 static bool canonical(Graph *g, Diag *d)
 {
-    return fold(g, d) && patterns(g, d) && guards(g, d) && refine(g, d) && fold(g, d);
+    return fold(g, d) && patterns(g, d) && guards(g, d) && refine(g, d) && simplify(g, d);
 }
 
 static void golden(void **state)

@@ -330,7 +330,7 @@ static void accept(const char *what, const char *text, const char *loss, int acc
 
     if (!micro_batches(g, whole, accumulate, &d))
         fail_msg("%s: %s", what, said.s);
-    if (!graph_verify(g, &d) || !fold(g, &d) || !refine(g, &d) || !fold(g, &d) ||
+    if (!graph_verify(g, &d) || !fold(g, &d) || !refine(g, &d) || !simplify(g, &d) ||
         !autodiff(g, accumulate, &d) || !graph_verify(g, &d) || !autodiff(whole, 1, &d))
         fail_msg("%s: %s", what, said.s);
     Tensor *of_parts = run(g, a, accumulate), *of_whole = run(whole, a, 1);

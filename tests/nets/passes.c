@@ -36,6 +36,7 @@ static bool run_fold(Graph *g, const Passes *p) { return fold(g, p->d); }
 static bool run_patterns(Graph *g, const Passes *p) { return p->s->plain || patterns(g, p->d); }
 static bool run_guards(Graph *g, const Passes *p) { return guards(g, p->d); }
 static bool run_refine(Graph *g, const Passes *p) { return refine(g, p->d); }
+static bool run_simplify(Graph *g, const Passes *p) { return simplify(g, p->d); }
 static bool run_blocks(Graph *g, const Passes *p) { return blocks(g, p->d); }
 
 static bool run_autodiff(Graph *g, const Passes *p) { return autodiff(g, p->s->accumulate, p->d); }
@@ -82,7 +83,7 @@ static const struct {
     {"patterns", run_patterns, 0},
     {"guards", run_guards, 0},
     {"refine", run_refine, 0},
-    {"simplify", run_fold, 0},
+    {"simplify", run_simplify, 0},
     {"blocks", run_blocks, 0},
     {"autodiff", run_autodiff, TRAINING},
     {"clip", run_clip, TRAINING},

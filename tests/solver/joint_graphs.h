@@ -180,7 +180,7 @@ static inline bool draw_step(Arena *a, Dice *r, Step *s, Diag *d)
     s->predict = graph_parse(a, predict, strlen(predict), d);
     s->train = draw_forward(a, r, &s->inner, d);
     bool ok = s->train && mesh_parse(a, &s->cluster, ranks[i], mesh[i], &s->mesh, d) &&
-              loss_add(s->train, "mse(z, t)", d) && refine(s->train, d) && fold(s->train, d) &&
+              loss_add(s->train, "mse(z, t)", d) && refine(s->train, d) && simplify(s->train, d) &&
               blocks(s->train, d) && autodiff(s->train, 1, d) &&
               optimizer_add(s->train, &update, d) && graph_verify(s->train, d);
     if (!ok)

@@ -271,10 +271,10 @@ static void keep_own_shapes(Rewrite *r)
     }
 }
 
-static bool fold_run(Graph *g, Diag *d)
+static bool fold_run(Graph *g, bool is_simplify, Diag *d)
 {
     Rewrite r = rewrite_begin(g);
-    Folder f = {.g = r.to, .d = d, .scratch = arena_new()};
+    Folder f = {.g = r.to, .d = d, .scratch = arena_new(), .is_simplify = is_simplify};
     int *uses = graph_count_uses(g, f.scratch);
     bool ok = true;
 
@@ -310,7 +310,7 @@ static uint64_t hash_graph(const Graph *g)
     return h;
 }
 
-bool fold(Graph *g, Diag *d)
+static bool fold_all(Graph *g, bool is_simplify, Diag *d)
 {
     for (int32_t c = 1; c < g->n_classes; c++)
         class_drop(g, c);  // merged nodes can't belong to several iterations
@@ -319,7 +319,7 @@ bool fold(Graph *g, Diag *d)
     budget_allow(g->budget, BUDGET_folding, g->n_nodes + g->n_values);
     uint64_t before = hash_graph(g);
     for (int run = 0; run < MOST_RUNS; run++) {
-        if (!fold_run(g, d))
+        if (!fold_run(g, is_simplify, d))
             return false;
         uint64_t after = hash_graph(g);
         if (after == before)
@@ -328,3 +328,7 @@ bool fold(Graph *g, Diag *d)
     }
     return true;
 }
+
+bool fold(Graph *g, Diag *d) { return fold_all(g, false, d); }
+
+bool simplify(Graph *g, Diag *d) { return fold_all(g, true, d); }

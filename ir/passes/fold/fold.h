@@ -27,7 +27,8 @@ typedef struct Fact {
 typedef struct Folder {
     Graph *g;  // the new graph
     Diag *d;
-    Arena *scratch;  // of this run of the pass
+    Arena *scratch;    // of this run of the pass
+    bool is_simplify;  // of the pass `simplify`
     struct Known {
         bool is_asked;
         bool is_constant;      // depends on no input, parameter, random number or collective
