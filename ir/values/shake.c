@@ -32,7 +32,8 @@ static bool is_exact(const Graph *g, const Node *n, Arena *a)
 {
     const OpDef *op = n->op;
 
-    if (op->view || op->place || op->is_flat || op->flops == 0 || !has_float_input(g, n))
+    if (op->view || op->place || op->is_flat || (op->flops == 0 && !op->work) ||
+        !has_float_input(g, n))
         return true;
     return !op->is_elementwise && !op->is_attention && !op->is_product && !is_linear(g, n, a);
 }

@@ -70,7 +70,7 @@ static inline void check_drawn(const Hunt *h, uint64_t first, int n, Changed how
         if (how == WIDENED)
             recipe_widen(&r[i]);
         if (how == VARIED)
-            recipe_vary(&r[i], false);
+            recipe_vary(&r[i]);
     }
     check_all(h, r, n, true);
     free(r);

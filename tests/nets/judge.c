@@ -15,8 +15,7 @@ void verdict_refused(Verdict *v, Ruling o, const Text *said)
     verdict_wrong(v, o, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
 }
 
-// The processor time of this process, in seconds.
-static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 static void write_texts(const Program *p, ProgramTexts *to)
 {
@@ -161,6 +160,8 @@ static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
                !reference_new(&r, s->train, s, a, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
+    } else if (!products_fit_f32(r.g, r.wide)) {
+        verdict_wrong(v, NO_NET, "f32 can't hold the numbers of its step");
     } else if (!oracle_eval(&o, s->train)) {
         verdict_wrong(v, NO_NET, "f32 can't hold its numbers; the loss is %g / %g", o.sum, o.count);
     } else {

@@ -65,13 +65,15 @@ typedef struct Verdict {
     int compared, skipped;  // gradients compared with differences; skipped because of kinks
     int classes;            // the program's loops
     bool stages;            // it is a chain of stages, which was judged too
-    double seconds;         // processor time of the passes, of lowering and of the text
+    double seconds;         // processor time of the passes, of planning and of lowering
     char what[400];
 } Verdict;
 
 // Records the first failure. Returns false if the verdict was given already.
 bool verdict_wrong(Verdict *v, Ruling o, const char *fmt, ...) PRINTF(3, 4);
 
+// The processor time of this process, in seconds.
+double processor_seconds(void);
 void verdict_add(Verdict *v, const char *text);
 void verdict_refused(Verdict *v, Ruling o, const Text *said);  // gives the first error of `said`
 void verdict_check(Verdict *v, const Program *p);              // gives what program_check finds

@@ -96,7 +96,7 @@ static void print_find(const Ask *a, int64_t number, const Recipe *r, Verdict v)
 
 typedef struct Tally {
     int64_t done, outcome[N_OUTCOMES], compared, skipped, loops, chains;
-    double slowest;  // processor seconds of the passes and of lowering, the better of two tries
+    double slowest;  // processor seconds of passes, planning and lowering, the better of two tries
     int64_t slowest_of;
 } Tally;
 
@@ -162,7 +162,7 @@ static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
         if (a->is_wide)
             recipe_widen(&r[i]);
         if (a->is_varied)
-            recipe_vary(&r[i], true);
+            recipe_vary(&r[i]);
     }
     hunt_many(&a->hunt, r, n, v);
     for (int i = 0; i < n; i++) {
@@ -189,7 +189,8 @@ static void print_tally(const Tally *t)
            " skipped at kinks; %" PRId64 " programs with loops, %" PRId64 " chains\n",
            t->compared, t->skipped, t->loops, t->chains);
     if (t->slowest > 0)
-        printf("slowest: net %" PRId64 ", %.2f s of the processor for passes and lowering\n",
+        printf("slowest: net %" PRId64
+               ", %.2f s of the processor for passes, planning and lowering\n",
                t->slowest_of, t->slowest);
 }
 

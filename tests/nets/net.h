@@ -70,9 +70,8 @@ Recipe recipe_draw(uint64_t seed);
 // the others if there are too many elements to be evaluated quickly.
 void recipe_widen(Recipe *r);
 // Gives a net options for some of its parameters, outputs that the loss doesn't use, a tied table,
-// and a layer of parameters that are summed or, if `hides_keys`, of attention whose rows may have
-// no key.
-void recipe_vary(Recipe *r, bool hides_keys);
+// and a layer of parameters that are summed or of attention whose rows may have no key.
+void recipe_vary(Recipe *r);
 // Prints "rank=2 dim=4,6 …" and reads it back. False if the text has another form.
 void recipe_print(const Recipe *r, Text *t);
 bool recipe_parse(const char *s, Recipe *r);

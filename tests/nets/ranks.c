@@ -119,6 +119,7 @@ static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, 
     // message arrives.
     double rate = pow(10, 3 + roll(dice, 8));
     Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};
+    double begin = processor_seconds();
     Sharded *split = partition(a, g, plan, d);
 
     split = split ? bucket(a, split) : NULL;
@@ -129,6 +130,7 @@ static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, 
                       .cluster = &cluster,
                       .overlap_level = roll(dice, 3)};
     Program *p = split && graph_verify(split->g, d) ? lower(a, split->g, NULL, &o, d) : NULL;
+    v->seconds += processor_seconds() - begin;
     if (!p) {
         verdict_refused(v, REFUSED, d->to);
         return;
@@ -164,7 +166,9 @@ void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v)
         verdict_wrong(v, NO_NET, "its numbers are too large for f32");
     for (int k = 0; k < PLANS && !v->outcome; k++) {
         Plan plan = {.mesh = roll_mesh(&dice, most)};
+        double begin = processor_seconds();
         bool is_found = k > 0 && find_plan(g, &dice, &plan, a, &d);
+        v->seconds += processor_seconds() - begin;
         if (!is_found)
             plan = roll_plan(g, &plan.mesh, &dice, a, arena_array(a, Seen, g->n_nodes), 0, NULL);
         judge_plan(g, &r, value, &plan, &dice, s, a, v, &d);

@@ -187,11 +187,11 @@ Recipe recipe_draw(uint64_t seed)
     return r;
 }
 
-void recipe_vary(Recipe *r, bool hides_keys)
+void recipe_vary(Recipe *r)
 {
     uint64_t s = hash_bytes(&r->numbers, sizeof r->numbers, 3);
     int l = roll(&s, r->n_layers);
-    Layer x = {hides_keys && roll(&s, 2) ? KIND_masked : KIND_summed, {0}};
+    Layer x = {roll(&s, 2) ? KIND_masked : KIND_summed, {0}};
 
     for (int i = 0; i < N_ARGS; i++)
         x.arg[i] = roll(&s, 48);
