@@ -136,6 +136,23 @@ static bool keeps_order(const Operand *from, const Operand *to, const Value *v)
     return true;
 }
 
+// Would a loop pad the initial value that is copied from `from` to `to` while a collective that
+// runs beside other work uses `from`?
+static bool is_padded_in_flight(const Lowering *l, const Operand *from, const Operand *to)
+{
+    const Set *s = l->s;
+    bool is_padded = false, is_in_flight = false;
+
+    for (int i = 0; i < s->n_items; i++) {
+        const Item *it = &s->items[i];
+        is_padded |= it->kind == ITEM_PAD && it->operands[0].delta &&
+                     first_instance(l, it->operands[0].base) == first_instance(l, to->base);
+        for (int k = 0; item_slot(it) && k < it->n_in + it->n_out; k++)
+            is_in_flight |= it->operands[k].base == from->base;
+    }
+    return is_padded && is_in_flight;
+}
+
 // Makes a loop's initial value in its place, instead of copying it there, unless the value is bound
 // elsewhere.
 static void elide_copies(StorageState *st)
@@ -154,7 +171,8 @@ static void elide_copies(StorageState *st)
             value_bytes(v) != value_bytes(w) || !keeps_order(from, to, v))
             continue;
         const Instances *loop = &st->instances[first_instance(l, to->base)];
-        if (!loop->is_stack && is_read_after(s, i, from->base))
+        if ((!loop->is_stack && is_read_after(s, i, from->base)) ||
+            is_padded_in_flight(l, from, to))
             continue;
         f->shared_with = first_instance(l, to->base);
         f->shares_one = true;
