@@ -289,7 +289,8 @@ void class_compact(Graph *g);
 void classes_align(Graph *g, const Graph *like);
 
 // Sets Block.pos from cls and iter: nodes of an iteration are numbered in their order, values
-// without a producer in the order of their first use.
+// without a producer in the order in which these nodes read them first, then the others as they
+// were numbered before. Other nodes tell nothing: they differ by iteration.
 void graph_number_blocks(Graph *g);
 
 // By ValueId: how many times a node reads it, it is an output, or a carry writes it.

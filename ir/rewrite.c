@@ -3,6 +3,7 @@
 #include "ir/internal.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 Rewrite rewrite_begin(Graph *g)
@@ -192,36 +193,77 @@ void graph_prune(Graph *g)
 
 // ---- blocks ----
 
+// The next positions of a node and of a value, by iteration of all classes.
+typedef struct Numbering {
+    Graph *g;
+    int32_t *first;  // by class: its first iteration
+    int32_t *next_node, *next_value;
+    bool *is_done;  // by ValueId
+} Numbering;
+
+static void number_value(Numbering *x, ValueId v)
+{
+    Block *b = &value_of(x->g, v)->block;
+
+    b->pos = x->next_value[x->first[b->cls] + b->iter]++;
+    x->is_done[v] = true;
+}
+
+static void number_node(Numbering *x, Node *n)
+{
+    if (!n->block.cls)
+        return;
+    n->block.pos = x->next_node[x->first[n->block.cls] + n->block.iter]++;
+    for (int i = 0; i < n->n_in; i++) {
+        const Value *v = in(x->g, n, i);
+        bool is_own = v->block.cls == n->block.cls && v->block.iter == n->block.iter;
+        if (!v->producer && is_own && !x->is_done[n->in[i]])
+            number_value(x, n->in[i]);
+    }
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+// Numbers the values that no node of their iteration reads as they were numbered. A state comes
+// after its parameter, whose position it was given.
+static void number_rest(Numbering *x, Arena *a)
+{
+    int32_t(*rest)[2] = arena_alloc(a, (size_t)x->g->n_values, sizeof *rest);
+    int n = 0;
+
+    for (ValueId v = 1; v < x->g->n_values; v++) {
+        const Value *y = value_of(x->g, v);
+        if (y->producer || !y->block.cls || x->is_done[v])
+            continue;
+        rest[n][0] = y->block.pos;
+        rest[n++][1] = v;
+    }
+    qsort(rest, (size_t)n, sizeof *rest, by_position);
+    for (int i = 0; i < n; i++)
+        number_value(x, rest[i][1]);
+}
+
 void graph_number_blocks(Graph *g)
 {
     Arena *a = arena_new();
-    int32_t *first = arena_array(a, int32_t, g->n_classes), total = 0;
+    Numbering x = {.g = g, .first = arena_array(a, int32_t, g->n_classes)};
+    int32_t total = 0;
 
     for (int c = 1; c < g->n_classes; c++) {
-        first[c] = total;
+        x.first[c] = total;
         total += g->classes[c].length;
     }
-    // By class and iteration: the next position of a node, and of a value.
-    int32_t *next_node = arena_array(a, int32_t, total),
-            *next_value = arena_array(a, int32_t, total);
-    bool *done = arena_array(a, bool, g->n_values);
-    for (NodeId i = 1; i < g->n_nodes; i++) {
-        Node *n = &g->nodes[i];
-        if (n->block.cls)
-            n->block.pos = next_node[first[n->block.cls] + n->block.iter]++;
-        for (int j = 0; j < n->n_in; j++) {
-            Value *x = in(g, n, j);
-            if (x->producer || !x->block.cls || done[n->in[j]])
-                continue;
-            x->block.pos = next_value[first[x->block.cls] + x->block.iter]++;
-            done[n->in[j]] = true;
-        }
-    }
-    for (ValueId v = 1; v < g->n_values; v++) {
-        Value *x = value_of(g, v);
-        if (!x->producer && x->block.cls && !done[v])
-            x->block.pos = next_value[first[x->block.cls] + x->block.iter]++;
-    }
+    x.next_node = arena_array(a, int32_t, total);
+    x.next_value = arena_array(a, int32_t, total);
+    x.is_done = arena_array(a, bool, g->n_values);
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        number_node(&x, &g->nodes[i]);
+    number_rest(&x, a);
     arena_free(a);
 }
 
