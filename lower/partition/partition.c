@@ -94,8 +94,9 @@ static ValueId make_reshard_step(Partition *p, ValueId x, const Value *of, const
     }
 }
 
-// Reshards `x` to the spec `to` along the fastest path, in the graph's current phase and block.
-static ValueId reshard_value(Partition *p, ValueId x, const Spec *to)
+// Reshards `x` to the spec `to` along the path that is fastest for values like `like`, one of
+// `from`, in the graph's current phase and block.
+static ValueId reshard_value(Partition *p, ValueId x, const Spec *to, ValueId like)
 {
     ShardedValue known = p->to->value[x];
     const Value *of = value_of(p->from, known.of);
@@ -103,7 +104,7 @@ static ValueId reshard_value(Partition *p, ValueId x, const Spec *to)
 
     if (spec_equal(&known.spec, to))
         return x;
-    Resharder *l = p->reshard[p->is_bucketed[known.of]];
+    Resharder *l = p->reshard[p->is_bucketed[like]];
     reshard_paths(l, of, known.spec, *to, &path);
     ReshardStep *step = arena_array(p->arena, ReshardStep, path->n_steps);
     reshard_path_steps(l, of, known.spec, *to, path, step);
@@ -133,9 +134,9 @@ static ValueId find_conversion(const Partition *p, ValueId v, const Conversion *
 }
 
 // Value `v`, stored as `x`, in the spec that `like` says. Makes the conversion unless it was made
-// before. If `x` has that spec it stays: other readers may have a copy that was resharded back to
-// it.
-static ValueId converted(Partition *p, ValueId v, ValueId x, const Conversion *like)
+// before, as for the value `source`. If `x` has that spec it stays: other readers may have a copy
+// that was resharded back to it.
+static ValueId converted(Partition *p, ValueId v, ValueId x, const Conversion *like, ValueId source)
 {
     if (spec_equal(&p->to->value[x].spec, &like->spec))
         return x;
@@ -148,7 +149,7 @@ static ValueId converted(Partition *p, ValueId v, ValueId x, const Conversion *l
     *c = *like;
     graph_of(p)->phase = like->phase;
     graph_of(p)->block = like->block;
-    c->value = reshard_value(p, x, &like->spec);
+    c->value = reshard_value(p, x, &like->spec, source);
     c->next = p->conversions[v];
     p->conversions[v] = c;
     return c->value;
@@ -166,15 +167,15 @@ static ValueId operand(Partition *p, NodeId id, int i, const Spec *need)
     Conversion like = {.phase = n->phase, .spec = p->plan->storage_spec[source]};
 
     if (!sources_are_equal(sources)) {
-        x = converted(p, v, x, &like);
+        x = converted(p, v, x, &like, v);
         like.block = n->block;
         like.sources = sources;
     }
     if (p->plan->compute_spec)
         like.spec = p->plan->compute_spec[3 * source + (int)n->phase];
-    x = converted(p, v, x, &like);
+    x = converted(p, v, x, &like, source);
     like.spec = *need;
-    return converted(p, v, x, &like);
+    return converted(p, v, x, &like, source);
 }
 
 // ---- nodes ----
@@ -217,8 +218,8 @@ static void add_node(Partition *p, NodeId id)
         note_value(p, graph_output_of(g, first, i), n->out[i], &made);
     }
     for (int i = 0; i < n->n_out; i++) {
-        ValueId v =
-            reshard_value(p, graph_output_of(g, first, i), &p->plan->storage_spec[n->out[i]]);
+        ValueId v = reshard_value(p, graph_output_of(g, first, i),
+                                  &p->plan->storage_spec[n->out[i]], n->out[i]);
         value_of(g, v)->name = value_of(p->from, n->out[i])->name;
         p->stored[n->out[i]] = v;
     }
