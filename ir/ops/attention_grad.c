@@ -54,10 +54,30 @@ static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
     r->single = 1 << DY;
 }
 
+// What rounding of y adds to dy·y: dy times the difference of y and the sum of the weighted v.
+static double rounding_of_y(AttentionRow *r, const Tensor *x)
+{
+    const char *values = r->dims.values, *v = r->dims.eq.dims[2], *y = r->dims.eq.dims[3];
+    int64_t *at = r->at, *t = &at[(int)*r->dims.keys],
+            step = letters_stride(*r->dims.keys, v, &x[V]);
+    double sum = 0;
+
+    for (bool f = letters_begin(at, values, r->size); f; f = letters_next(at, values, r->size)) {
+        double exact = 0;
+
+        *t = 0;
+        const double *to = x[V].f + letters_at(at, v, &x[V]);
+        for (int64_t i = 0; i < r->count; i++)
+            exact += r->p[i] * r->keep[i] * to[i * step];
+        sum += x[DY].f[letters_at(at, y, &x[DY])] * (x[Y].f[letters_at(at, y, &x[Y])] - exact);
+    }
+    return sum;
+}
+
 // Adds the gradients of one row: p = exp(score - max) / sum, dp = keep dy·v, ds = p (dp - dy·y);
 // dv += p keep dy, dq += ds k, dk += ds q. The sum of p dp over the keys is dy·y, with dropout too
-// (appendix B.4). A score whose place a mask's number took has no gradient. Rows of padding, whose
-// sum is 0, have no weights.
+// (appendix B.4); so added up, it is the same as each dp where all are equal. A score whose place a
+// mask's number took has no gradient. Rows of padding, whose sum is 0, have no weights.
 static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
 {
     const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
@@ -67,9 +87,13 @@ static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
     int64_t *at = r->at, *size = r->size, *t = &at[(int)*r->dims.keys];
 
     attention_scores(r, n, x);
-    double delta = letters_dot(at, values, size, dy, &x[DY], dy, &x[Y]);
+    for (int64_t i = 0; i < r->count; i++)
+        r->p[i] = isinf(sum) || sum == 0 ? 0 : exp(r->p[i] - max) / sum;
+    double delta = rounding_of_y(r, x);
+    for (*t = 0; *t < r->count; ++*t)
+        delta += r->p[*t] * r->keep[*t] * letters_dot(at, values, size, dy, &x[DY], dv, &x[V]);
     for (*t = 0; *t < r->count; ++*t) {
-        double p = isinf(sum) || sum == 0 ? 0 : exp(r->p[*t] - max) / sum, keep = r->keep[*t];
+        double p = r->p[*t], keep = r->keep[*t];
         double dp = letters_dot(at, values, size, dy, &x[DY], dv, &x[V]);
         double ds = r->is_set[*t] ? 0 : r->options.scale * p * (keep * dp - delta);
 

@@ -66,6 +66,18 @@ static const FoundNet found[] = {
      "numbers=5301000037148 dims=1,1 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 layers=1 block=0 "
      "summed=0,0,1,0 block=1 summed=0,0,1,0 block=2 summed=0,0,1,0"},
+    {"a row of a guarded softmax over one key has no gradient",
+     "numbers=54000000612 dims=1,1,1 last=0 stem=0 topology=0 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 "
+     "layers=1 block=0 masked=0,37,0,0"},
+    {"keys that are equal have gradients of rounding errors",
+     "numbers=54000000872 dims=2,2,3 last=0 stem=0 topology=0 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=1 "
+     "layers=1 block=0 attend=0,0,0,0 block=1 attend=0,0,0,0"},
+    {"… before a norm, whose gradient is across the row",
+     "numbers=65000000617 dims=3,5,5 last=1 stem=3 topology=0 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 "
+     "layers=2 block=0 attend=0,0,0,0 norm=0,0,0,0"},
 };
 
 // Nets whose programs for several ranks were wrong once.
@@ -91,6 +103,19 @@ static const FoundNet split[] = {
      "optimizer=3 clip=1 accumulate=0 plain=0 layers=4 block=0 scale=5,0,0,0 attend=0,7,7,0 "
      "conv=0,0,0,5 turn=2,0,0,0 block=1 scale=5,0,0,0 attend=0,7,7,0 conv=0,0,0,5 turn=2,0,0,0 "
      "block=2 scale=5,0,0,0 attend=0,7,7,0 none=0,0,0,0 none=0,0,0,0"},
+    {"a loop pads its initial value while a collective reads it",
+     "numbers=64000000635 dims=2,3,1 last=0 stem=5 topology=7 head=2 shared=0 loss=2 "
+     "optimizer=7 clip=2 accumulate=0 plain=0 again=0 no_decay=3 freeze=0 more=0 tied=0 data=0 "
+     "layers=2 block=0 none=0,0,0,0 masked=0,24,0,0 block=1 none=0,0,0,0 masked=0,24,0,0 "
+     "block=2 none=0,0,0,0 masked=0,24,0,0"},
+    {"states of updates that differ by layer are read in another order by layer",
+     "numbers=64000000878 dims=1,2 last=1 stem=5 topology=0 head=0 shared=0 loss=0 optimizer=7 "
+     "clip=0 accumulate=2 plain=0 again=0 no_decay=1 freeze=0 more=0 tied=0 data=0 layers=1 "
+     "block=0 summed=0,0,1,0 block=1 summed=0,0,1,0 block=2 none=0,0,0,0 block=3 none=0,0,0,0"},
+    {"an input that a block reads takes another path than what iterations hand on",
+     "numbers=64000000904 dims=1,2 last=1 stem=0 topology=0 head=2 shared=0 loss=5 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=3 more=0 tied=0 data=0 layers=1 "
+     "block=0 summed=0,0,0,0 block=1 summed=0,0,7,0 block=2 summed=0,0,7,0"},
 };
 
 // Sanitizers look for faults of the passes themselves, which few nets show.
