@@ -54,7 +54,8 @@ static void attention_grad_rule(const Graph *g, const Node *n, Rule *r)
     r->single = 1 << DY;
 }
 
-// What rounding of y adds to dy·y: dy times the difference of y and the sum of the weighted v.
+// Returns what rounding of y adds to dy·y: dy times the difference of y and the sum of the weighted
+// v.
 static double rounding_of_y(AttentionRow *r, const Tensor *x)
 {
     const char *values = r->dims.values, *v = r->dims.eq.dims[2], *y = r->dims.eq.dims[3];
