@@ -34,6 +34,7 @@ static bool run_loss(Run *r) { return loss_add(r->g, r->o->loss, r->d); }
 static bool run_micro(Run *r);
 static bool run_patterns(Run *r) { return patterns(r->g, r->d); }
 static bool run_guards(Run *r) { return guards(r->g, r->d); }
+static bool run_means(Run *r) { return means(r->g, r->d); }
 static bool run_refine(Run *r) { return refine(r->g, r->d); }
 static bool run_simplify(Run *r) { return simplify(r->g, r->d); }
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }

@@ -18,7 +18,8 @@ ValueId make_cast(Graph *g, ValueId x, DType to);  // x itself if it has that dt
 
 // Two operands of one dtype. add sub mul div max min: floats and ints (int div truncates towards
 // zero; int overflow wraps, int x / 0 is 0, nothing traps); pow: floats; mod: C's % and fmod;
-// eq lt le → BOOL, on any dtype; and or: BOOL.
+// eq lt le → BOOL, on any dtype; and or: BOOL. compensate: a - b of floats, where b is the rounding
+// error of a; ranks don't add parts of either.
 #define OP(name)
 #define UNARY(name)
 #define BINARY(name) ValueId make_##name(Graph *g, ValueId a, ValueId b);

@@ -13,6 +13,7 @@ bool fold(Graph *g, Diag *d);  // evaluates constants, merges equal nodes, drops
 bool guards_read(Graph *g, Diag *d);
 bool patterns(Graph *g, Diag *d);  // puts attention, norms and rotary embeddings in one form each
 bool guards(Graph *g, Diag *d);    // gives 0 for rows of a guarded softmax that aren't numbers
+bool means(Graph *g, Diag *d);     // makes means exact where elements are equal
 bool refine(Graph *g, Diag *d);    // gives values their atoms for dims, so that reshapes disappear
 bool simplify(Graph *g, Diag *d);  // folds again, and drops reductions over one element
 bool blocks(Graph *g, Diag *d);    // labels repeated blocks

@@ -29,13 +29,15 @@ static bool is_sum_of(const Graph *g, const Node *n, ValueId x, Axes axes)
            !memcmp(n->attr[REDUCE_AXES].v, axes.at, sizeof *axes.at * (size_t)axes.n);
 }
 
-// Is m the mean of x?
+// Is m the mean of x, compensated or not?
 static bool is_mean(const Graph *g, ValueId m, ValueId x, Axes axes)
 {
     enum { ROUNDED = 20 };  // bits to which the factor must equal 1 / n
     const Node *n = producer(g, m);
     double factor;
 
+    if (n->op == &op_compensate)
+        return is_mean(g, n->in[0], x, axes);
     for (int i = 0; i < axes.n; i++)
         if (value_of(g, x)->dim[axes.at[i]] == 0)
             return false;

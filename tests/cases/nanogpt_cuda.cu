@@ -49,7 +49,7 @@ add_forward(const float *x0, const float *weight, float *y0)
 }
 RT_ENTRY(add_forward);
 
-// blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// blocks.{}.ln1: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln1_forward(const float *x0, const float *weight, const float *bias, float *y0, float *y1,
@@ -60,7 +60,7 @@ ln1_forward(const float *x0, const float *weight, const float *bias, float *y0, 
     if (i0 >= 64)
         return;
     const int i = 4 * ((int)threadIdx.x % RT_WARP);
-    float s0 = 0, s1 = 0;
+    float s0 = 0, s1 = 0, s2 = 0;
     float a0[4];
     if (i < 48) {
         rt_take(a0, x0 + i0 * 48, i);
@@ -70,24 +70,30 @@ ln1_forward(const float *x0, const float *weight, const float *bias, float *y0, 
     s0 = rt_warp_sum(s0);
     const float v1 = s0 * 0.020833334f;
     if (i < 48) {
-        RT_UNROLL for (int j = 0; j < 4; j++) {
-            const float v2 = a0[j] - v1;
-            s1 += v2 * v2;
-        }
+        RT_UNROLL for (int j = 0; j < 4; j++)
+            s1 += v1 - a0[j];
     }
     s1 = rt_warp_sum(s1);
-    const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+    const float v2 = v1 - s1 * 0.020833334f;
+    if (i < 48) {
+        RT_UNROLL for (int j = 0; j < 4; j++) {
+            const float v3 = a0[j] - v2;
+            s2 += v3 * v3;
+        }
+    }
+    s2 = rt_warp_sum(s2);
+    const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
     if (i < 48) {
         float a1[4], a2[4], r2[4];
         rt_take(a1, weight, i);
         rt_take(a2, bias, i);
         RT_UNROLL for (int j = 0; j < 4; j++)
-            r2[j] = (a0[j] - v1) * v3 * a1[j] + a2[j];
+            r2[j] = (a0[j] - v2) * v4 * a1[j] + a2[j];
         rt_give(r2, y2 + i0 * 48, i);
     }
     if (threadIdx.x % RT_WARP == 0) {
-        y0[i0] = v1;
-        y1[i0] = s1;
+        y0[i0] = v2;
+        y1[i0] = s2;
     }
 }
 RT_ENTRY(ln1_forward);
@@ -112,7 +118,7 @@ qkv_forward(const float *x0, const float *bias, float *y0)
 }
 RT_ENTRY(qkv_forward);
 
-// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// blocks.{}.ln2: add reduce_sum mul sub compensate sqrt div; 64 rows of 48
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln2_forward(const float *x0, const float *bias, const float *x2, const float *weight,
@@ -123,7 +129,7 @@ ln2_forward(const float *x0, const float *bias, const float *x2, const float *we
     if (i0 >= 64)
         return;
     const int i = 4 * ((int)threadIdx.x % RT_WARP);
-    float s0 = 0, s1 = 0;
+    float s0 = 0, s1 = 0, s2 = 0;
     float r0[4];
     if (i < 48) {
         float a0[4], a1[4], a2[4];
@@ -140,24 +146,30 @@ ln2_forward(const float *x0, const float *bias, const float *x2, const float *we
     s0 = rt_warp_sum(s0);
     const float v2 = s0 * 0.020833334f;
     if (i < 48) {
-        RT_UNROLL for (int j = 0; j < 4; j++) {
-            const float v3 = r0[j] - v2;
-            s1 += v3 * v3;
-        }
+        RT_UNROLL for (int j = 0; j < 4; j++)
+            s1 += v2 - r0[j];
     }
     s1 = rt_warp_sum(s1);
-    const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+    const float v3 = v2 - s1 * 0.020833334f;
+    if (i < 48) {
+        RT_UNROLL for (int j = 0; j < 4; j++) {
+            const float v4 = r0[j] - v3;
+            s2 += v4 * v4;
+        }
+    }
+    s2 = rt_warp_sum(s2);
+    const float v5 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
     if (i < 48) {
         float a3[4], a4[4], r3[4];
         rt_take(a3, weight, i);
         rt_take(a4, x4, i);
         RT_UNROLL for (int j = 0; j < 4; j++)
-            r3[j] = (r0[j] - v2) * v4 * a3[j] + a4[j];
+            r3[j] = (r0[j] - v3) * v5 * a3[j] + a4[j];
         rt_give(r3, y3 + i0 * 48, i);
     }
     if (threadIdx.x % RT_WARP == 0) {
-        y1[i0] = v2;
-        y2[i0] = s1;
+        y1[i0] = v3;
+        y2[i0] = s2;
     }
 }
 RT_ENTRY(ln2_forward);
@@ -205,7 +217,7 @@ blocks_add_forward(const float *x0, const float *bias, const float *x2, float *y
 }
 RT_ENTRY(blocks_add_forward);
 
-// ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// ln: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln_forward(const float *x0, const float *weight, const float *bias, float *y0, float *y1,
@@ -216,7 +228,7 @@ ln_forward(const float *x0, const float *weight, const float *bias, float *y0, f
     if (i0 >= 64)
         return;
     const int i = 4 * ((int)threadIdx.x % RT_WARP);
-    float s0 = 0, s1 = 0;
+    float s0 = 0, s1 = 0, s2 = 0;
     float a0[4];
     if (i < 48) {
         rt_take(a0, x0 + i0 * 48, i);
@@ -226,27 +238,33 @@ ln_forward(const float *x0, const float *weight, const float *bias, float *y0, f
     s0 = rt_warp_sum(s0);
     const float v1 = s0 * 0.020833334f;
     if (i < 48) {
-        RT_UNROLL for (int j = 0; j < 4; j++) {
-            const float v2 = a0[j] - v1;
-            s1 += v2 * v2;
-        }
+        RT_UNROLL for (int j = 0; j < 4; j++)
+            s1 += v1 - a0[j];
     }
     s1 = rt_warp_sum(s1);
-    const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-    const float v4 = rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+    const float v2 = v1 - s1 * 0.020833334f;
+    if (i < 48) {
+        RT_UNROLL for (int j = 0; j < 4; j++) {
+            const float v3 = a0[j] - v2;
+            s2 += v3 * v3;
+        }
+    }
+    s2 = rt_warp_sum(s2);
+    const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
+    const float v5 = rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
     if (i < 48) {
         float a1[4], a2[4], r4[4];
         rt_take(a1, weight, i);
         rt_take(a2, bias, i);
         RT_UNROLL for (int j = 0; j < 4; j++)
-            r4[j] = (a0[j] - v1) * v3 * a1[j] + a2[j];
+            r4[j] = (a0[j] - v2) * v4 * a1[j] + a2[j];
         rt_give(r4, y4 + i0 * 48, i);
     }
     if (threadIdx.x % RT_WARP == 0) {
-        y0[i0] = v1;
-        y1[i0] = v3;
-        y2[i0] = v4;
-        y3[i0] = v4 * 2.0f;
+        y0[i0] = v2;
+        y1[i0] = v4;
+        y2[i0] = v5;
+        y3[i0] = v5 * 2.0f;
     }
 }
 RT_ENTRY(ln_forward);
@@ -933,7 +951,7 @@ grad_norm_sqrt(const float *x0_at, const float *x1_at, const float *x2_at, const
 }
 RT_ENTRY(grad_norm_sqrt);
 
-// blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// blocks.{}.ln1, ln: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln_predict(const float *x0, const float *weight, const float *bias, float *y0)
@@ -943,7 +961,7 @@ ln_predict(const float *x0, const float *weight, const float *bias, float *y0)
     if (i0 >= 64)
         return;
     const int i = 4 * ((int)threadIdx.x % RT_WARP);
-    float s0 = 0, s1 = 0;
+    float s0 = 0, s1 = 0, s2 = 0;
     float a0[4];
     if (i < 48) {
         rt_take(a0, x0 + i0 * 48, i);
@@ -953,25 +971,31 @@ ln_predict(const float *x0, const float *weight, const float *bias, float *y0)
     s0 = rt_warp_sum(s0);
     const float v1 = s0 * 0.020833334f;
     if (i < 48) {
-        RT_UNROLL for (int j = 0; j < 4; j++) {
-            const float v2 = a0[j] - v1;
-            s1 += v2 * v2;
-        }
+        RT_UNROLL for (int j = 0; j < 4; j++)
+            s1 += v1 - a0[j];
     }
     s1 = rt_warp_sum(s1);
-    const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+    const float v2 = v1 - s1 * 0.020833334f;
+    if (i < 48) {
+        RT_UNROLL for (int j = 0; j < 4; j++) {
+            const float v3 = a0[j] - v2;
+            s2 += v3 * v3;
+        }
+    }
+    s2 = rt_warp_sum(s2);
+    const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
     if (i < 48) {
         float a1[4], a2[4], r0[4];
         rt_take(a1, weight, i);
         rt_take(a2, bias, i);
         RT_UNROLL for (int j = 0; j < 4; j++)
-            r0[j] = (a0[j] - v1) * v3 * a1[j] + a2[j];
+            r0[j] = (a0[j] - v2) * v4 * a1[j] + a2[j];
         rt_give(r0, y0 + i0 * 48, i);
     }
 }
 RT_ENTRY(ln_predict);
 
-// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// blocks.{}.ln2: add reduce_sum mul sub compensate sqrt div; 64 rows of 48
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
 ln2_predict(const float *x0, const float *bias, const float *x2, const float *weight,
@@ -982,7 +1006,7 @@ ln2_predict(const float *x0, const float *bias, const float *x2, const float *we
     if (i0 >= 64)
         return;
     const int i = 4 * ((int)threadIdx.x % RT_WARP);
-    float s0 = 0, s1 = 0;
+    float s0 = 0, s1 = 0, s2 = 0;
     float r0[4];
     if (i < 48) {
         float a0[4], a1[4], a2[4];
@@ -999,19 +1023,25 @@ ln2_predict(const float *x0, const float *bias, const float *x2, const float *we
     s0 = rt_warp_sum(s0);
     const float v2 = s0 * 0.020833334f;
     if (i < 48) {
-        RT_UNROLL for (int j = 0; j < 4; j++) {
-            const float v3 = r0[j] - v2;
-            s1 += v3 * v3;
-        }
+        RT_UNROLL for (int j = 0; j < 4; j++)
+            s1 += v2 - r0[j];
     }
     s1 = rt_warp_sum(s1);
-    const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+    const float v3 = v2 - s1 * 0.020833334f;
+    if (i < 48) {
+        RT_UNROLL for (int j = 0; j < 4; j++) {
+            const float v4 = r0[j] - v3;
+            s2 += v4 * v4;
+        }
+    }
+    s2 = rt_warp_sum(s2);
+    const float v5 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
     if (i < 48) {
         float a3[4], a4[4], r1[4];
         rt_take(a3, weight, i);
         rt_take(a4, x4, i);
         RT_UNROLL for (int j = 0; j < 4; j++)
-            r1[j] = (r0[j] - v2) * v4 * a3[j] + a4[j];
+            r1[j] = (r0[j] - v3) * v5 * a3[j] + a4[j];
         rt_give(r1, y1 + i0 * 48, i);
     }
 }

@@ -1,4 +1,4 @@
-nanogpt.onnx  94.9 k parameters, 3 layers of 55 operators, input_ids i64[4,16], labels i64[4,16]
+nanogpt.onnx  94.9 k parameters, 3 layers of 65 operators, input_ids i64[4,16], labels i64[4,16]
 step          34.5 MFLOP; arena 1.7 MiB, 0 B wasted
 peak          prediction of blocks.1: parameters 199 KiB, optimizer 400 KiB, activations 74.9 KiB, copies 274 KiB, constants 768 B, workspace 832 KiB
 simulated     731 us = compute 691 us + exposed communication 39.4 us (160 us hidden)
@@ -18,11 +18,11 @@ mul mul add add add add                   backward  2           6     111 kFLOP 
 start all_gather                          backward  1           3     0 FLOP      0 B       0 B       1.1 KiB   18.0 us  2.0 %
 shard                                     update    2           6     0 FLOP      6.8 KiB   2.2 KiB   -         18.0 us  2.0 %
 add                                       forward   2           4     16.9 kFLOP  136 KiB   66.0 KiB  -         12.1 us  1.4 %
-reduce_sum mul sub mul reduce_sum ...     forward   2           4     89.3 kFLOP  100 KiB   50.5 KiB  -         12.1 us  1.4 %
+reduce_sum mul sub reduce_sum mul ...     forward   2           4     114 kFLOP   100 KiB   50.5 KiB  -         12.1 us  1.4 %
 add div erf add mul mul mul mul mul ...   backward  1           3     829 kFLOP   217 KiB   144 KiB   -         9.13 us  1.0 %
 add div erf add mul mul                   forward   1           3     424 kFLOP   145 KiB   72.0 KiB  -         9.08 us  1.0 %
 attention_grad                            backward  1           3     295 kFLOP   147 KiB   54.0 KiB  -         9.07 us  1.0 %
-add add reduce_sum mul sub mul ...        forward   1           3     85.1 kFLOP  111 KiB   73.5 KiB  -         9.07 us  1.0 %
+add add reduce_sum mul sub ...            forward   1           3     104 kFLOP   111 KiB   73.5 KiB  -         9.07 us  1.0 %
 add add                                   forward   1           3     18.4 kFLOP  109 KiB   36.0 KiB  -         9.05 us  1.0 %
 attention                                 forward   1           3     147 kFLOP   75.0 KiB  21.0 KiB  -         9.03 us  1.0 %
 sub mul mul mul add mul add               update    1           3     4.03 kFLOP  6.8 KiB   4.5 KiB   -         9.00 us  1.0 %

@@ -41,11 +41,11 @@ static const RtStack LN1_WEIGHT = {21632, 192}, LN1_BIAS = {22272, 192},
     OUT_WEIGHT_EXP_AVG_SQ = {1030848, 36864}, OUT_BIAS_EXP_AVG = {1141504, 192},
     OUT_BIAS_EXP_AVG_SQ = {1142144, 192};
 static const int64_t INPUT_IDS = 2097792, WTE_SELECT = 12352, WTE_OUT = 0,
-    NODE_ADD_OUT = 0, LN1_MUL = 0, LN1_SUM = 320, LN1_OUT = 98432,
+    NODE_ADD_OUT = 0, LN1_COMPENSATE = 0, LN1_SUM = 320, LN1_OUT = 98432,
     QKV_DOT = 61504, QKV_OUT = 640, BLOCKS_OUT = 37568, BLOCKS_ATTENTION = 49920,
     BLOCKS_ATTENTION_2 = 51008, LN2_OUT = 123008, BLOCKS_OUT_2 = 52096,
-    LN2_MUL = 64448, LN2_SUM = 64768, BLOCKS_OUT_3 = 73792, OUT_DOT = 123008,
-    LN_MUL = 74048, LN_SUM = 98688, LN_DIV = 99008, LN_OUT = 61568,
+    LN2_COMPENSATE = 64448, LN2_SUM = 64768, BLOCKS_OUT_3 = 73792, OUT_DOT = 123008,
+    LN_COMPENSATE = 74048, LN_SUM = 98688, LN_DIV = 99008, LN_OUT = 61568,
     HEAD_OUT = 0, LABELS = 2098368, CROSS_ENTROPY_EQ = 57792, COUNT = 2098944,
     CROSS_ENTROPY_SELECT = 24640, BAD_LABEL = 2099072, CROSS_ENTROPY_MAX = 57472,
     CROSS_ENTROPY_SUM = 24640, CROSS_ENTROPY_SELECT_2 = 24960, LOSS = 2099200,
@@ -130,9 +130,9 @@ static void stage0_forward(Rt *rt, char *m)
 static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.52e4, 1.28e4);
-    RT_ROWS(rt, ln1_forward, B * T, 12 * C, m + NODE_ADD_OUT + handed[layer],
-        AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + LN1_MUL + saved[layer + 1],
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub ... f32[4,16,48]", 2.85e4, 2.52e4, 1.28e4);
+    RT_ROWS(rt, ln1_forward, B * T, 16 * C, m + NODE_ADD_OUT + handed[layer],
+        AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + LN1_COMPENSATE + saved[layer + 1],
         m + LN1_SUM + saved[layer + 1], m + LN1_OUT + scratch[layer + 1]);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
     rt_dot(WITH(WORK + scratch[layer + 1]), 0, m + QKV_DOT + scratch[layer + 1],
@@ -153,10 +153,10 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(WITH(WORK_3 + scratch[layer + 1]), 1, m + LN2_OUT + scratch[layer + 1],
         m + BLOCKS_OUT + saved[layer + 1], AT(PROJ_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]", 2.84e4, 3.8e4, 2.51e4);
-    RT_ROWS(rt, ln2_forward, B * T, 14 * C, m + LN2_OUT + scratch[layer + 1], AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]", 3.46e4, 3.8e4, 2.51e4);
+    RT_ROWS(rt, ln2_forward, B * T, 18 * C, m + LN2_OUT + scratch[layer + 1], AT(PROJ_BIAS, layer),
         m + NODE_ADD_OUT + handed[layer], AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
-        m + BLOCKS_OUT_2 + saved[layer + 1], m + LN2_MUL + saved[layer + 1],
+        m + BLOCKS_OUT_2 + saved[layer + 1], m + LN2_COMPENSATE + saved[layer + 1],
         m + LN2_SUM + saved[layer + 1], m + LN2_OUT + scratch[layer + 1]);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
     rt_dot(WITH(WORK_4 + scratch[layer + 1]), 2, m + BLOCKS_OUT_3 + scratch[layer + 1],
@@ -239,8 +239,8 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         m + D_LN_IN_2 + gradient[layer + 2], AT(OUT_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.ln2: mul add sqrt div mul sub ... f32[4,16,48]", 1.3e4, 5.08e4, 3.76e4);
     RT_ROWS(rt, ln2_backward, B * T, 9 * C, m + LN2_SUM + saved[layer + 1],
-        m + BLOCKS_OUT_2 + saved[layer + 1], m + LN2_MUL + saved[layer + 1], AT(LN2_WEIGHT, layer),
-        AT(LN2_BIAS, layer), m + D_LN2_SQRT + back_scratch[layer + 1],
+        m + BLOCKS_OUT_2 + saved[layer + 1], m + LN2_COMPENSATE + saved[layer + 1],
+        AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer), m + D_LN2_SQRT + back_scratch[layer + 1],
         m + D_LN2_DIV + back_scratch[layer + 1], m + D_LN2_MUL + back_scratch[layer + 1],
         m + D_LN2_IN + back_scratch[layer + 1], m + D_LN2_MUL_2 + back_scratch[layer + 1],
         m + D_LN2_IN_2 + back_scratch[layer + 1]);
@@ -405,7 +405,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 6.28e4, 4.97e4);
     RT_ROWS(rt, ln1_backward, B * T, 23 * C, m + D_QKV_IN + back_scratch[layer + 1],
         AT(LN1_WEIGHT, layer), m + LN1_SUM + saved[layer + 1], m + NODE_ADD_OUT + handed[layer],
-        m + LN1_MUL + saved[layer + 1], AT(LN1_BIAS, layer),
+        m + LN1_COMPENSATE + saved[layer + 1], AT(LN1_BIAS, layer),
         m + D_LN1_MUL + back_scratch[layer + 1], m + D_QKV_IN + back_scratch[layer + 1],
         m + D_LN1_MUL_2 + back_scratch[layer + 1], m + D_LN1_MUL_3 + back_scratch[layer + 1],
         m + D_LN1_MUL_4 + back_scratch[layer + 1], m + D_LN1_IN + back_scratch[layer + 1]);
@@ -463,9 +463,9 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 
 static void stage4_backward(Rt *rt, char *m)
 {
-    RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum ... f32[4,16,48]", 2.22e4, 2.57e4, 1.31e4);
-    RT_ROWS(rt, ln_forward, B * T, 12 * C, m + NODE_ADD_OUT + handed[3], m + LN_WEIGHT,
-        m + LN_BIAS, m + LN_MUL + back_scratch[4], m + LN_SUM + back_scratch[4],
+    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]", 2.85e4, 2.57e4, 1.31e4);
+    RT_ROWS(rt, ln_forward, B * T, 16 * C, m + NODE_ADD_OUT + handed[3], m + LN_WEIGHT,
+        m + LN_BIAS, m + LN_COMPENSATE + back_scratch[4], m + LN_SUM + back_scratch[4],
         m + LN_DIV + back_scratch[4], m + LN_OUT + back_scratch[4]);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
     rt_dot(WITH(WORK_6 + back_scratch[4]), 12, m + HEAD_OUT + back_scratch[4],
@@ -514,10 +514,11 @@ static void stage4_backward(Rt *rt, char *m)
         m + ADAMW_NEG, m + ADAMW_SUB, m + ADAMW_SUB_2, m + ADAMW_CAST, m + ADAMW_SUB_3);
     RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub ... f32[4,16,48]", 3.09e4, 6.28e4, 4.97e4);
     RT_ROWS(rt, ln_backward, B * T, 13 * C, m + D_HEAD_IN + back_scratch[4], m + LN_WEIGHT,
-        m + LN_DIV + back_scratch[4], m + NODE_ADD_OUT + handed[3], m + LN_MUL + back_scratch[4],
-        m + LN_BIAS, m + D_HEAD_IN + back_scratch[4], m + D_LN_MUL + back_scratch[4],
-        m + D_LN_SUB + back_scratch[4], m + D_LN_MUL_2 + back_scratch[4],
-        m + D_LN_SUM + back_scratch[4], m + D_LN_IN + back_scratch[4]);
+        m + LN_DIV + back_scratch[4], m + NODE_ADD_OUT + handed[3],
+        m + LN_COMPENSATE + back_scratch[4], m + LN_BIAS, m + D_HEAD_IN + back_scratch[4],
+        m + D_LN_MUL + back_scratch[4], m + D_LN_SUB + back_scratch[4],
+        m + D_LN_MUL_2 + back_scratch[4], m + D_LN_SUM + back_scratch[4],
+        m + D_LN_IN + back_scratch[4]);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
     rt_reduce(WITH(WORK_11 + back_scratch[4]), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {64, 48}, .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT + back_scratch[4],
@@ -605,8 +606,8 @@ static void micro(Rt *rt, char *m)
 static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
-    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4);
+    RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
         AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
     rt_dot(WITH(F_WORK), 0, m + F_QKV_OUT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
@@ -624,8 +625,8 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
         NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
     rt_dot(WITH(F_WORK_3), 1, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(PROJ_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 2.84e4, 3.74e4, 2.46e4);
-    RT_ROWS(rt, ln2_predict, B * T, 14 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 3.46e4, 3.74e4, 2.46e4);
+    RT_ROWS(rt, ln2_predict, B * T, 18 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
         AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
         m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
@@ -652,8 +653,8 @@ static void forward(Rt *rt, char *m)
     RT_ROWS(rt, add_forward, B, T * C, m + F_WTE_OUT, m + WPE_WEIGHT, m + F_NODE_ADD_OUT);
     for (int64_t layer = 0; layer < LAYERS; layer++)
         blocks_predict_layer(rt, m, layer);
-    RT_AT(rt, "ln: reduce_sum mul sub mul reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4);
-    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT, m + LN_BIAS,
+    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4);
+    RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT, m + LN_BIAS,
         m + F_LN_OUT);
     RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
     rt_dot(WITH(F_WORK_6), 12, m + F_LOGITS, m + F_LN_OUT, m + HEAD_WEIGHT);
@@ -696,27 +697,30 @@ static void add_forward(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// blocks.{}.ln1: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln1_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[3], *y1 = (float *)p[4];
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        y0[i0] = v1;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v2 = x0[i] - v1;
-            s1 += v2 * v2;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v1 - x0[i];
+        const float v2 = v1 - s1 * 0.020833334f;
+        y0[i0] = v2;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v3 = x0[i] - v2;
+            s2 += v3 * v3;
         }
-        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y2 = (float *)p[5] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y2[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
-        y1[i0] = s1;
+            y2[i] = (x0[i] - v2) * v4 * weight[i] + bias[i];
+        y1[i0] = s2;
     }
 }
 
@@ -731,12 +735,12 @@ static void qkv_forward(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// blocks.{}.ln2: add reduce_sum mul sub compensate sqrt div; 64 rows of 48
 static void ln2_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[6], *y2 = (float *)p[7];
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48, *bias = (float *)p[1],
             *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
@@ -746,17 +750,20 @@ static void ln2_forward(char *const *p, int64_t first, int64_t last)
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
-        y1[i0] = v2;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v3 = y0[i] - v2;
-            s1 += v3 * v3;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v2 - y0[i];
+        const float v3 = v2 - s1 * 0.020833334f;
+        y1[i0] = v3;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v4 = y0[i] - v3;
+            s2 += v4 * v4;
         }
-        const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v5 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[3], *x4 = (float *)p[4];
         float *y3 = (float *)p[8] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y3[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
-        y2[i0] = s1;
+            y3[i] = (y0[i] - v3) * v5 * weight[i] + x4[i];
+        y2[i0] = s2;
     }
 }
 
@@ -785,28 +792,31 @@ static void blocks_add_forward(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// ln: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[3], *y1 = (float *)p[4], *y2 = (float *)p[5];
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        y0[i0] = v1;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v2 = x0[i] - v1;
-            s1 += v2 * v2;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v1 - x0[i];
+        const float v2 = v1 - s1 * 0.020833334f;
+        y0[i0] = v2;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v3 = x0[i] - v2;
+            s2 += v3 * v3;
         }
-        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        y2[i0] = v3;
+        const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
+        y2[i0] = v4;
         const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y3 = (float *)p[6] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y3[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
-        y1[i0] = s1;
+            y3[i] = (x0[i] - v2) * v4 * weight[i] + bias[i];
+        y1[i0] = s2;
     }
 }
 
@@ -1190,32 +1200,35 @@ static void grad_norm_sqrt(char *const *p, int64_t first, int64_t last)
         y0[0] = rt_sqrtf(0.0f + x0 + x1 + x2 + x3 + x4 + x5);
 }
 
-// blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// blocks.{}.ln1, ln: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v2 = x0[i] - v1;
-            s1 += v2 * v2;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v1 - x0[i];
+        const float v2 = v1 - s1 * 0.020833334f;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v3 = x0[i] - v2;
+            s2 += v3 * v3;
         }
-        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y0 = (float *)p[3] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y0[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
+            y0[i] = (x0[i] - v2) * v4 * weight[i] + bias[i];
     }
 }
 
-// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// blocks.{}.ln2: add reduce_sum mul sub compensate sqrt div; 64 rows of 48
 static void ln2_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48, *bias = (float *)p[1],
             *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
@@ -1225,15 +1238,18 @@ static void ln2_predict(char *const *p, int64_t first, int64_t last)
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v3 = y0[i] - v2;
-            s1 += v3 * v3;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v2 - y0[i];
+        const float v3 = v2 - s1 * 0.020833334f;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v4 = y0[i] - v3;
+            s2 += v4 * v4;
         }
-        const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v5 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[3], *x4 = (float *)p[4];
         float *y1 = (float *)p[6] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y1[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
+            y1[i] = (y0[i] - v3) * v5 * weight[i] + x4[i];
     }
 }
 
@@ -1443,7 +1459,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x7318a5960b74b1b9,
+    .identity = 0x115e0114bf96d701,
 };
 
 int main(int argc, char **argv)

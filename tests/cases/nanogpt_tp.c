@@ -42,7 +42,7 @@ static const RtStack LN1_WEIGHT = {21632, 192}, LN1_BIAS = {22272, 192},
     OUT_BIAS_EXP_AVG_SQ = {613376, 192};
 static const int64_t INPUT_IDS = 4109888, WTE_SELECT = 626368, WTE_OUT = 614016,
     NODE_ADD_OUT = 3923072, LN1_OUT = 669440, QKV_DOT = 650944, LN2_OUT = 650944,
-    BLOCKS_OUT_4 = 650944, OUT_DOT = 675584, LN_MUL = 712832, LN_DIV = 713152,
+    BLOCKS_OUT_4 = 650944, OUT_DOT = 675584, LN_COMPENSATE = 712832, LN_DIV = 713152,
     D_LN_SQRT = 713472, D_LN_MUL = 713792, LN_OUT = 638656, HEAD_DOT = 651008,
     HEAD_OUT = 663488, LABELS = 4009216, CROSS_ENTROPY_EQ = 647168, COUNT = 4110720,
     CROSS_ENTROPY_SELECT = 614016, D_CROSS_ENTROPY_DIV = 647296, BAD_LABEL = 4110848,
@@ -84,11 +84,11 @@ static const int64_t INPUT_IDS = 4109888, WTE_SELECT = 626368, WTE_OUT = 614016,
     WORK_32 = 614016, WORK_33 = 614016, WORK_34 = 614848, WORK_35 = 614016,
     WORK_36 = 614016, WORK_37 = 614016, WORK_38 = 614016, WORK_39 = 614016,
     WORK_40 = 614016, WORK_41 = 614016, WORK_42 = 632512, WORK_43 = 632512;
-static const RtStack BLOCKS_OUT = {3935360, 12288}, LN1_MUL = {4106560, 256},
+static const RtStack BLOCKS_OUT = {3935360, 12288}, LN1_COMPENSATE = {4106560, 256},
     LN1_SUM = {4107392, 256}, QKV_OUT = {3867712, 18432}, BLOCKS_OUT_2 = {4033856, 6144},
     BLOCKS_ATTENTION = {4103360, 512}, BLOCKS_ATTENTION_2 = {4104960, 512},
-    BLOCKS_OUT_3 = {3972288, 12288}, LN2_MUL = {4108224, 256}, LN2_SUM = {4109056, 256},
-    FC_DOT = {3793920, 24576}, D_LN1_IN = {4009216, 12288},
+    BLOCKS_OUT_3 = {3972288, 12288}, LN2_COMPENSATE = {4108224, 256},
+    LN2_SUM = {4109056, 256}, FC_DOT = {3793920, 24576}, D_LN1_IN = {4009216, 12288},
     GRAD_NORM_OUT_BIAS_2 = {4110464, 64}, GRAD_NORM_CONCAT = {614592, 4};
 static const int64_t F_INPUT_IDS = 626368, F_WTE_OUT = 614016, F_NODE_ADD_OUT = 7192640,
     F_HEAD_ALL_GATHER = 7223488, F_LN1_OUT = 675520, F_QKV_OUT = 7143424,
@@ -123,9 +123,9 @@ static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, b
 static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.55e4, 1.28e4, 3.01e-6);
-    RT_ROWS(rt, ln1_forward, B * T, 12 * C, AT(BLOCKS_OUT, layer - 1), AT(LN1_WEIGHT, layer),
-        AT(LN1_BIAS, layer), AT(LN1_MUL, layer), AT(LN1_SUM, layer), m + LN1_OUT);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.85e4, 2.55e4, 1.28e4, 3.01e-6);
+    RT_ROWS(rt, ln1_forward, B * T, 16 * C, AT(BLOCKS_OUT, layer - 1), AT(LN1_WEIGHT, layer),
+        AT(LN1_BIAS, layer), AT(LN1_COMPENSATE, layer), AT(LN1_SUM, layer), m + LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,2,12]", 4.42e5, 4.45e4, 1.84e4, 3.07e-6);
     rt_dot(WITH(WORK_2), 0, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,2,12]", 4.61e3, 3.72e4, 1.84e4, 3.02e-6);
@@ -146,10 +146,10 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "blocks.{}.proj: all_reduce f32[4,16,48]", 0, 2.46e4, 1.23e4, 9.06e-6);
     rt_all_reduce(WITH(WORK_5), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
         .whole = 3072, .inner = 1}, m + LN2_OUT, m + LN2_OUT);
-    RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 2.84e4, 3.8e4, 2.51e4, 3.02e-6);
-    RT_ROWS(rt, ln2_forward, B * T, 14 * C, m + LN2_OUT, AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 3.46e4, 3.8e4, 2.51e4, 3.02e-6);
+    RT_ROWS(rt, ln2_forward, B * T, 18 * C, m + LN2_OUT, AT(PROJ_BIAS, layer),
         AT(BLOCKS_OUT, layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
-        AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_SUM, layer), m + LN2_OUT);
+        AT(BLOCKS_OUT_3, layer), AT(LN2_COMPENSATE, layer), AT(LN2_SUM, layer), m + LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
     rt_dot(WITH(WORK_6), 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
     RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,96]", 1.41e5, 4.95e4, 2.46e4, 3.03e-6);
@@ -236,9 +236,9 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_wait(rt, 5);
     RT_AT(rt, "blocks.{}.ln2: mul reduce_sum ... f32[4,16,48]", 3.23e4, 7.51e4, 4.97e4, 3.04e-6);
     RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
-        AT(LN2_SUM, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_MUL, layer), AT(LN2_BIAS, layer),
-        m + D_LN2_MUL, m + D_LN2_IN, m + D_LN2_MUL_2, m + D_LN2_MUL_3, m + D_LN2_MUL_4,
-        m + D_LN2_IN_2);
+        AT(LN2_SUM, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_COMPENSATE, layer),
+        AT(LN2_BIAS, layer), m + D_LN2_MUL, m + D_LN2_IN, m + D_LN2_MUL_2, m + D_LN2_MUL_3,
+        m + D_LN2_MUL_4, m + D_LN2_IN_2);
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
@@ -345,9 +345,9 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     rt_wait(rt, 9);
     RT_AT(rt, "blocks.{}.ln1: mul reduce_sum ... f32[4,16,48]", 3.23e4, 7.51e4, 4.97e4, 3.04e-6);
     RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
-        AT(LN1_SUM, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MUL, layer), AT(LN1_BIAS, layer),
-        m + D_LN1_MUL, m + D_LN1_SUB, m + D_LN1_MUL_2, m + D_LN1_MUL_3, m + D_LN1_MUL_4,
-        m + D_LN1_IN_2);
+        AT(LN1_SUM, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_COMPENSATE, layer),
+        AT(LN1_BIAS, layer), m + D_LN1_MUL, m + D_LN1_SUB, m + D_LN1_MUL_2, m + D_LN1_MUL_3,
+        m + D_LN1_MUL_4, m + D_LN1_IN_2);
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_36), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
         .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
@@ -408,9 +408,9 @@ static void micro(Rt *rt, char *m)
     RT_ROWS(rt, add_forward, B, T * C, m + WTE_OUT, m + WPE_WEIGHT, m + NODE_ADD_OUT);
     for (int64_t layer = 0; layer < LAYERS; layer++)
         blocks_forward_layer(rt, m, layer);
-    RT_AT(rt, "ln: reduce_sum mul sub mul ... f32[4,16,48]", 2.27e4, 2.6e4, 1.33e4, 3.01e-6);
-    RT_ROWS(rt, ln_forward, B * T, 16 * C, AT(BLOCKS_OUT, LAYERS - 1), m + LN_WEIGHT, m + LN_BIAS,
-        m + LN_MUL, m + LN_DIV, m + D_LN_SQRT, m + D_LN_MUL, m + LN_OUT);
+    RT_AT(rt, "ln: reduce_sum mul sub ... f32[4,16,48]", 2.89e4, 2.6e4, 1.33e4, 3.01e-6);
+    RT_ROWS(rt, ln_forward, B * T, 20 * C, AT(BLOCKS_OUT, LAYERS - 1), m + LN_WEIGHT, m + LN_BIAS,
+        m + LN_COMPENSATE, m + LN_DIV, m + D_LN_SQRT, m + D_LN_MUL, m + LN_OUT);
     RT_AT(rt, "head: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
     rt_dot(WITH(WORK_9), 4, m + HEAD_DOT, m + LN_OUT, m + HEAD_WEIGHT);
     // all_gather on tp: 0.0117 MiB, 6.08 us
@@ -456,7 +456,7 @@ static void micro(Rt *rt, char *m)
     rt_wait(rt, 1);
     RT_AT(rt, "ln: mul mul reduce_sum mul neg ... f32[4,16,48]", 3.16e4, 7.56e4, 4.97e4, 3.04e-6);
     RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_DIV,
-        AT(BLOCKS_OUT, LAYERS - 1), m + LN_MUL, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
+        AT(BLOCKS_OUT, LAYERS - 1), m + LN_COMPENSATE, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
         m + D_LN_MUL_2, m + D_LN_MUL_3, m + D_LN_SUB, m + D_LN_MUL_4, m + D_LN_MUL_5, m + D_LN_IN);
     RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
     rt_reduce(WITH(WORK_14), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
@@ -579,8 +579,8 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4, 3.01e-6);
-    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4, 3.01e-6);
+    RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
         AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
     RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 1 + layer % 2);
@@ -604,8 +604,8 @@ static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
     rt_wait(rt, 5 + layer % 2);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
     rt_dot(WITH(F_WORK_4), 4, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(F_PROJ_ALL_GATHER, layer % 2));
-    RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 2.84e4, 3.74e4, 2.46e4, 3.02e-6);
-    RT_ROWS(rt, ln2_predict, B * T, 14 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 3.46e4, 3.74e4, 2.46e4, 3.02e-6);
+    RT_ROWS(rt, ln2_predict, B * T, 18 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
         AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
         m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
     RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[2,4704]", 0, 0, 0, 3e-6);
@@ -650,8 +650,8 @@ static void forward(Rt *rt, char *m)
         if (layer >= 1)
             blocks_predict_layer_skew1(rt, m, layer - 1);
     }
-    RT_AT(rt, "ln: reduce_sum mul sub mul ... f32[4,16,48]", 2.22e4, 2.5e4, 1.23e4, 3.01e-6);
-    RT_ROWS(rt, ln_predict, B * T, 12 * C, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT, m + LN_BIAS,
+    RT_AT(rt, "ln: reduce_sum mul sub ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4, 3.01e-6);
+    RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT, m + LN_BIAS,
         m + F_LN_OUT);
     RT_AT(rt, "head: wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
     rt_wait(rt, 0);
@@ -697,27 +697,30 @@ static void add_forward(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// blocks.{}.ln1: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// blocks.{}.ln1: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln1_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[3], *y1 = (float *)p[4];
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        y0[i0] = v1;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v2 = x0[i] - v1;
-            s1 += v2 * v2;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v1 - x0[i];
+        const float v2 = v1 - s1 * 0.020833334f;
+        y0[i0] = v2;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v3 = x0[i] - v2;
+            s2 += v3 * v3;
         }
-        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y2 = (float *)p[5] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y2[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
-        y1[i0] = s1;
+            y2[i] = (x0[i] - v2) * v4 * weight[i] + bias[i];
+        y1[i0] = s2;
     }
 }
 
@@ -732,12 +735,12 @@ static void qkv_forward(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// blocks.{}.ln2: add reduce_sum mul sub compensate sqrt div; 64 rows of 48
 static void ln2_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y1 = (float *)p[6], *y2 = (float *)p[7];
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48, *bias = (float *)p[1],
             *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
@@ -747,17 +750,20 @@ static void ln2_forward(char *const *p, int64_t first, int64_t last)
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
-        y1[i0] = v2;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v3 = y0[i] - v2;
-            s1 += v3 * v3;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v2 - y0[i];
+        const float v3 = v2 - s1 * 0.020833334f;
+        y1[i0] = v3;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v4 = y0[i] - v3;
+            s2 += v4 * v4;
         }
-        const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v5 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[3], *x4 = (float *)p[4];
         float *y3 = (float *)p[8] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y3[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
-        y2[i0] = s1;
+            y3[i] = (y0[i] - v3) * v5 * weight[i] + x4[i];
+        y2[i0] = s2;
     }
 }
 
@@ -786,30 +792,33 @@ static void blocks_add_forward(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// ln: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln_forward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[3], *y1 = (float *)p[4], *y2 = (float *)p[5], *y3 = (float *)p[6];
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        y0[i0] = v1;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v2 = x0[i] - v1;
-            s1 += v2 * v2;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v1 - x0[i];
+        const float v2 = v1 - s1 * 0.020833334f;
+        y0[i0] = v2;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v3 = x0[i] - v2;
+            s2 += v3 * v3;
         }
-        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        const float v4 = rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
-        y1[i0] = v3;
-        y2[i0] = v4;
-        y3[i0] = v4 * 2.0f;
+        const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
+        const float v5 = rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
+        y1[i0] = v4;
+        y2[i0] = v5;
+        y3[i0] = v5 * 2.0f;
         const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y4 = (float *)p[7] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y4[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
+            y4[i] = (x0[i] - v2) * v4 * weight[i] + bias[i];
     }
 }
 
@@ -1158,24 +1167,27 @@ static void grad_norm_sqrt(char *const *p, int64_t first, int64_t last)
         y0[0] = rt_sqrtf(0.0f + x0 + x1 + x2 + x3 + x4 + x5);
 }
 
-// blocks.{}.ln1, ln: reduce_sum mul sub add sqrt div; 64 rows of 48; x0 blocks.{}
+// blocks.{}.ln1, ln: reduce_sum mul sub compensate add sqrt div; 64 rows of 48; x0 blocks.{}
 static void ln_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48;
         RT_SIMD_SUM(s0) for (int64_t i = 0; i < 48; i++)
             s0 += x0[i];
         const float v1 = s0 * 0.020833334f;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v2 = x0[i] - v1;
-            s1 += v2 * v2;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v1 - x0[i];
+        const float v2 = v1 - s1 * 0.020833334f;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v3 = x0[i] - v2;
+            s2 += v3 * v3;
         }
-        const float v3 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v4 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[1], *bias = (float *)p[2];
         float *y0 = (float *)p[3] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y0[i] = (x0[i] - v1) * v3 * weight[i] + bias[i];
+            y0[i] = (x0[i] - v2) * v4 * weight[i] + bias[i];
     }
 }
 
@@ -1190,11 +1202,11 @@ static void qkv_predict(char *const *p, int64_t first, int64_t last)
     }
 }
 
-// blocks.{}.ln2: add reduce_sum mul sub sqrt div; 64 rows of 48
+// blocks.{}.ln2: add reduce_sum mul sub compensate sqrt div; 64 rows of 48
 static void ln2_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
-        float s0 = 0, s1 = 0;
+        float s0 = 0, s1 = 0, s2 = 0;
         const float *x0 = (float *)p[0] + i0 * 48, *bias = (float *)p[1],
             *x2 = (float *)p[2] + i0 * 48;
         float *y0 = (float *)p[5] + i0 * 48;
@@ -1204,15 +1216,18 @@ static void ln2_predict(char *const *p, int64_t first, int64_t last)
             y0[i] = v1;
         }
         const float v2 = s0 * 0.020833334f;
-        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++) {
-            const float v3 = y0[i] - v2;
-            s1 += v3 * v3;
+        RT_SIMD_SUM(s1) for (int64_t i = 0; i < 48; i++)
+            s1 += v2 - y0[i];
+        const float v3 = v2 - s1 * 0.020833334f;
+        RT_SIMD_SUM(s2) for (int64_t i = 0; i < 48; i++) {
+            const float v4 = y0[i] - v3;
+            s2 += v4 * v4;
         }
-        const float v4 = 1.0f / rt_sqrtf(s1 * 0.020833334f + 9.99999975e-06f);
+        const float v5 = 1.0f / rt_sqrtf(s2 * 0.020833334f + 9.99999975e-06f);
         const float *weight = (float *)p[3], *x4 = (float *)p[4];
         float *y1 = (float *)p[6] + i0 * 48;
         RT_SIMD for (int64_t i = 0; i < 48; i++)
-            y1[i] = (y0[i] - v2) * v4 * weight[i] + x4[i];
+            y1[i] = (y0[i] - v3) * v5 * weight[i] + x4[i];
     }
 }
 
@@ -1450,15 +1465,16 @@ static void live_ranges(Rt *rt)
 {
     rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){
         LIVE(INPUT_IDS, 512, 0, 126), LIVE(LABELS, 512, 0, 27), LIVE(WTE_SELECT, 512, 0, 1),
-        LIVE(WTE_OUT, 12288, 1, 2), STACK(LN1_MUL, 768, 3, 117), STACK(LN1_SUM, 768, 3, 117),
-        LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 18432, 5, 6), STACK(QKV_OUT, 55296, 3, 117),
-        STACK(BLOCKS_OUT_2, 18432, 3, 117), STACK(BLOCKS_ATTENTION, 1536, 3, 117),
-        STACK(BLOCKS_ATTENTION_2, 1536, 3, 117), LIVE(LN2_OUT, 12288, 8, 11),
-        STACK(BLOCKS_OUT_3, 36864, 3, 117), STACK(LN2_MUL, 768, 3, 117),
-        STACK(LN2_SUM, 768, 3, 117), STACK(FC_DOT, 73728, 3, 117),
-        LIVE(BLOCKS_OUT_4, 24576, 12, 13), LIVE(OUT_DOT, 12288, 13, 15),
-        LIVE(NODE_ADD_OUT, 49152, 2, 117), LIVE(LN_MUL, 256, 17, 33), LIVE(LN_DIV, 256, 17, 33),
-        LIVE(LN_OUT, 12288, 17, 18), LIVE(HEAD_DOT, 12288, 18, 23), LIVE(HEAD_OUT, 24576, 19, 28),
+        LIVE(WTE_OUT, 12288, 1, 2), STACK(LN1_COMPENSATE, 768, 3, 117),
+        STACK(LN1_SUM, 768, 3, 117), LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 18432, 5, 6),
+        STACK(QKV_OUT, 55296, 3, 117), STACK(BLOCKS_OUT_2, 18432, 3, 117),
+        STACK(BLOCKS_ATTENTION, 1536, 3, 117), STACK(BLOCKS_ATTENTION_2, 1536, 3, 117),
+        LIVE(LN2_OUT, 12288, 8, 11), STACK(BLOCKS_OUT_3, 36864, 3, 117),
+        STACK(LN2_COMPENSATE, 768, 3, 117), STACK(LN2_SUM, 768, 3, 117),
+        STACK(FC_DOT, 73728, 3, 117), LIVE(BLOCKS_OUT_4, 24576, 12, 13),
+        LIVE(OUT_DOT, 12288, 13, 15), LIVE(NODE_ADD_OUT, 49152, 2, 117),
+        LIVE(LN_COMPENSATE, 256, 17, 33), LIVE(LN_DIV, 256, 17, 33), LIVE(LN_OUT, 12288, 17, 18),
+        LIVE(HEAD_DOT, 12288, 18, 23), LIVE(HEAD_OUT, 24576, 19, 28),
         LIVE(CROSS_ENTROPY_EQ, 64, 20, 27), LIVE(COUNT, 64, 20, 131),
         LIVE(CROSS_ENTROPY_SELECT, 512, 20, 21), LIVE(BAD_LABEL, 64, 21, 131),
         LIVE(CROSS_ENTROPY_MAX, 256, 24, 27), LIVE(CROSS_ENTROPY_SUM, 256, 25, 27),
@@ -1577,7 +1593,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x925007d2cc56bd70,
+    .identity = 0x9f3e5488a6de91a9,
 };
 
 int main(int argc, char **argv)

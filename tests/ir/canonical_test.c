@@ -3,7 +3,8 @@
 
 static bool canonical(Graph *g, Diag *d)
 {
-    return fold(g, d) && patterns(g, d) && guards(g, d) && refine(g, d) && simplify(g, d);
+    return fold(g, d) && patterns(g, d) && guards(g, d) && means(g, d) && refine(g, d) &&
+           simplify(g, d);
 }
 
 static void golden(void **state)

@@ -104,7 +104,7 @@ static void check_forward(int i, bool fuse)
     assert_non_null(g);
     g->diag = &d;
     g->training = false;
-    assert_true(fold(g, &d) && patterns(g, &d) && guards(g, &d) && refine(g, &d) &&
+    assert_true(fold(g, &d) && patterns(g, &d) && guards(g, &d) && means(g, &d) && refine(g, &d) &&
                 simplify(g, &d) && blocks(g, &d) && graph_verify(g, &d));
     check_program(g, &(LowerOptions){.target = &target_cpu, .fuse = fuse, .accumulate = 1}, 1e-5, a,
                   &d);

@@ -67,7 +67,7 @@ static inline Graph *training_graph(Arena *a, const char *name, const char *opti
     if (!g)
         return NULL;
     g->diag = d;
-    bool ok = fold(g, d) && loss_add(g, loss, d) && patterns(g, d) && guards(g, d) &&
+    bool ok = fold(g, d) && loss_add(g, loss, d) && patterns(g, d) && guards(g, d) && means(g, d) &&
               refine(g, d) && simplify(g, d) && blocks(g, d) && autodiff(g, accumulate, d) &&
               clip_add(g, &update, d) && optimizer_add(g, &update, d) && graph_verify(g, d);
     return ok ? g : NULL;

@@ -380,7 +380,7 @@ static inline Graph *training(int i, double clip_norm, Arena *a, Diag *d)
     assert_non_null(g);
     g->diag = d;
     assert_true(fold(g, d) && loss_add(g, cases[i].loss, d) && patterns(g, d) && guards(g, d) &&
-                refine(g, d) && simplify(g, d) && blocks(g, d) &&
+                means(g, d) && refine(g, d) && simplify(g, d) && blocks(g, d) &&
                 autodiff(g, cases[i].accumulate, d) && clip_add(g, &o, d) &&
                 optimizer_add(g, &o, d) && graph_verify(g, d));
     return g;

@@ -35,6 +35,7 @@ static bool add_loss(Graph *g, const Passes *p) { return loss_add(g, p->s->loss,
 static bool run_fold(Graph *g, const Passes *p) { return fold(g, p->d); }
 static bool run_patterns(Graph *g, const Passes *p) { return p->s->plain || patterns(g, p->d); }
 static bool run_guards(Graph *g, const Passes *p) { return guards(g, p->d); }
+static bool run_means(Graph *g, const Passes *p) { return means(g, p->d); }
 static bool run_refine(Graph *g, const Passes *p) { return refine(g, p->d); }
 static bool run_simplify(Graph *g, const Passes *p) { return simplify(g, p->d); }
 static bool run_blocks(Graph *g, const Passes *p) { return blocks(g, p->d); }
@@ -82,6 +83,7 @@ static const struct {
     {"loss", add_loss, TRAINING},
     {"patterns", run_patterns, 0},
     {"guards", run_guards, 0},
+    {"means", run_means, 0},
     {"refine", run_refine, 0},
     {"simplify", run_simplify, 0},
     {"blocks", run_blocks, 0},
