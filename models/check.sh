@@ -80,6 +80,8 @@ done
 export_set plan "$exports" models/export_plan.py gpt2_small gpt2_48
 export_set nets "$compared/nets" models/nets.py --count 200
 export_set families "$compared/families" models/families.py
+export_set near "$compared/near" models/near.py
+export_set detached "$compared/detached" models/detached.py
 
 for folder in "$exports"/*/; do
     name=$(basename "$folder")
@@ -90,6 +92,8 @@ for set in dynamic dropout_dynamic; do
 done
 run "depth, plans" tests/e2e/depth_test.py --plan "$exports"
 test_python=$torch run "masks" tests/e2e/masks_test.py --onnxruntime
+run "near nets" tests/e2e/near_test.py --models "$compared/near" --all
+run "detached nets" tests/e2e/stop_test.py --detached "$compared/detached"
 run "random nets" models/compare.py --models "$compared/nets"
 run "families" models/compare.py --models "$compared/families" --ranks 1 2
 echo "$passed passed, $failed failed"

@@ -64,13 +64,18 @@ def side_by_side(n, *tests):
         return [f.result() for f in [pool.submit(test) for test in tests]]
 
 
-def test_in_folder(kind, test):
-    """Runs test(kind(shardcc, folder, checks)) with the compiler that --shardcc names, and ends with the count."""
-    parser = argparse.ArgumentParser()
+def test_in_folder(kind, test, **paths):
+    """Runs test(kind(shardcc, folder, checks, …)) with the compiler that --shardcc names, and ends with the count.
+
+    `paths`: more options and their defaults, given to kind by name.
+    """
+    parser, checks = argparse.ArgumentParser(), Checks()
     parser.add_argument("--shardcc", type=Path, required=True)
-    shardcc, checks = parser.parse_args().shardcc.resolve(), Checks()
+    for name, default in paths.items():
+        parser.add_argument(f"--{name}", type=Path, default=default)
+    options = {name: path.resolve() for name, path in vars(parser.parse_args()).items()}
     with tempfile.TemporaryDirectory() as folder:
-        test(kind(shardcc, Path(folder), checks))
+        test(kind(options.pop("shardcc"), Path(folder), checks, **options))
     checks.finish()
 
 

@@ -9,7 +9,6 @@ from harness import MPI_ENV, mpirun, read_log, read_safetensors, run, test_in_fo
 from model import QUICK_CC, REPOSITORY
 from onnx_bytes import function, graph, model, node, tensor, value
 
-FOLDER = REPOSITORY / "models/detached"
 TRAIN = ["--loss", "loss", "--optimizer", "sgd(lr=0.1)"]
 UNTRAINED = (
     "{0}.onnx: warning: node '{1}' ({2}) stops the gradient of parameters that the loss depends on in no other way, so they "
@@ -78,8 +77,8 @@ FORMS = [
 
 
 class Stops:
-    def __init__(self, shardcc, work, checks):
-        self.shardcc, self.work, self.checks = shardcc, work, checks
+    def __init__(self, shardcc, work, checks, detached):
+        self.shardcc, self.work, self.checks, self.detached = shardcc, work, checks, detached
 
     def check(self, name, ok, said=""):
         self.checks.check(name, ok, "" if ok else str(said).replace("\n", " | "))
@@ -104,8 +103,8 @@ class Stops:
             self.checks.close(f"{what}: {n}", found[1][n], gradients[n], 2e-4)
 
     def nets(self):
-        arrays = np.load(FOLDER / "detached.npz")
-        for path in sorted(FOLDER.glob("*.onnx")):
+        arrays = np.load(self.detached / "detached.npz")
+        for path in sorted(self.detached.glob("*.onnx")):
             net = path.stem
             gradients = {k.split("/")[2]: arrays[k] for k in arrays.files if k.startswith(f"{net}/grad/") and arrays[k].any()}
             options = map(str, arrays[f"{net}/options"])
@@ -119,7 +118,7 @@ class Stops:
 
     def ranks(self):
         """The layers on two ranks, unfused, with micro-batches, and from texts of the passes before gradients."""
-        arrays, path = np.load(FOLDER / "detached.npz"), FOLDER / "layers.onnx"
+        arrays, path = np.load(self.detached / "detached.npz"), self.detached / "layers.onnx"
         gradients = {k.split("/")[2]: arrays[k] for k in arrays.files if k.startswith("layers/grad/")}
         texts = []
         for name in "import", "fold", "blocks":
@@ -193,4 +192,4 @@ def test(stops):
 
 
 if __name__ == "__main__":
-    test_in_folder(Stops, test)
+    test_in_folder(Stops, test, detached=REPOSITORY / "models/detached")
