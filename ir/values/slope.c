@@ -22,8 +22,8 @@ bool curve_slope(const Curve *c, double here, double *slope)
             bend[k] = fabs(right - 2 * here + left) / step;
         }
         double small = 2e-6 * fabs(is[0]) + 1e-8 + 16 * noise;
-        is_smooth = isfinite(small) && fabs(is[0] - is[1]) <= small &&
-                    bend[1] <= fmax(bend[0] / 2, small);
+        is_smooth =
+            isfinite(small) && fabs(is[0] - is[1]) <= small && bend[1] <= fmax(bend[0] / 2, small);
         *slope = is[1];
     }
     return is_smooth;
