@@ -290,7 +290,7 @@ static int enter_model(Run *r, bool training, Weights *w)
                        .accumulate = o->accumulate,
                        .training = training,
                        .frozen_batch_norm = o->frozen_batch_norm,
-                       .only_predicts = !training && !o->loss,
+                       .has_loss = o->loss,
                        .freeze = o->freeze.s,
                        .n_freeze = o->freeze.n,
                        .padding = o->padding.s,

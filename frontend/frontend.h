@@ -15,9 +15,11 @@ typedef struct ImportOptions {
     int64_t unbound;  // the size of dims that nothing binds; 0: that is an error
     // The bound batch (dim 0 of the inputs) is split into this many micro-batches; ≥ 1.
     int accumulate;
-    bool training;              // dropout is active, batch norm uses batch statistics
-    bool frozen_batch_norm;     // batch norm uses running statistics even in training
-    bool only_predicts;         // nothing trains the model: batch norms keep their training_mode
+    bool training;           // dropout is active, batch norm uses batch statistics
+    bool frozen_batch_norm;  // batch norm uses running statistics even in training
+    // --loss is given: parameters that the exporter has made one are refused. Without it, batch
+    // norms keep their training_mode.
+    bool has_loss;
     const char *const *freeze;  // globs: parameters that become buffers
     int n_freeze;
     const char *const *padding;  // "GLOB=K": row K of these embedding tables gets no gradient

@@ -144,7 +144,7 @@ Graph *import_model(Import *x, Weights *w)
     x->stop_used = arena_array(x->scratch, bool, x->o->n_stop + 1);
     scan_functions(x);
     params_scan(x);
-    if (!tie_scan(x))
+    if (!tie_scan(x) || (x->o->training && x->o->has_loss && !merged_check(x)))
         return NULL;
     bool ok = walk_model(x, &f);
     frame_close(&f);

@@ -153,7 +153,7 @@ static bool uses_batch(const Op *o)
     const ImportOptions *options = o->x->o;
 
     return !options->frozen_batch_norm &&
-           (options->training || (options->only_predicts && trains_itself(o)));
+           (options->training || (!options->has_loss && trains_itself(o)));
 }
 
 // PyTorch's running variance is the unbiased one. If the model itself is in training mode, the
@@ -206,7 +206,7 @@ static void import_batch_norm(Op *o)
             count *= value_of(g, x)->dim[i];
         }
     if (uses_batch(o)) {
-        o->x->has_batch_statistics = o->x->o->only_predicts;
+        o->x->has_batch_statistics = !o->x->o->training && !o->x->o->has_loss;
         Moments m = moments(g, x, n, axes);
         ValueId new_mean = update(o, mean, m.mean);
         give_running(o, new_mean, update(o, variance, running_variance(o, m.variance, count)));

@@ -115,7 +115,7 @@ typedef struct Import {
     bool is_too_large;     // this error has been reported
     int n_unmarked;        // parameters without a mark, though others have one
     const char *unmarked;  // the first parameter without a mark
-    // A batch norm stays in training mode and uses batch statistics, see only_predicts.
+    // A batch norm stays in training mode and uses batch statistics, see has_loss.
     bool has_batch_statistics;
     // Batch norms whose running variance is the biased one; the first of them, and the number of
     // values that its variance is of.
@@ -287,7 +287,10 @@ bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Liter
 ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name);
 ValueId constant_ints(Graph *g, int n, const int64_t *v);  // i64[n]
 
-void params_scan(Import *x);  // reads the exporter's marks
+void params_scan(Import *x);               // reads the exporter's marks
+bool params_is_made_up(const char *name);  // is it a name of the exporter's own?
+// Will the initializer be trained, as far as is known before the nodes are read?
+bool params_is_trained(const Import *x, const Onnx__TensorProto *t);
 ValueId params_value(Import *x, const Onnx__TensorProto *t);
 ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l);
 Weight params_weight(const Import *x, const char *name, const Literal *l);  // its place
@@ -297,6 +300,10 @@ bool tie_scan(Import *x);  // reads --tie; false after an error
 // The tensor that --tie makes `t`: itself if it says nothing.
 const Onnx__TensorProto *tie_first(const Import *x, const Onnx__TensorProto *t);
 void tie_warn(const Import *x);
+
+// Reports parameters that the exporter has made one because their values were equal (merged.c);
+// false if there are some.
+bool merged_check(Import *x);
 
 // ---- what the compiler knows (known.c) ----
 

@@ -44,7 +44,7 @@ void params_scan(Import *x)
 
 // Has the name a form that exporters give to numbers of their own, like "onnx::Mul_12" or
 // "/h.0/Constant_output_0"?
-static bool is_made_up(const char *name)
+bool params_is_made_up(const char *name)
 {
     return strstr(name, "::") || name[0] == '/' || !strncmp(name, "val_", 4) ||
            !strncmp(name, "_val_", 5);
@@ -54,7 +54,7 @@ static bool is_number(const Import *x, const Literal *l, const char *name)
 {
     if (l->bytes != dtype_size(l->dtype) || map_get(&x->marks, name))
         return false;
-    return x->has_marks || is_made_up(name);
+    return x->has_marks || params_is_made_up(name);
 }
 
 static bool is_frozen(const Import *x, const char *name)
@@ -63,6 +63,13 @@ static bool is_frozen(const Import *x, const char *name)
         if (glob_match(x->o->freeze[i], name))
             return true;
     return false;
+}
+
+bool params_is_trained(const Import *x, const Onnx__TensorProto *t)
+{
+    return dtype_is_float(dtype_of_onnx(t->data_type)) &&
+           map_get(&x->marks, t->name) != MARK_BUFFER && !params_is_made_up(t->name) &&
+           !is_frozen(x, t->name);
 }
 
 static const char *free_name(Import *x, const char *name)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tensors that a file has twice: which are told of, and --tie, which makes them one parameter.
+"""Tensors that a file has twice: which are told of, and --tie, which makes them one parameter. Parameters that the exporter has
+made one as their values were equal, which are refused.
 
   tie_test.py --shardcc build/shardcc
 """
@@ -9,7 +10,7 @@ import numpy as np
 
 from harness import read_safetensors, run, test_in_folder, write_data
 from model import QUICK_CC
-from onnx_bytes import external, model, node, tensor, value
+from onnx_bytes import external, field, model, node, tensor, value
 
 N = 16
 TRAIN = ["--loss", "mse(y, t)", "--optimizer", "sgd(lr=0.5)"]
@@ -47,6 +48,29 @@ REFUSED = [
     (["--tie", "a"], 2, "--tie: 'a' is not of the form A=B"),
     (["--tie", "a="], 2, "--tie: 'a=' is not of the form A=B"),
     (["--tie", "=a"], 2, "--tie: '=a' is not of the form A=B"),
+]
+
+ONE = "had equal values when the file was written, so the exporter has made them one, which would be trained as one: "
+IDENTITIES = (
+    "'l.W' and 1 more parameters, the first is 'l.v', " + ONE + "torch.onnx.export with training=TrainingMode.TRAINING and "
+    "do_constant_folding=False, or with dynamo=True and optimize=False, keeps them apart"
+)
+CALLS = "'l.W' and other parameters " + ONE + "node 'second' has 'p_l_v' there (torch.onnx.export: optimize=False keeps them apart)"
+CALL = "%m : [num_users=1] = call_function[target=torch.ops.aten.matmul.default](args = (%x, {}), kwargs = {{}})"
+
+# What, the producer, the name that an Identity gives to l.W (empty: there is none), what PyTorch's calls of two products name
+# (empty: no metadata), options, the message.
+MERGED = [
+    ("Identity", "pytorch", "l.v", ("", ""), [], IDENTITIES),
+    ("Identity of another producer", "me", "l.v", ("", ""), [], ""),
+    ("Identity of the exporter's own", "pytorch", "/l/v", ("", ""), [], ""),
+    ("Identity of a constant", "pytorch", "l.v", ("", ""), ["--freeze", "l.*"], ""),
+    ("calls", "pytorch", "", ("%p_l_w", "%p_l_v"), [], CALLS),
+    ("calls by their numbers", "pytorch", "", ("%p_l_w", "%m_1, %p_l_v, %b_l_u"), [], CALLS),
+    ("calls, tied", "pytorch", "", ("%p_l_w", "%p_l_w"), [], ""),
+    ("calls of values", "pytorch", "", ("%p_l_w", "%m"), [], ""),
+    ("calls that name others alone", "pytorch", "", ("%p_l_w_1", "%p_l_v"), [], ""),
+    ("calls, constant", "pytorch", "", ("%p_l_w", "%p_l_v"), ["--freeze", "l.*"], ""),
 ]
 
 
@@ -102,6 +126,22 @@ class Ties:
             file = "shardcc" if status == 2 else "refused.onnx"
             self.check(" ".join(options), (done.returncode, done.stderr) == (status, f"{file}: error: {message}\n"), done.stderr)
 
+    def merged(self):
+        for what, producer, copy, calls, options, message in MERGED:
+            nodes = [node("Identity", ["l.W"], [copy], "copy")] if copy else []
+            for name, x, w, y, call in ("first", "x", "l.W", "p", calls[0]), ("second", "p", copy or "l.W", "y", calls[1]):
+                metadata = {"pkg.torch.onnx.fx_node": CALL.format(call)} if call else {}
+                nodes.append(node("MatMul", [x, w], [y], name, metadata=metadata))
+            tensors = [tensor("l.W", np.ones((N, N), np.float32)), tensor("a", RANDOM)]
+            data = model(nodes, [value("x", "f32", [2, N])], [value("y", "f32", [2, N])], tensors)
+            (self.work / "merged.onnx").write_bytes(data + field(2, producer))
+            for train, expected in (TRAIN, message), ([], ""):
+                command = [self.shardcc, "merged.onnx", *train, *options, "--emit", "ir", "-o", "merged.ir"]
+                done = subprocess.run(command, cwd=self.work, capture_output=True, text=True)
+                said = f"merged.onnx: error: {expected}\n" if expected else ""
+                ok = done.stderr == said if expected or not train else "error: " not in done.stderr or "no parameter" in done.stderr
+                self.check(f"{what}: {'trained' if train else 'predicts'}", ok and (done.returncode == 1) == bool(said or done.stderr.count("error: ")), done.stderr)
+
     def copies(self, name, tensors, first, names, *options):
         """Trains with copies tied, from the model's file or from others, and exports: `names` are the copy's weights."""
         rng = np.random.default_rng(1)
@@ -133,6 +173,7 @@ class Ties:
 def test(ties):
     ties.told()
     ties.refused()
+    ties.merged()
     inside = [tensor(n, RANDOM) for n in ("a", "b", "c=d")]
     (ties.work / "w.bin").write_bytes(RANDOM.tobytes() + RANDOM.tobytes())
     (ties.work / "v.bin").write_bytes(b"\0" * 64 + RANDOM.tobytes())
