@@ -18,16 +18,46 @@ static bool writes_state(const Chain *x, const Item *it)
     return false;
 }
 
+// Who reads a value: nobody, items that only serve changes of states, or others.
+typedef enum Readers { NONE, ONCE, AGAIN } Readers;
+
+static void note_reads(const Item *it, Readers *of)
+{
+    for (int k = 0; k < it->n_in; k++)
+        if (of[it->operands[k].base] != AGAIN)
+            of[it->operands[k].base] = it->is_once ? ONCE : AGAIN;
+}
+
+// Does the item change a state, or, outside of loops, only make values for items that do? `of`
+// knows the readers behind it.
+static bool serves_states(const Chain *x, const Item *it, const Readers *of)
+{
+    if (it->kind == ITEM_LOOP || it->kind == ITEM_END)
+        return false;
+    bool all = it->n_out > 0 && !it->region;
+    for (int k = it->n_in; k < it->n_in + it->n_out; k++)
+        all &= of[it->operands[k].base] == ONCE;
+    return all || writes_state(x, it);
+}
+
 bool chain_find_once(Chain *x)
 {
-    for (int i = x->f->begin; i < x->f->end && is_in_forward_part(x, i); i++) {
+    Readers *of = arena_array(x->arena, Readers, x->g->n_values);
+    int end = x->f->begin;
+
+    while (end < x->f->end && is_in_forward_part(x, end))
+        end++;
+    for (int i = x->f->end - 1; i >= x->f->begin; i--) {
         Item *it = &x->s->items[i];
-        if (it->kind == ITEM_LOOP || it->kind == ITEM_END || !writes_state(x, it))
-            continue;
-        it->is_once = true;
-        for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
-            int32_t b = x->s->storage[it->operands[k].base].buffer;
-            if (x->p->buffers[b].kind == BUFFER_PERSISTENT)
+        it->is_once = i < end && serves_states(x, it, of);
+        note_reads(it, of);
+    }
+    for (int i = x->f->begin; i < end; i++) {
+        const Item *it = &x->s->items[i];
+        for (int k = it->n_in; it->is_once && k < it->n_in + it->n_out; k++) {
+            ValueId base = it->operands[k].base;
+            int32_t b = x->s->storage[base].buffer;
+            if (x->p->buffers[b].kind == BUFFER_PERSISTENT || of[base] != AGAIN)
                 continue;
             return node_error(x->g, item_node(x->g, it), x->d,
                               "it changes a state of the model and makes another value, so its "

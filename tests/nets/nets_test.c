@@ -78,6 +78,10 @@ static const FoundNet found[] = {
      "numbers=65000000617 dims=3,5,5 last=1 stem=3 topology=0 head=0 shared=0 loss=0 "
      "optimizer=0 clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 "
      "layers=2 block=0 attend=0,0,0,0 norm=0,0,0,0"},
+    {"what only states need is made by an item of its own, where stages run again",
+     "numbers=57000000749 dims=2,1 last=1 stem=0 topology=0 head=1 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 layers=2 "
+     "block=0 norm=37,0,0,0 mask=2,0,0,0"},
 };
 
 // Nets whose programs for several ranks were wrong once.
