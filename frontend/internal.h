@@ -304,6 +304,7 @@ void tie_warn(const Import *x);
 // Reports parameters that the exporter has made one because their values were equal (merged.c);
 // false if there are some.
 bool merged_check(Import *x);
+void folded_warn(const Import *x);  // of batch norms that the exporter has folded (folded.c)
 
 // ---- what the compiler knows (known.c) ----
 

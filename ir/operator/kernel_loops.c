@@ -180,7 +180,7 @@ static void put_letters(const char *dims, const char *in, bool is_in, char *orde
 // contracted dims are one loop each.
 static void want_joined(const Graph *g, const Node *n, const Operands *o, Kernel *k)
 {
-    char batch[MAX_RANK + 1] = "", free[2][MAX_RANK + 1] = {"", ""}, order[3][MAX_RANK + 1];
+    char batch[MAX_RANK + 1] = "", free[2][MAX_RANK + 1] = {"", ""}, order[3][3 * MAX_RANK + 1];
 
     for (const char *s = o->dims[Y]; *s; s++) {
         bool a = has(o->dims[A], *s), b = has(o->dims[B], *s);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tensors that a file has twice: which are told of, and --tie, which makes them one parameter. Parameters that the exporter has
-made one as their values were equal, which are refused.
+made one as their values were equal, which are refused. Batch norms that it has folded, of which a warning tells.
 
   tie_test.py --shardcc build/shardcc
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 from harness import read_safetensors, run, test_in_folder, write_data
 from model import QUICK_CC
-from onnx_bytes import external, field, model, node, tensor, value
+from onnx_bytes import external, field, graph, model, node, tensor, value
 
 N = 16
 TRAIN = ["--loss", "mse(y, t)", "--optimizer", "sgd(lr=0.5)"]
@@ -71,6 +71,30 @@ MERGED = [
     ("calls of values", "pytorch", "", ("%p_l_w", "%m"), [], ""),
     ("calls that name others alone", "pytorch", "", ("%p_l_w_1", "%p_l_v"), [], ""),
     ("calls, constant", "pytorch", "", ("%p_l_w", "%p_l_v"), ["--freeze", "l.*"], ""),
+]
+
+LOST = (
+    "{} batch norms of the module, the first is '{}', aren't in the file: the exporter has folded them into the layers before them, "
+    "so they aren't trained (torch.onnx.export: optimize=False keeps them)"
+)
+COMPUTED = (
+    "the weights of 1 convolutions, the first is node 'conv', aren't parameters of the module: the exporter computed them, as it "
+    "folds batch norms into them, which aren't trained then (torch.onnx.export: dynamo=True and optimize=False, or "
+    "training=TrainingMode.TRAINING and do_constant_folding=False, keep them)"
+)
+SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
+BUFFER = "b_{0}: BUFFER target='{0}' persistent=True\n"
+
+# What, the name of a convolution's weights, the buffers of the graph's signature (None: it has none), the warning.
+FOLDED = [
+    ("lost", "w", ["a.b.running_mean", "a.b.running_var", "c.running_mean"], LOST.format(2, "a.b")),
+    ("lost, at the top", "w", ["running_mean"], LOST.format(1, "")),
+    ("kept", "c.running_mean", ["c.running_mean", "running_means"], ""),
+    ("cut", "w", ["a.running_mean'"], LOST.format(1, "a")),
+    ("none", "w", [], ""),
+    ("computed", "onnx::Conv_20", None, COMPUTED),
+    ("computed, of the newer exporter", "onnx::Conv_20", [], ""),
+    ("plain", "w", None, ""),
 ]
 
 
@@ -142,6 +166,20 @@ class Ties:
                 ok = done.stderr == said if expected or not train else "error: " not in done.stderr or "no parameter" in done.stderr
                 self.check(f"{what}: {'trained' if train else 'predicts'}", ok and (done.returncode == 1) == bool(said or done.stderr.count("error: ")), done.stderr)
 
+    def folded(self):
+        for what, name, buffers, warning in FOLDED:
+            weights = tensor(name, np.ones((2, 2, 1), np.float32))
+            ends = [value("x", "f32", [1, 2, 4])], [value("y", "f32", [1, 2, 4])]
+            text = "# inputs\n" + "".join(map(BUFFER.format, buffers or []))
+            more = field(16, field(1, SIGNATURE) + field(2, text)) if buffers is not None else b""
+            inner = graph([node("Conv", ["x", name], ["y"], "conv")], *ends, [weights], ()) + more
+            (self.work / "folded.onnx").write_bytes(field(1, 10) + field(7, inner) + field(8, field(2, 18)))
+            for train, said in (TRAIN, warning), ([], ""):
+                command = [self.shardcc, "folded.onnx", *train, "--emit", "c", "-o", "folded.c"]
+                done = subprocess.run(command, cwd=self.work, capture_output=True, text=True)
+                ok = done.returncode == 0 and done.stderr == (f"folded.onnx: warning: {said}\n" if said else "")
+                self.check(f"{what}: {'trained' if train else 'predicts'}", ok, done.stderr)
+
     def copies(self, name, tensors, first, names, *options):
         """Trains with copies tied, from the model's file or from others, and exports: `names` are the copy's weights."""
         rng = np.random.default_rng(1)
@@ -174,6 +212,7 @@ def test(ties):
     ties.told()
     ties.refused()
     ties.merged()
+    ties.folded()
     inside = [tensor(n, RANDOM) for n in ("a", "b", "c=d")]
     (ties.work / "w.bin").write_bytes(RANDOM.tobytes() + RANDOM.tobytes())
     (ties.work / "v.bin").write_bytes(b"\0" * 64 + RANDOM.tobytes())
