@@ -18,52 +18,76 @@ static bool writes_state(const Chain *x, const Item *it)
     return false;
 }
 
-// Who reads a value: nobody, items that only serve changes of states, or others.
-typedef enum Readers { NONE, ONCE, AGAIN } Readers;
+// Who reads a value: nobody; items of one stage that only serve changes of states, as the stage's
+// number; others.
+enum { NONE = -1, OTHERS = INT32_MAX };
 
-static void note_reads(const Item *it, Readers *of)
+// By item: its stage; NONE in loops whose iterations are stages.
+static int *stages_of_items(const Chain *x)
 {
-    for (int k = 0; k < it->n_in; k++)
-        if (of[it->operands[k].base] != AGAIN)
-            of[it->operands[k].base] = it->is_once ? ONCE : AGAIN;
+    int *stage = arena_array(x->arena, int, x->s->n_items);
+
+    for (int i = 0; i < x->s->n_items; i++)
+        stage[i] = NONE;
+    for (int u = 0; u < x->n_units; u++)
+        for (int i = x->unit[u].begin; i < x->unit[u].end && !x->unit[u].cls; i++)
+            stage[i] = x->stage[u];
+    return stage;
 }
 
-// Does the item change a state, or, outside of loops, only make values for items that do? `of`
-// knows the readers behind it.
-static bool serves_states(const Chain *x, const Item *it, const Readers *of)
+static void note_reads(const Item *it, int stage, int *reader)
+{
+    int is = it->is_once && stage != NONE ? stage : OTHERS;
+
+    for (int k = 0; k < it->n_in; k++) {
+        int *of = &reader[it->operands[k].base];
+        *of = *of == NONE || *of == is ? is : OTHERS;
+    }
+}
+
+// Does the item change a state, or, outside of loops, only make values for items of its stage that
+// do? `reader` knows the items behind it.
+static bool serves_states(const Chain *x, const Item *it, int stage, const int *reader)
 {
     if (it->kind == ITEM_LOOP || it->kind == ITEM_END)
         return false;
-    bool all = it->n_out > 0 && !it->region;
+    bool all = it->n_out > 0 && !it->region && stage != NONE;
     for (int k = it->n_in; k < it->n_in + it->n_out; k++)
-        all &= of[it->operands[k].base] == ONCE;
+        all &= reader[it->operands[k].base] == stage;
     return all || writes_state(x, it);
+}
+
+// May the item's values be missing when it is skipped?
+static bool can_be_once(const Chain *x, const Item *it, int stage, const int *reader)
+{
+    for (int k = it->n_in; k < it->n_in + it->n_out; k++) {
+        ValueId base = it->operands[k].base;
+        bool is_state = x->p->buffers[x->s->storage[base].buffer].kind == BUFFER_PERSISTENT;
+        if (!is_state && reader[base] != NONE && (stage == NONE || reader[base] != stage))
+            return false;
+    }
+    return true;
 }
 
 bool chain_find_once(Chain *x)
 {
-    Readers *of = arena_array(x->arena, Readers, x->g->n_values);
+    int *reader = arena_array(x->arena, int, x->g->n_values), *stage = stages_of_items(x);
     int end = x->f->begin;
 
+    for (ValueId v = 0; v < x->g->n_values; v++)
+        reader[v] = NONE;
     while (end < x->f->end && is_in_forward_part(x, end))
         end++;
     for (int i = x->f->end - 1; i >= x->f->begin; i--) {
         Item *it = &x->s->items[i];
-        it->is_once = i < end && serves_states(x, it, of);
-        note_reads(it, of);
+        it->is_once = i < end && serves_states(x, it, stage[i], reader);
+        note_reads(it, stage[i], reader);
     }
-    for (int i = x->f->begin; i < end; i++) {
-        const Item *it = &x->s->items[i];
-        for (int k = it->n_in; it->is_once && k < it->n_in + it->n_out; k++) {
-            ValueId base = it->operands[k].base;
-            int32_t b = x->s->storage[base].buffer;
-            if (x->p->buffers[b].kind == BUFFER_PERSISTENT || of[base] != AGAIN)
-                continue;
-            return node_error(x->g, item_node(x->g, it), x->d,
+    for (int i = x->f->begin; i < end; i++)
+        if (x->s->items[i].is_once && !can_be_once(x, &x->s->items[i], stage[i], reader))
+            return node_error(x->g, item_node(x->g, &x->s->items[i]), x->d,
                               "it changes a state of the model and makes another value, so its "
                               "stage can't run again");
-        }
-    }
     return true;
 }
 
