@@ -8,16 +8,6 @@
 #define SIGNATURE "pkg.torch.export.ExportedProgram.graph_signature"
 #define MEAN "running_mean"
 
-static const char *signature_of(const Onnx__GraphProto *g)
-{
-    for (size_t i = 0; i < g->n_metadata_props; i++) {
-        const Onnx__StringStringEntryProto *p = g->metadata_props[i];
-        if (p->key && p->value && !strcmp(p->key, SIGNATURE))
-            return p->value;
-    }
-    return NULL;
-}
-
 // Warns of batch norms whose running mean the module has and the file hasn't.
 static void warn_of_lost(const Import *x, const char *signature, const Map *names)
 {
@@ -72,7 +62,7 @@ static void warn_of_made_up(const Import *x, const Map *names)
 void folded_warn(const Import *x)
 {
     const Onnx__GraphProto *g = x->model->graph;
-    const char *signature = signature_of(g);
+    const char *signature = metadata_value(g->n_metadata_props, g->metadata_props, SIGNATURE);
     Map names = {.arena = x->scratch};
 
     for (size_t i = 0; i < g->n_initializer; i++)

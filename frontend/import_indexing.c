@@ -63,7 +63,7 @@ static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
 // in the metadata has it: "…aten.embedding.default](args = (%weight, %input_ids, 1), …".
 static int64_t padding_index(const Op *o)
 {
-    const char *args = strstr(op_fx_node(o), "aten.embedding.default](args = (");
+    const char *args = strstr(fx_node_of(o->node), "aten.embedding.default](args = (");
     const char *s = args ? strchr(args, ',') : NULL;
 
     s = s ? strchr(s + 1, ',') : NULL;

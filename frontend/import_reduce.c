@@ -70,7 +70,7 @@ static void import_extremum(Op *o)
     static Reduction *const reductions[2][2] = {{make_reduce_max, make_reduce_max_first},
                                                 {make_reduce_min, make_reduce_min_first}};
     bool is_min = !strcmp(o->node->op_type, "ReduceMin");
-    bool is_first = strstr(op_fx_node(o), is_min ? "aten.min.dim]" : "aten.max.dim]") != NULL;
+    bool is_first = strstr(fx_node_of(o->node), is_min ? "aten.min.dim]" : "aten.max.dim]") != NULL;
     Axes a;
 
     if (read_axes(o, &a))

@@ -195,11 +195,13 @@ const Tensor *arg_known(const Op *o, int i);
 bool arg_ints(Op *o, int i, const char *what, int max, int *n, int64_t *v);
 bool arg_number(Op *o, int i, const char *what, double *v);  // a known scalar
 
-// Reports an error at the node: its name, type, the text, inputs with shapes, and scope. Returns
-// false.
+// The metadata with this key; NULL: there are none.
+const char *metadata_value(size_t n, Onnx__StringStringEntryProto **prop, const char *key);
 // The text of the torch.export node from which PyTorch's newer exporter made the node; "" where the
 // file doesn't say it: "%max_1 : … = call_function[target=torch.ops.aten.max.dim](args = …".
-const char *op_fx_node(const Op *o);
+const char *fx_node_of(const Onnx__NodeProto *node);
+// Reports an error at the node: its name, type, the text, inputs with shapes, and scope. Returns
+// false.
 bool op_error(Op *o, const char *fmt, ...) PRINTF(2, 3);
 
 // Brings an axis of a value of rank `rank` into [0, rank). Returns false after an error.

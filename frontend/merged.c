@@ -23,16 +23,6 @@ typedef struct Merges {
     int n;
 } Merges;
 
-static const char *call_of(const Onnx__NodeProto *node)
-{
-    for (size_t i = 0; i < node->n_metadata_props; i++) {
-        const Onnx__StringStringEntryProto *p = node->metadata_props[i];
-        if (p->key && p->value && !strcmp(p->key, "pkg.torch.onnx.fx_node"))
-            return strstr(p->value, "](args = (");
-    }
-    return NULL;
-}
-
 // The next parameter or buffer that a call names, and its length; NULL: there is none.
 static const char *next_named(const char *call, size_t *n)
 {
@@ -145,7 +135,7 @@ bool merged_check(Import *x)
     list_initializers(&m);
     for (size_t i = 0; i < g->n_node; i++) {
         const Onnx__NodeProto *node = g->node[i];
-        const char *call = call_of(node);
+        const char *call = strstr(fx_node_of(node), "](args = (");
         for (size_t k = 0; k < node->n_input; k++) {
             Merged *of = find(&m, node->input[k]);
             if (of && call)

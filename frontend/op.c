@@ -12,14 +12,20 @@ const char *arg_name(const Op *o, int i)
     return i < (int)o->node->n_input ? o->node->input[i] : "";
 }
 
-const char *op_fx_node(const Op *o)
+const char *metadata_value(size_t n, Onnx__StringStringEntryProto **prop, const char *key)
 {
-    for (size_t i = 0; i < o->node->n_metadata_props; i++) {
-        const Onnx__StringStringEntryProto *p = o->node->metadata_props[i];
-        if (p->key && p->value && !strcmp(p->key, "pkg.torch.onnx.fx_node"))
-            return p->value;
-    }
-    return "";
+    for (size_t i = 0; i < n; i++)
+        if (prop[i]->key && prop[i]->value && !strcmp(prop[i]->key, key))
+            return prop[i]->value;
+    return NULL;
+}
+
+const char *fx_node_of(const Onnx__NodeProto *node)
+{
+    const char *s =
+        metadata_value(node->n_metadata_props, node->metadata_props, "pkg.torch.onnx.fx_node");
+
+    return s ? s : "";
 }
 
 bool wants(const Op *o, int i) { return i < o->n_out && *o->node->output[i]; }

@@ -34,17 +34,13 @@ static bool is_detach(const Onnx__NodeProto *node)
 // exporter has dropped the detach() itself.
 static bool reads_detached(const Onnx__NodeProto *node)
 {
-    for (size_t i = 0; i < node->n_metadata_props; i++) {
-        const Onnx__StringStringEntryProto *p = node->metadata_props[i];
-        if (!p->key || !p->value || strcmp(p->key, "pkg.torch.onnx.fx_node"))
-            continue;
-        const char *args = strstr(p->value, "](args = (");
-        for (const char *s = args; s && (s = strstr(s, "%detach")); s++) {
-            const char *end = s + strlen("%detach");
-            end += strspn(end, "_0123456789");
-            if (strchr(",)]", *end))
-                return true;
-        }
+    const char *args = strstr(fx_node_of(node), "](args = (");
+
+    for (const char *s = args; s && (s = strstr(s, "%detach")); s++) {
+        const char *end = s + strlen("%detach");
+        end += strspn(end, "_0123456789");
+        if (strchr(",)]", *end))
+            return true;
     }
     return false;
 }

@@ -34,13 +34,13 @@ static const OpImporter *importer_find(const char *type)
 // metadata, the folder of a name like "/model/h.0/Add".
 static const char *scope_of(Import *x, const Onnx__NodeProto *node)
 {
-    for (size_t i = 0; i < node->n_metadata_props; i++) {
-        const Onnx__StringStringEntryProto *p = node->metadata_props[i];
-        if (!p->key || !p->value || strcmp(p->key, "pkg.torch.onnx.name_scopes"))
-            continue;
+    const char *scopes =
+        metadata_value(node->n_metadata_props, node->metadata_props, "pkg.torch.onnx.name_scopes");
+
+    if (scopes) {
         const char *last = NULL, *before = NULL;
         size_t n_last = 0, n_before = 0;
-        for (const char *s = strchr(p->value, '\''), *e; s && (e = strchr(s + 1, '\''));
+        for (const char *s = strchr(scopes, '\''), *e; s && (e = strchr(s + 1, '\''));
              s = strchr(e + 1, '\'')) {
             before = last, n_before = n_last;
             last = s + 1, n_last = (size_t)(e - s - 1);
