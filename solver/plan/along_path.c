@@ -12,10 +12,7 @@
 static const Program *make(const AlongPath *s, const ModelPlan *plan, const RecomputePolicy *policy,
                            Arena *a)
 {
-    LowerOptions o = {.target = s->r->target,
-                      .fuse = s->r->fuse,
-                      .accumulate = s->r->accumulate,
-                      .budget = s->r->budget};
+    LowerOptions o = request_lowering(s->r);
 
     if (!plan)
         return lower_kept(a, s->r, &o, s->train, s->predict, policy, s->d);

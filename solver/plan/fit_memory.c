@@ -37,12 +37,11 @@ static const Sharded *split(const PlanJob *j, const Graph *g, const Plan *p)
 
 static LowerOptions program_options(const PlanJob *j, int64_t memory)
 {
-    return (LowerOptions){.target = j->r->target,
-                          .fuse = j->r->fuse,
-                          .accumulate = j->r->accumulate,
-                          .budget = j->r->budget,
-                          .cluster = j->c,
-                          .memory = memory};
+    LowerOptions o = request_lowering(j->r);
+
+    o.cluster = j->c;
+    o.memory = memory;
+    return o;
 }
 
 // Lowers a plan to the fastest program that fits `memory`, if any does.

@@ -47,6 +47,13 @@ typedef struct PlanRequest {
     Budget *budget;  // counts the work; NULL: it isn't counted
 } PlanRequest;
 
+// Gives the options that every program has which is lowered for the request.
+static inline LowerOptions request_lowering(const PlanRequest *r)
+{
+    return (LowerOptions){
+        .target = r->target, .fuse = r->fuse, .accumulate = r->accumulate, .budget = r->budget};
+}
+
 typedef struct PlanResult {
     Recomputed made;      // the graph: of training, or the predicting one if there is none
     Planned planned;      // of made.g

@@ -25,10 +25,7 @@ Program *lower_kept(Arena *a, const PlanRequest *r, const LowerOptions *o, const
 
 static Program *make(const Job *j, const RecomputePolicy *p, Arena *a)
 {
-    LowerOptions o = {.target = j->r->target,
-                      .fuse = j->r->fuse,
-                      .accumulate = j->r->accumulate,
-                      .budget = j->r->budget};
+    LowerOptions o = request_lowering(j->r);
 
     return lower_kept(a, j->r, &o, j->train, j->predict, p, j->d);
 }
@@ -118,8 +115,7 @@ PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const 
                         const Graph *predict, OneRank *to, Diag *d)
 {
     Job j = {.a = a, .r = r, .train = train, .predict = predict, .d = d};
-    LowerOptions o = {
-        .target = r->target, .fuse = r->fuse, .accumulate = r->accumulate, .budget = r->budget};
+    LowerOptions o = request_lowering(r);
 
     *to = (OneRank){.recompute = r->recompute};
     if (!r->chooses_recompute)

@@ -24,15 +24,12 @@ static int take_chain(void *context, const ProgramChain *x, StageRun **run, Aren
 
 static Program *lower_way(const Finding *f, int w, const ChainChoice *chain)
 {
-    LowerOptions o = {.target = f->r->target,
-                      .fuse = f->r->fuse,
-                      .accumulate = f->r->accumulate,
-                      .budget = f->r->budget,
-                      .cluster = f->c,
-                      .chain = chain,
-                      .overlap_level = chain ? OVERLAP_NONE : OVERLAP_BEST};
+    LowerOptions o = request_lowering(f->r);
     RecomputePolicy policy = keep_path_way(f->path, w, f->a);
 
+    o.cluster = f->c;
+    o.chain = chain;
+    o.overlap_level = chain ? OVERLAP_NONE : OVERLAP_BEST;
     return f->plan ? lower_followed(f->a, f->train, f->plan, &policy, &o, f->d)
                    : lower_kept(f->a, f->r, &o, f->train, f->predict, &policy, f->d);
 }

@@ -85,13 +85,10 @@ static bool try_way(const Search *x, int w, Candidate *to)
 {
     Solving s = {.memory = x->r->memory};
     ChainChoice choice = {choose, &s, x->cluster};
-    LowerOptions o = {.target = x->r->target,
-                      .fuse = x->r->fuse,
-                      .accumulate = x->r->accumulate,
-                      .budget = x->r->budget,
-                      .memory = x->r->memory,
-                      .chain = &choice};
+    LowerOptions o = request_lowering(x->r);
 
+    o.memory = x->r->memory;
+    o.chain = &choice;
     to->policy = keep_path_way(x->path, w, x->a);
     to->program = lower_kept(x->a, x->r, &o, x->train, x->predict, &to->policy, x->d);
     if (to->program)
