@@ -319,6 +319,7 @@ static bool is_noise(const Reference *r)
 void judge_result(const Reference *r, const Result *x, Ruling o, Verdict *v)
 {
     const Graph *g = r->g;
+    bool is_rounding = is_noise(r);
 
     for (int i = 0; i < g->n_outputs; i++) {
         const Output *out = &g->outputs[i];
@@ -337,7 +338,7 @@ void judge_result(const Reference *r, const Result *x, Ruling o, Verdict *v)
     for (int i = 0; i < g->n_carries; i++) {
         const Carry *c = &g->carries[i];
         bool is_updated = value_of(g, c->in)->kind != VALUE_BUFFER;
-        if (c->scope == SCOPE_MICRO || (is_updated && is_noise(r)))
+        if (c->scope == SCOPE_MICRO || (is_updated && is_rounding))
             continue;
         double size = change_of(&r->wide[c->in], &r->wide[c->out]);
         size += 0.03 * norm_of(&r->wide[c->out]) + 1e-3;
