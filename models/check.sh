@@ -94,6 +94,7 @@ run "depth, plans" tests/e2e/depth_test.py --plan "$exports"
 test_python=$torch run "masks" tests/e2e/masks_test.py --onnxruntime
 run "near nets" tests/e2e/near_test.py --models "$compared/near" --all
 run "detached nets" tests/e2e/stop_test.py --detached "$compared/detached"
+test_python=$torch run "ONNX's cases" tests/onnx/cases.py --show equal,drawn,wrong,crashed
 run "random nets" models/compare.py --models "$compared/nets"
 run "families" models/compare.py --models "$compared/families" --ranks 1 2
 echo "$passed passed, $failed failed"
