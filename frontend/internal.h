@@ -177,7 +177,8 @@ typedef struct OpTable {
 extern const OpTable import_tables[];
 extern const OpImporter import_elementwise[], import_activation[], import_shape[], import_part[],
     import_reduce[], import_norm[], import_contraction[], import_window[], import_indexing[],
-    import_rnn[], import_control[], import_sequence[], import_attention[], import_source[];
+    import_rnn[], import_control[], import_sequence[], import_attention[], import_source[],
+    import_signal[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 
@@ -341,6 +342,15 @@ ValueId slice_axis(Graph *g, ValueId x, int axis, int64_t start, int64_t size, i
 ValueId transpose_to(Graph *g, ValueId x, const int64_t *perm);  // x itself if no dim moves
 ValueId full(Graph *g, DType t, const Dims *d, double v);
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along an axis of `like`
+
+// ---- Fourier transforms (fourier.c) ----
+// The transform of length n along the last dim of x [rows…, c, n'], whose dim before it holds real
+// (and imaginary) parts: [rows…, e, k]. x is cut or filled with zeros. Inverse ones are divided by
+// n. `onesided` gives the first n / 2 + 1 bins of real numbers; with `inverse` it makes the n real
+// numbers (e is 1) of such bins.
+ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided);
+
+void import_col2im(Op *o);  // import_fold.c
 
 // ---- activations (import_activation.c) ----
 ValueId relu(Graph *g, ValueId x);

@@ -16,6 +16,7 @@ const OpTable import_tables[] = {
     {"Control", import_control},
     {"Recurrent layers", import_rnn},
     {"Sequences", import_sequence},
+    {"Signals", import_signal},
     {0},
 };
 

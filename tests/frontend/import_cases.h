@@ -349,6 +349,7 @@ static const struct {
     {"input x f32[1,1,1]; init w f32[1,1,1] 0; init r f32[1,1,1] 1; init b f32[1,2] 0; init h "
      "f32[1,1,1] 1; y, l = RNN(x, w, r, b, , h) hidden_size=1; output l",
      "5", "[1,1,1] 0.76159"},
+#include "tests/frontend/signal_cases.def"
 };
 
 #endif

@@ -83,6 +83,7 @@ static const struct {
     RECURRENT("GRU", "3"),
     RECURRENT("LSTM", "4"),
     RECURRENT("RNN", "1"),
+#include "tests/frontend/signal_refused.def"
 };
 
 #define REDUCTION(type)                                                                            \
@@ -148,6 +149,7 @@ static const struct {
     {"TopK", "K", "input x f32[4]; input k i64[1]; y, i = TopK(x, k); output y"},
     {"Trilu", "k", "input x f32[2,2]; input k i64[]; y = Trilu(x, k); output y"},
     {"Unsqueeze", "axes", "input x f32[1]; input a i64[1]; y = Unsqueeze(x, a); output y"},
+#include "tests/frontend/signal_known.def"
 };
 
 static const OpImporter *find_importer(const char *type)

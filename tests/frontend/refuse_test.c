@@ -128,6 +128,7 @@ static const struct {
     {"input x f32[4]; init w f32[-1] 1; y = Add(x, w); output y",
      .message =
          "m: error: tensor 'w': expected at most 12 dims, none negative, and 2^40 elements\n"},
+#include "tests/frontend/signal_refusals.def"
 };
 
 static Graph *import(Arena *a, const char *text, ImportOptions *o, Weights *w, Diag *d)

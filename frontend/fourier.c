@@ -1,0 +1,279 @@
+// Builds discrete Fourier transforms. A short one is a product with a constant matrix. A longer one
+// is a product with the matrix of one of its factors, a rotation of each element, and the transform
+// of the other factor (Cooley and Tukey 1965). A length with a large prime factor is a convolution
+// with a chirp, by transforms of another length (Bluestein 1970).
+//
+// Complex numbers are planes, [rows…, 2, n]: the dim before the last holds the real and the
+// imaginary part. It is 1 for real numbers.
+#include "frontend/internal.h"
+
+// One transform along the last dim: y[k] = scale · Σ x[j] e^(sign · 2πi · jk / n) for k < bins.
+typedef struct Fourier {
+    Graph *g;
+    int64_t n, bins;
+    int sign;
+    bool only_real;  // the imaginary part of y isn't needed
+    double scale;
+} Fourier;
+
+static ValueId transform(const Fourier *f, ValueId x);
+
+// The longest transform by one matrix, which is a constant of 4n² elements at most.
+static int64_t longest(const Fourier *f, ValueId x)
+{
+    return value_of(f->g, x)->dtype == F64 ? 181 : 256;
+}
+
+// The cosine or sine of `turns` parts of a circle of n parts. The quarters are exact.
+static double wave(int64_t turns, int64_t n, bool is_sine)
+{
+    static const double tau = 6.283185307179586476925286766559;
+    static const double quarters[] = {1, 0, -1, 0};
+    int64_t t = turns % n;
+
+    if (4 * t % n == 0)
+        return quarters[(4 * t / n + (is_sine ? 3 : 0)) % 4];
+    double angle = tau * (double)t / (double)n;
+    return is_sine ? sin(angle) : cos(angle);
+}
+
+static ValueId constant_of(Graph *g, const Tensor *t)
+{
+    return graph_constant(g, t->dtype, t->rank, t->dim, tensor_pack(g->arena, t));
+}
+
+// wave(i · j, n), where i and j are the indices along two dims, which may be the same one. A table
+// that is too large for a constant is made of the indices. Their product is reduced as an integer,
+// and the angle is F64, so that long transforms are as exact as short ones.
+static ValueId waves(Graph *g, DType t, const Dims *d, const int *axis, int64_t n, bool is_sine)
+{
+    int64_t count = 1;
+
+    for (int i = 0; i < d->rank; i++)
+        count *= d->dim[i];
+    if (count * dtype_size(t) <= MAX_CONSTANT) {
+        Tensor table = tensor_new(g->arena, t, d->rank, d->dim);
+        int64_t last = d->dim[d->rank - 1];
+        for (int64_t k = 0; k < count; k++) {
+            int64_t index[] = {d->rank > 1 ? k / last : k, k % last};
+            table.f[k] = wave(index[axis[0]] * index[axis[1]], n, is_sine);
+        }
+        return constant_of(g, &table);
+    }
+    ValueId i = make_iota(g, I64, d->rank, d->dim, axis[0]);
+    ValueId j = make_iota(g, I64, d->rank, d->dim, axis[1]);
+    ValueId turns = make_mul(g, i, j);
+    turns = make_cast(g, make_mod(g, turns, scalar_like(g, turns, (double)n)), F64);
+    ValueId angle = make_mul(g, turns, scalar_like(g, turns, 2 * M_PI / (double)n));
+    return make_cast(g, is_sine ? make_sin(g, angle) : make_cos(g, angle), t);
+}
+
+// ---- planes ----
+
+static ValueId plane(Graph *g, ValueId x, int axis, int i)
+{
+    return slice_axis(g, x, axis, i, 1, 1);
+}
+
+// Multiplies complex numbers by c + i·s. `axis` is the dim of the planes in x; c and s lack it and
+// may lack dims before it.
+static ValueId rotate(const Fourier *f, ValueId x, int axis, ValueId c, ValueId s)
+{
+    Graph *g = f->g;
+    bool is_real = value_of(g, x)->dim[axis] == 1;
+    ValueId re = plane(g, x, axis, 0), im = is_real ? 0 : plane(g, x, axis, 1);
+    Dims d = dims_of(g, re);
+
+    c = broadcast_to(g, c, d.rank, d.dim);
+    s = broadcast_to(g, s, d.rank, d.dim);
+    ValueId y[] = {make_mul(g, re, c), make_mul(g, re, s)};
+    if (!is_real) {
+        y[0] = make_sub(g, y[0], make_mul(g, im, s));
+        y[1] = make_add(g, y[1], make_mul(g, im, c));
+    }
+    return make_concat(g, 2, y, axis);
+}
+
+static ValueId waves_like(const Fourier *f, ValueId x, const Dims *d, const int *axis, int64_t n,
+                          bool is_sine, int sign)
+{
+    ValueId t = waves(f->g, value_of(f->g, x)->dtype, d, axis, n, is_sine);
+
+    return sign < 0 ? make_neg(f->g, t) : t;
+}
+
+// Appends zeros, or cuts the end off, so that the last dim has n elements.
+static ValueId fit(Graph *g, ValueId x, int64_t n)
+{
+    Dims d = dims_of(g, x);
+    int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0}, last = d.dim[d.rank - 1];
+
+    if (last >= n)
+        return slice_axis(g, x, d.rank - 1, 0, n, 1);
+    high[d.rank - 1] = n - last;
+    return make_pad(g, x, none, high, none, 0);
+}
+
+// ---- short transforms ----
+
+// Multiplies x [rows…, c, n] by a matrix [c, n, e, k].
+static ValueId product(Graph *g, ValueId x, ValueId matrix)
+{
+    static const char rows[] = "ABCDEFGHIJKL";
+    int rank = value_of(g, x)->rank - 2;
+    char eq[64];
+
+    snprintf(eq, sizeof eq, "%.*scn,cnek->%.*sek", rank, rows, rank, rows);
+    return make_dot(g, x, matrix, eq);
+}
+
+// `parts` are the planes of x. A bin of half a spectrum counts for its mirror image too, if
+// is_half.
+static ValueId direct(const Fourier *f, ValueId x, bool is_half)
+{
+    const Value *v = value_of(f->g, x);
+    int64_t dim[] = {v->dim[v->rank - 2], v->dim[v->rank - 1], f->only_real ? 1 : 2, f->bins};
+    Tensor m = tensor_new(f->g->arena, v->dtype, 4, dim);
+
+    for (int64_t i = 0; i < tensor_count(&m); i++) {
+        int64_t k = i % dim[3], e = i / dim[3] % dim[2], j = i / dim[3] / dim[2] % dim[1];
+        int64_t c = i / dim[3] / dim[2] / dim[1];
+        double w = wave(j * k, f->n, c != e) * (c == e ? 1 : f->sign * (e ? 1 : -1));
+        m.f[i] = f->scale * w * (is_half && j && 2 * j != f->n ? 2 : 1);
+    }
+    return product(f->g, x, constant_of(f->g, &m));
+}
+
+// ---- long transforms ----
+
+static int64_t largest_prime(int64_t n)
+{
+    int64_t most = 1;
+
+    for (int64_t p = 2; p * p <= n; p++)
+        for (; n % p == 0; n /= p)
+            most = p;
+    return n > most ? n : most;
+}
+
+// The divisor of n up to `most` that is nearest to the root which makes all factors equal.
+static int64_t first_factor(int64_t n, int64_t most)
+{
+    int stages = 1;
+    int64_t best = 1;
+
+    for (double reach = (double)most; reach < (double)n; reach *= (double)most)
+        stages++;
+    double target = pow((double)n, 1.0 / stages);
+    for (int64_t a = 2; a <= most; a++)
+        if (n % a == 0 && fabs(log((double)a / target)) < fabs(log((double)best / target)))
+            best = a;
+    return best;
+}
+
+// With n = a·b, j = i·b + l and k = p + a·q: y[p + a·q] is the transform over l of the rotated
+// transforms over i. x is [rows…, c, a, b] then, and y [rows…, e, q, p].
+static ValueId by_factors(const Fourier *f, ValueId x)
+{
+    Graph *g = f->g;
+    int64_t a = first_factor(f->n, longest(f, x)), b = f->n / a, perm[MAX_RANK];
+    Dims d = dims_of(g, x), parts = d, table = {2, {a, b}};
+    int planes = d.rank - 2, rank = d.rank + 1;
+    Fourier first = {g, a, a, f->sign, false, 1}, second = *f;
+
+    parts.rank = rank;
+    parts.dim[planes + 1] = a;
+    parts.dim[planes + 2] = b;
+    for (int i = 0; i < rank; i++)
+        perm[i] = i;
+    perm[planes] = planes + 2;  // [rows…, b, c, a]
+    perm[planes + 1] = planes;
+    perm[planes + 2] = planes + 1;
+    ValueId v = direct(&first, make_transpose(g, reshape_to(g, x, &parts), perm), false);
+    perm[planes] = planes + 1;  // [rows…, e, a, b]
+    perm[planes + 1] = planes + 2;
+    perm[planes + 2] = planes;
+    v = make_transpose(g, v, perm);
+    ValueId c = waves_like(f, x, &table, (int[]){0, 1}, f->n, false, 1);
+    ValueId s = waves_like(f, x, &table, (int[]){0, 1}, f->n, true, f->sign);
+    v = rotate(f, v, planes, c, s);
+    perm[planes] = planes + 1;  // [rows…, a, e, b]
+    perm[planes + 1] = planes;
+    perm[planes + 2] = planes + 2;
+    second.n = b;
+    second.bins = (f->bins + a - 1) / a;
+    v = transform(&second, make_transpose(g, v, perm));
+    perm[planes + 1] = planes + 2;  // [rows…, e, q, a]
+    perm[planes] = planes + 1;
+    perm[planes + 2] = planes;
+    v = make_transpose(g, v, perm);
+    d.dim[planes] = f->only_real ? 1 : 2;
+    d.dim[planes + 1] = second.bins * a;
+    return slice_axis(g, reshape_to(g, v, &d), planes + 1, 0, f->bins, 1);
+}
+
+// jk = (j² + k² - (k - j)²) / 2, so y is x times a chirp, convolved with its inverse, times the
+// chirp. The convolution is a product of transforms whose length is a power of two.
+static ValueId by_chirp(const Fourier *f, ValueId x)
+{
+    Graph *g = f->g;
+    Dims table = {1, {f->n}}, pair = {2, {1, f->n}}, gap;
+    int planes = value_of(g, x)->rank - 2, along[] = {0, 0};
+    int64_t m = 1;
+
+    while (m < 2 * f->n - 1)
+        m *= 2;
+    Fourier there = {g, m, m, -1, false, 1}, back = {g, m, f->bins, 1, false, f->scale / (double)m};
+    ValueId c = waves_like(f, x, &table, along, 2 * f->n, false, 1);
+    ValueId s = waves_like(f, x, &table, along, 2 * f->n, true, f->sign);
+    ValueId chirp[] = {reshape_to(g, c, &pair), reshape_to(g, make_neg(g, s), &pair)};
+    ValueId inverse = make_concat(g, 2, chirp, 0);
+    gap = (Dims){2, {2, m - (2 * f->n - 1)}};
+    ValueId ring[] = {inverse, full(g, value_of(g, x)->dtype, &gap, 0),
+                      slice_axis(g, inverse, 1, f->n - 1, f->n - 1, -1)};
+    ValueId filter = transform(&there, make_concat(g, 3, ring, 1));
+    ValueId v = fit(g, rotate(f, x, planes, c, s), m);
+    v = rotate(f, transform(&there, v), planes, plane(g, filter, 0, 0), plane(g, filter, 0, 1));
+    v = transform(&back, v);
+    v = rotate(f, v, planes, slice_axis(g, c, 0, 0, f->bins, 1),
+               slice_axis(g, s, 0, 0, f->bins, 1));
+    return f->only_real ? plane(g, v, planes, 0) : v;
+}
+
+static ValueId transform(const Fourier *f, ValueId x)
+{
+    if (!x)
+        return 0;
+    if (f->n <= longest(f, x))
+        return direct(f, x, false);
+    return largest_prime(f->n) <= longest(f, x) ? by_factors(f, x) : by_chirp(f, x);
+}
+
+// Appends the upper half of the spectrum of n real numbers, the lower half's mirror image.
+static ValueId whole_spectrum(const Fourier *f, ValueId x)
+{
+    Graph *g = f->g;
+    int axis = value_of(g, x)->rank - 1;
+    int64_t more = f->n - value_of(g, x)->dim[axis];
+    ValueId upper = slice_axis(g, x, axis, more, more, -1);
+    ValueId part[] = {plane(g, upper, axis - 1, 0), make_neg(g, plane(g, upper, axis - 1, 1))};
+    ValueId both[] = {x, make_concat(g, 2, part, axis - 1)};
+
+    return make_concat(g, 2, both, axis);
+}
+
+ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided)
+{
+    bool is_half = inverse && onesided;
+    Fourier f = {.g = g,
+                 .n = n,
+                 .bins = onesided && !inverse ? n / 2 + 1 : n,
+                 .sign = inverse ? 1 : -1,
+                 .only_real = is_half,
+                 .scale = inverse ? 1 / (double)n : 1};
+
+    x = x ? fit(g, x, is_half ? n / 2 + 1 : n) : 0;
+    if (!x || !is_half)
+        return transform(&f, x);
+    return n <= longest(&f, x) ? direct(&f, x, true) : transform(&f, whole_spectrum(&f, x));
+}
