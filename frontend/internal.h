@@ -178,7 +178,7 @@ extern const OpTable import_tables[];
 extern const OpImporter import_elementwise[], import_activation[], import_shape[], import_part[],
     import_reduce[], import_norm[], import_contraction[], import_window[], import_indexing[],
     import_rnn[], import_control[], import_sequence[], import_attention[], import_source[],
-    import_signal[];
+    import_signal[], import_loss[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 

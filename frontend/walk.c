@@ -8,6 +8,7 @@ const OpTable import_tables[] = {
     {"Attention", import_attention},
     {"Windows", import_window},
     {"Norms", import_norm},
+    {"Losses", import_loss},
     {"Reductions and orders", import_reduce},
     {"Shapes", import_shape},
     {"Parts", import_part},

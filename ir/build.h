@@ -206,6 +206,10 @@ ValueId make_softmax(Graph *g, ValueId x, int axis);
 ValueId make_log_softmax(Graph *g, ValueId x, int axis);
 // log Σ exp(x), without the dims `axes`.
 ValueId make_log_sum_exp(Graph *g, ValueId x, int n_axes, const int64_t *axes);
+// The element of x at each label along `axis`, which the labels lack; 0 where there is none. It is
+// a sum of a row in which all other elements are 0: a gather would need a scatter for its gradient,
+// while the sum fuses with other passes over the row.
+ValueId make_pick(Graph *g, ValueId x, ValueId label, int axis);
 ValueId make_mean(Graph *g, ValueId x, int n_axes, const int64_t *axes);  // without the dims `axes`
 
 #endif

@@ -82,6 +82,7 @@ export_set nets "$compared/nets" models/nets.py --count 200
 export_set families "$compared/families" models/families.py
 export_set near "$compared/near" models/near.py
 export_set detached "$compared/detached" models/detached.py
+export_set losses "$compared/losses" models/losses.py
 
 for folder in "$exports"/*/; do
     name=$(basename "$folder")
@@ -94,6 +95,7 @@ run "depth, plans" tests/e2e/depth_test.py --plan "$exports"
 test_python=$torch run "masks" tests/e2e/masks_test.py --onnxruntime
 run "near nets" tests/e2e/near_test.py --models "$compared/near" --all
 run "detached nets" tests/e2e/stop_test.py --detached "$compared/detached"
+run "losses" tests/e2e/losses_test.py --losses "$compared/losses"
 test_python=$torch run "ONNX's cases" tests/onnx/cases.py --show equal,drawn,wrong,crashed
 run "random nets" models/compare.py --models "$compared/nets"
 run "families" models/compare.py --models "$compared/families" --ranks 1 2

@@ -63,9 +63,9 @@ def subgraphs(node):
 
 
 def is_kept(key, value):
-    """An embedding's call is kept too, because nothing else names its padding row."""
-    is_embedding = key == "pkg.torch.onnx.fx_node" and "aten.embedding.default" in value
-    return key in KEPT_METADATA or is_embedding
+    """Calls are kept too if nothing else holds an argument: an embedding's padding row, a cross entropy's smoothing."""
+    is_call = key == "pkg.torch.onnx.fx_node" and any(f"aten.{name}.default" in value for name in ("embedding", "cross_entropy_loss"))
+    return key in KEPT_METADATA or is_call
 
 
 def clean(message):

@@ -146,6 +146,18 @@ ValueId make_log_sum_exp(Graph *g, ValueId x, int n_axes, const int64_t *axes)
     return make_add(g, most, make_log(g, make_reduce_sum(g, e, n_axes, axes)));
 }
 
+ValueId make_pick(Graph *g, ValueId x, ValueId label, int axis)
+{
+    int64_t axes[] = {axis};
+
+    if (!x || !label)
+        return 0;
+    Value like = copy_of(g, x);
+    ValueId index = make_iota(g, value_of(g, label)->dtype, like.rank, like.dim, axis);
+    ValueId hit = make_eq(g, index, broadcast_over(g, label, x, 1, axes));
+    return make_reduce_sum(g, make_select(g, hit, x, scalar_like(g, x, 0)), 1, axes);
+}
+
 ValueId make_mean(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 {
     ValueId sum = make_reduce_sum(g, x, n_axes, axes);

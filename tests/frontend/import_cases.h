@@ -25,6 +25,26 @@ static const struct {
     {"input x f32[2]; input z f32[2]; c = Greater(x, z); y = Where(c, x, z); output y", "1 5; 3 4",
      "[2] 3 5"},
     {"input x f32[4]; y = IsInf(x) detect_negative=0; output y", "1 inf -inf nan", "[4] 0 1 0 0"},
+    // losses: three classes, of which the scores' softmax is 1/4 1/4 1/2
+    {"input x f32[2,3]; input t i64[2]; y = NegativeLogLikelihoodLoss(x, t); output y",
+     "-1 -2 -3 -4 -5 -6; 2 0", "[] 3.5"},
+    {"input x f32[2,3,2]; input t i32[2,2]; init w f32[3] 1 2 4; y = NegativeLogLikelihoodLoss(x, "
+     "t, w) ignore_index=1; output y",
+     "-1 -2 -3 -4 -5 -6 -1 -2 -3 -4 -5 -6; 2 1 0 0", "[] 3.8333"},
+    {"input x f32[2,3]; input t i64[2]; y = NegativeLogLikelihoodLoss(x, t) reduction='none'; "
+     "output y",
+     "-1 -2 -3 -4 -5 -6; 3 0", "[2] nan 4"},
+    {"input x f32[1,3]; input t i64[1]; y = SoftmaxCrossEntropyLoss(x, t) reduction='sum'; output "
+     "y",
+     "0 0 0.69314718; 2", "[] 0.69315"},
+    {"input x f32[1,3]; input t i64[1]; init w f32[3] 1 2 4; y = SoftmaxCrossEntropyLoss(x, t, w) "
+     "reduction='none'; output y",
+     "0 0 0.69314718; 1", "[1] 2.7726"},
+    {"input x f32[1,3]; input t f32[1,3]; y = SoftmaxCrossEntropyLoss(x, t); output y",
+     "0 0 0.69314718; 0.5 0.5 0", "[] 1.3863"},
+    {"input x f32[1,3]; input t i64[1]; y, p = SoftmaxCrossEntropyLoss(x, t) ignore_index=2; "
+     "output p",
+     "0 0 0.69314718; 1", "[1,3] -1.3863 -1.3863 -0.69315"},
     // shapes
     {"input x f32[2,3]; init s i64[2] 3 -1; y = Reshape(x, s); output y", "1 2 3 4 5 6",
      "[3,2] 1 2 3 4 5 6"},

@@ -51,6 +51,28 @@ static const struct {
      .message = "m: error: node 'y' (Reshape): 2 elements can't take the shape [4]\n"
                 "  in 0  x f32[2]\n  in 1  s i64[1]\n"
                 "  micro-batches need a model exported with a dynamic batch\n"},
+    {"input x f32[2,3]; input t i64[3]; y = NegativeLogLikelihoodLoss(x, t); output y",
+     .message =
+         "m: error: node 'y' (NegativeLogLikelihoodLoss): labels don't have the shape of the "
+         "scores without the classes\n  in 0  x f32[2,3]\n  in 1  t i64[3]\n"},
+    {"input x f32[2,3]; input t f32[2]; y = SoftmaxCrossEntropyLoss(x, t); output y",
+     .message = "m: error: node 'y' (SoftmaxCrossEntropyLoss): labels don't have the shape of the "
+                "scores\n  in 0  x f32[2,3]\n  in 1  t f32[2]\n"},
+    {"input x f32[2,3]; input t f32[2]; y = NegativeLogLikelihoodLoss(x, t); output y",
+     .message = "m: error: node 'y' (NegativeLogLikelihoodLoss): labels must be integers\n"
+                "  in 0  x f32[2,3]\n  in 1  t f32[2]\n"},
+    {"input x f32[]; input t i64[]; y = NegativeLogLikelihoodLoss(x, t); output y",
+     .message = "m: error: node 'y' (NegativeLogLikelihoodLoss): scores must be floats with a dim "
+                "of classes\n  in 0  x f32[]\n  in 1  t i64[]\n"},
+    {"input x f32[2,3]; input t i64[2]; init w f32[2] 1 1; y = SoftmaxCrossEntropyLoss(x, t, w); "
+     "output y",
+     .message = "m: error: node 'y' (SoftmaxCrossEntropyLoss): 3 classes need as many weights\n"
+                "  in 0  x f32[2,3]\n  in 1  t i64[2]\n  in 2  w f32[2]\n"},
+    {"input x f32[2,3]; input t i64[2]; y = SoftmaxCrossEntropyLoss(x, t) reduction='max'; output "
+     "y",
+     .message =
+         "m: error: node 'y' (SoftmaxCrossEntropyLoss): reduction 'max' is unknown, expected "
+         "none, mean or sum\n  in 0  x f32[2,3]\n  in 1  t i64[2]\n"},
     {"input x f32[-5]; output x",
      .message = "m: error: input 'x': dim 0 is -5, expected 0 to 1073741824\n"},
     {"input x f32[1000000000,1000000000]; output x",

@@ -67,19 +67,6 @@ typedef struct Loss {
 
 enum { IGNORE_INDEX, LABEL_SMOOTHING };
 
-// The element of x at each label, as a sum of a row in which all other elements are 0. A gather
-// would need a scatter for its gradient; the sum fuses with the other passes over the row.
-static ValueId pick(Loss *l, ValueId x, int axis)
-{
-    Graph *g = l->g;
-    int64_t axes[] = {axis};
-    Value like = *value_of(g, x);
-    ValueId index = make_iota(g, value_of(g, l->target)->dtype, like.rank, like.dim, axis);
-    ValueId hit = make_eq(g, index, broadcast_over(g, l->target, x, 1, axes));
-
-    return make_reduce_sum(g, make_select(g, hit, x, scalar_like(g, x, 0)), 1, axes);
-}
-
 static void cross_entropy(Loss *l)
 {
     Graph *g = l->g;
@@ -89,7 +76,7 @@ static void cross_entropy(Loss *l)
 
     ValueId z = make_less_max(g, l->x, 1, axis);
     ValueId total = make_log(g, make_reduce_sum(g, make_exp(g, z), 1, axis));
-    ValueId each = make_sub(g, total, pick(l, z, last));
+    ValueId each = make_sub(g, total, make_pick(g, z, l->target, last));
     if (smooth > 0) {
         ValueId even = make_sub(g, total, make_mean(g, z, 1, axis));
 
