@@ -106,6 +106,18 @@ static void import_thresholded_relu(Op *o)
     give(o, 0, make_select(o->g, make_lt(o->g, a, x), x, zero));
 }
 
+// x nearer to 0 by the bias, and 0 where |x| is at most lambd.
+static void import_shrink(Op *o)
+{
+    Graph *g = o->g;
+    ValueId x = arg(o, 0), limit = number(g, x, attr_float(o, "lambd", 0.5));
+    ValueId bias = number(g, x, attr_float(o, "bias", 0)), zero = number(g, x, 0);
+    ValueId is_low = make_lt(g, x, make_neg(g, limit)), is_high = make_lt(g, limit, x);
+    ValueId high = make_select(g, is_high, make_sub(g, x, bias), zero);
+
+    give(o, 0, make_select(g, is_low, make_add(g, x, bias), high));
+}
+
 // x / 2 · (1 + erf(x / √2)); approximate: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
 static void import_gelu(Op *o)
 {
@@ -141,6 +153,7 @@ const OpImporter import_activation[] = {
     {"PRelu", 2, 2, .import = import_prelu},
     {"Relu", 1, 1, .unary = relu},
     {"Selu", 1, 1, .import = import_selu, .attrs = "alpha gamma"},
+    {"Shrink", 1, 1, .import = import_shrink, .attrs = "bias lambd", .since = 9},
     {"Sigmoid", 1, 1, .unary = make_sigmoid},
     {"Softplus", 1, 1, .unary = make_softplus},
     {"Softsign", 1, 1, .unary = softsign},

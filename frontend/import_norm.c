@@ -306,15 +306,70 @@ static void import_lp_norm(Op *o)
     give(o, 0, make_div(g, x, broadcast_over(g, norm, x, 1, &axis)));
 }
 
+// x / (bias + alpha / size · Σ x²)^beta, summed over `size` neighbouring channels.
+static void import_lrn(Op *o)
+{
+    Graph *g = o->g;
+    ValueId x = arg(o, 0);
+    Dims d = dims_of(g, x), rows = {4, {0}};
+    int64_t size = attr_int(o, "size", 0);
+
+    if (d.rank < 2 || size < 1 || size > 1 << 24) {
+        op_error(o, "size is %" PRId64 ", expected 1 to 2^24, of channels behind the batch", size);
+        return;
+    }
+    rows.dim[0] = d.dim[0];
+    rows.dim[1] = rows.dim[3] = 1;
+    rows.dim[2] = d.dim[1];
+    for (int i = 2; i < d.rank; i++)
+        rows.dim[3] *= d.dim[i];
+    Window w = {.n = 2, .size = {size, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+    w.low[0] = (size - 1) / 2;
+    w.high[0] = size / 2;
+    ValueId sum = make_sum_pool(g, reshape_to(g, make_square(g, x), &rows), &w);
+    sum = reshape_to(g, sum, &d);
+    double alpha = attr_float(o, "alpha", (float)1e-4) / (double)size;
+    sum = make_mul(g, sum, scalar_like(g, sum, alpha));
+    sum = make_add(g, sum, scalar_like(g, sum, attr_float(o, "bias", 1)));
+    ValueId beta = scalar_like(g, sum, attr_float(o, "beta", 0.75));
+    give(o, 0, make_div(g, x, make_pow(g, sum, beta)));
+}
+
+static void import_mean_variance(Op *o)
+{
+    static const int64_t usual[] = {0, 2, 3};
+    Graph *g = o->g;
+    int64_t axes[MAX_RANK];
+    int n = 0;
+    const int64_t *v = attr_ints(o, "axes", &n);
+
+    if (n > MAX_RANK) {
+        op_error(o, "more than %d axes", MAX_RANK);
+        return;
+    }
+    n = v ? n : COUNT(usual);
+    if (n)
+        memcpy(axes, v ? v : usual, (size_t)n * sizeof *axes);
+    if (!op_axes(o, n, axes, arg_value(o, 0)->rank))
+        return;
+    Moments m = moments(g, arg(o, 0), n, axes);
+    ValueId deviation = make_sqrt(g, m.variance);
+    deviation = make_add(g, deviation, scalar_like(g, deviation, 1e-9));
+    give(o, 0, make_div(g, m.centred, broadcast_over(g, deviation, m.centred, n, axes)));
+}
+
 const OpImporter import_norm[] = {
     {"BatchNormalization", 5, 5, .import = import_batch_norm,
      .attrs = "epsilon momentum training_mode spatial", .max_out = 5, .refuses = "spatial=0"},
     {"GroupNormalization", 3, 3, .import = import_group_norm,
      .attrs = "epsilon num_groups stash_type", .since = 18},
     {"InstanceNormalization", 3, 3, .import = import_instance_norm, .attrs = "epsilon"},
+    {"LRN", 1, 1, .import = import_lrn, .attrs = "alpha beta bias size"},
     {"LayerNormalization", 2, 3, .import = import_layer_norm, .attrs = "axis epsilon stash_type",
      .max_out = 3, .since = 17},
     {"LpNormalization", 1, 1, .import = import_lp_norm, .attrs = "axis p"},
+    {"MeanVarianceNormalization", 1, 1, .import = import_mean_variance, .attrs = "axes",
+     .since = 9},
     {"RMSNormalization", 2, 2, .import = import_rms_norm, .attrs = "axis epsilon stash_type",
      .since = 23},
     {0},

@@ -1,4 +1,4 @@
-// Imports operators that join, split, cut and pad.
+// Imports operators that join, split and cut.
 #include "frontend/internal.h"
 
 // ---- joining and splitting ----
@@ -133,70 +133,8 @@ static void import_slice(Op *o)
     give(o, 0, changes ? make_slice(o->g, arg(o, 0), first, y.dim, stride) : arg(o, 0));
 }
 
-// ---- padding ----
-
-// Pads with a constant. A negative pad cuts elements off.
-static void pad_constant(Op *o, const int64_t *low, const int64_t *high, double value)
-{
-    Dims d = dims_of(o->g, arg(o, 0));
-    ValueId y = arg(o, 0);
-    int64_t more_low[MAX_RANK], more_high[MAX_RANK], none[MAX_RANK] = {0};
-    bool pads = false;
-
-    for (int i = 0; i < d.rank; i++) {
-        int64_t a = low[i] < 0 ? -low[i] : 0, b = high[i] < 0 ? -high[i] : 0;
-        if (a > d.dim[i] || b > d.dim[i] - a || low[i] > 1 << 30 || high[i] > 1 << 30) {
-            op_error(o, "its pads don't fit dim %d of %" PRId64, i, d.dim[i]);
-            return;
-        }
-        y = slice_axis(o->g, y, i, a, d.dim[i] - a - b, 1);
-        more_low[i] = low[i] > 0 ? low[i] : 0;
-        more_high[i] = high[i] > 0 ? high[i] : 0;
-        pads |= more_low[i] || more_high[i];
-    }
-    give(o, 0, pads ? make_pad(o->g, y, more_low, more_high, none, value) : y);
-}
-
-static void import_pad(Op *o)
-{
-    int rank = arg_value(o, 0)->rank, n = 0, n_axes = rank;
-    int64_t pads[2 * MAX_RANK], axes[MAX_RANK], low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
-    const char *mode = attr_text(o, "mode", "constant");
-    double value = attr_float(o, "value", 0);
-
-    if (strcmp(mode, "constant")) {
-        op_error(o, "mode '%.50s' is not supported", mode);
-        return;
-    }
-    for (int i = 0; i < rank; i++)
-        axes[i] = i;
-    if (has(o, 1)) {
-        if (!arg_ints(o, 1, "pads", 2 * MAX_RANK, &n, pads) ||
-            (has(o, 2) && !arg_number(o, 2, "the value", &value)) ||
-            (has(o, 3) && !arg_ints(o, 3, "axes", MAX_RANK, &n_axes, axes)))
-            return;
-    } else {
-        const int64_t *v = attr_ints(o, "pads", &n);
-        if (n <= 2 * MAX_RANK && n)
-            memcpy(pads, v, (size_t)n * sizeof *v);
-    }
-    if (n != 2 * n_axes) {
-        op_error(o, "has %d pads for %d axes", n, n_axes);
-        return;
-    }
-    for (int i = 0; i < n_axes; i++) {
-        if (!op_axis(o, &axes[i], rank))
-            return;
-        low[axes[i]] = pads[i];
-        high[axes[i]] = pads[n_axes + i];
-    }
-    pad_constant(o, low, high, value);
-}
-
 const OpImporter import_part[] = {
     {"Concat", 1, MAX_OPERANDS, .import = import_concat, .attrs = "axis"},
-    {"Pad", 1, 4, .import = import_pad, .attrs = "mode pads value",
-     .known = "pads, constant_value, axes", .refuses = "modes but constant"},
     {"Slice", 1, 5, .import = import_slice, .attrs = "starts ends axes",
      .known = "starts, ends, axes, steps"},
     {"Split", 1, 2, .import = import_split, .attrs = "axis split num_outputs",

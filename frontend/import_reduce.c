@@ -118,43 +118,31 @@ static void import_log_sum_exp(Op *o)
         give_reduced(o, &a, a.n ? make_log_sum_exp(o->g, arg(o, 0), a.n, a.axis) : arg(o, 0));
 }
 
-// Ones in the shape of y, but for one element along `axis`.
-static ValueId ones(Graph *g, ValueId y, int axis)
+// The product of all elements along `axis`, which becomes 1: the halves are multiplied until one
+// element is left. Without elements it is 1.
+static ValueId product(Graph *g, ValueId y, int axis)
 {
-    Dims d = dims_of(g, y);
+    int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, n = value_of(g, y)->dim[axis];
 
-    d.dim[axis] = 1;
-    return full(g, value_of(g, y)->dtype, &d, 1);
+    high[axis] = n == 0;
+    for (y = n ? y : make_pad(g, y, low, high, low, 1); n > 1; n -= n / 2) {
+        ValueId half = slice_axis(g, y, axis, n - n / 2, n / 2, 1);
+        high[axis] = n % 2;
+        half = n % 2 ? make_pad(g, half, low, high, low, 1) : half;
+        y = make_mul(g, slice_axis(g, y, axis, 0, n - n / 2, 1), half);
+    }
+    return y;
 }
 
-// A product becomes a chain of multiplications. There is no primitive for it, because such products
-// are seldom long.
 static void import_product(Op *o)
 {
-    enum { LONGEST = 64 };
     Axes a;
 
     if (!read_axes(o, &a))
         return;
     ValueId y = arg(o, 0);
-    for (int i = a.n; i-- > 0;) {
-        int axis = (int)a.axis[i];
-        int64_t n = value_of(o->g, y)->dim[axis];
-        if (!n) {
-            y = drop_dim(o->g, ones(o->g, y, axis), axis);
-            continue;
-        }
-        if (n > LONGEST) {
-            op_error(o, "the product of %" PRId64 " elements is not supported, at most %d are", n,
-                     LONGEST);
-            return;
-        }
-        budget_allow(o->g->budget, BUDGET_importing, n);
-        ValueId p = drop_dim(o->g, slice_axis(o->g, y, axis, 0, 1, 1), axis);
-        for (int64_t k = 1; k < n; k++)
-            p = make_mul(o->g, p, drop_dim(o->g, slice_axis(o->g, y, axis, k, 1, 1), axis));
-        y = p;
-    }
+    for (int i = a.n; i-- > 0 && y;)
+        y = drop_dim(o->g, product(o->g, y, (int)a.axis[i]), (int)a.axis[i]);
     give_reduced(o, &a, y);
 }
 
@@ -168,12 +156,14 @@ static void import_arg_max(Op *o)
 
     if (!op_axis(o, &axis, d.rank))
         return;
-    if (attr_int(o, "select_last_index", 0)) {
-        op_error(o, "select_last_index is not supported");
-        return;
-    }
+    int64_t n = d.dim[axis];
+    bool is_last = attr_int(o, "select_last_index", 0) && n > 0;
     ValueId x = is_min ? make_neg(o->g, arg(o, 0)) : arg(o, 0);
+    if (is_last)  // the first one from the end
+        x = slice_axis(o->g, x, (int)axis, n - 1, n, -1);
     ValueId y = make_arg_max(o->g, x, (int)axis);
+    if (is_last)
+        y = make_sub(o->g, scalar_like(o->g, y, (double)(n - 1)), y);
     d.dim[axis] = 1;
     give(o, 0, attr_int(o, "keepdims", 1) ? reshape_to(o->g, y, &d) : y);
 }
@@ -188,6 +178,35 @@ static void import_cumsum(Op *o)
     give(o, 0,
          make_cumsum(o->g, arg(o, 0), (int)axis, attr_int(o, "exclusive", 0) != 0,
                      attr_int(o, "reverse", 0) != 0));
+}
+
+// x moved by n places along `axis`, to the end or, if `reverse`, to the start, behind ones.
+static ValueId moved(Graph *g, ValueId x, int axis, int64_t n, bool reverse)
+{
+    int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, none[MAX_RANK] = {0};
+    int64_t kept = value_of(g, x)->dim[axis] - n;
+
+    *(reverse ? &high[axis] : &low[axis]) = n;
+    return make_pad(g, slice_axis(g, x, axis, reverse ? n : 0, kept, 1), low, high, none, 1);
+}
+
+// Products of all elements up to each place: each pass multiplies twice as many elements (Hillis
+// and Steele 1986).
+static void import_cumprod(Op *o)
+{
+    int64_t axis;
+    bool reverse = attr_int(o, "reverse", 0) != 0;
+    int count;
+
+    if (!arg_ints(o, 1, "the axis", 1, &count, &axis) || !op_axis(o, &axis, arg_value(o, 0)->rank))
+        return;
+    int64_t n = arg_value(o, 0)->dim[axis];
+    ValueId y = arg(o, 0);
+    if (attr_int(o, "exclusive", 0) && n)
+        y = moved(o->g, y, (int)axis, 1, reverse);
+    for (int64_t k = 1; k < n && y; k *= 2)
+        y = make_mul(o->g, y, moved(o->g, y, (int)axis, k, reverse));
+    give(o, 0, y);
 }
 
 static void import_top_k(Op *o)
@@ -232,13 +251,29 @@ static void import_softmax(Op *o) { along_axis(o, make_softmax); }
 
 static void import_log_softmax(Op *o) { along_axis(o, make_log_softmax); }
 
+// 1 at the first of the largest elements, 0 elsewhere.
+static ValueId hardmax(Graph *g, ValueId x, int axis)
+{
+    Dims d = dims_of(g, x);
+    int64_t axes[] = {axis};
+    ValueId place = make_iota(g, I64, d.rank, d.dim, axis);
+    ValueId largest = broadcast_over(g, make_arg_max(g, x, axis), place, 1, axes);
+
+    return make_cast(g, make_eq(g, place, largest), value_of(g, x)->dtype);
+}
+
+static void import_hardmax(Op *o) { along_axis(o, hardmax); }
+
 const OpImporter import_reduce[] = {
     {"ArgMax", 1, 1, .import = import_arg_max, .attrs = "axis keepdims select_last_index",
-     .refuses = "select_last_index", .no_gradient = "none: indices"},
+     .no_gradient = "none: indices"},
     {"ArgMin", 1, 1, .import = import_arg_max, .attrs = "axis keepdims select_last_index",
-     .refuses = "select_last_index", .no_gradient = "none: indices"},
+     .no_gradient = "none: indices"},
+    {"CumProd", 2, 2, .import = import_cumprod, .attrs = "exclusive reverse", .since = 26,
+     .known = "axis"},
     {"CumSum", 2, 2, .import = import_cumsum, .attrs = "exclusive reverse", .since = 11,
      .known = "axis"},
+    {"Hardmax", 1, 1, .import = import_hardmax, .attrs = "axis", .no_gradient = "zero"},
     {"LogSoftmax", 1, 1, .import = import_log_softmax, .attrs = "axis"},
     {"ReduceL1", 1, 2, .import = import_l1, .attrs = "axes keepdims noop_with_empty_axes",
      .known = "axes"},
@@ -255,7 +290,7 @@ const OpImporter import_reduce[] = {
     {"ReduceMin", 1, 2, .import = import_extremum, .attrs = "axes keepdims noop_with_empty_axes",
      .known = "axes"},
     {"ReduceProd", 1, 2, .import = import_product, .attrs = "axes keepdims noop_with_empty_axes",
-     .known = "axes", .refuses = "more than 64 elements along a dim"},
+     .known = "axes"},
     {"ReduceSum", 1, 2, .import = import_sum, .attrs = "axes keepdims noop_with_empty_axes",
      .known = "axes"},
     {"ReduceSumSquare", 1, 2, .import = import_sum_square,

@@ -27,8 +27,9 @@ static bool is_sane(const Window *w)
 }
 
 // Reads strides, dilations, pads and auto_pad of a window of `size` over the spatial dims of x.
-// With ceil_mode (may be NULL), the padding at the end grows so that a last, partial window fits.
-static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, bool *ceil_mode)
+// With the attribute ceil_mode, the padding at the end grows so that a last, partial window fits:
+// by more[i] (NULL: the operator has no such attribute).
+static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, int64_t *more)
 {
     const char *auto_pad = attr_text(o, "auto_pad", "NOTSET");
     int64_t pads[6];
@@ -54,7 +55,9 @@ static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, b
         for (int i = 0; i < w->n; i++)
             same_pads(x->dim[2 + i], size[i], w->stride[i], w->dilation[i], upper, &w->low[i],
                       &w->high[i]);
-    if (!ceil_mode || !*ceil_mode)
+    for (int i = 0; more && i < w->n; i++)
+        more[i] = 0;
+    if (!more || !attr_int(o, "ceil_mode", 0))
         return true;
     for (int i = 0; i < w->n; i++) {
         int64_t span = (size[i] - 1) * w->dilation[i] + 1, n = x->dim[2 + i];
@@ -62,7 +65,8 @@ static bool read_window(Op *o, const Value *x, const int64_t *size, Window *w, b
         int64_t last = n + w->low[i] + w->high[i] - span - left + w->stride[i];
         // The last window must start inside the input or its padding at the start.
         if (left > 0 && last < n + w->low[i])
-            w->high[i] += w->stride[i] - left;
+            more[i] = w->stride[i] - left;
+        w->high[i] += more[i];
     }
     return true;
 }
@@ -162,85 +166,137 @@ static void import_conv_transpose(Op *o)
 
 // ---- pooling ----
 
-static bool read_pool(Op *o, Window *w, bool *ceil_mode)
+bool read_pool(Op *o, Window *w, int64_t *more)
 {
     int64_t size[3];
     int n = arg_value(o, 0)->rank - 2;
 
-    *ceil_mode = attr_int(o, "ceil_mode", 0) != 0;
     if (n < 1 || n > 3)
         return op_error(o, "a value of rank 3 to 5 is expected");
     return attr_ints_of(o, "kernel_shape", n, 0, size) &&
-           read_window(o, arg_value(o, 0), size, w, ceil_mode);
+           read_window(o, arg_value(o, 0), size, w, more);
 }
 
 static void import_max_pool(Op *o)
 {
     Window w;
-    bool ceil_mode;
+    int64_t more[3];
 
     if (wants(o, 1))
         op_error(o, "the output Indices is not supported");
-    else if (read_pool(o, &w, &ceil_mode))
+    else if (read_pool(o, &w, more))
         give(o, 0, make_max_pool(o->g, arg(o, 0), &w));
+}
+
+// The number of elements in each window: the same pooling of ones, for one sample and channel. With
+// count_include_pad, padding counts, except for what ceil_mode has added.
+static ValueId count_elements(Op *o, const Window *w, const int64_t *more)
+{
+    Graph *g = o->g;
+    Dims one = dims_of(g, arg(o, 0));
+    Window of_ones = *w;
+
+    one.dim[0] = one.dim[1] = 1;
+    for (int i = 0; i < w->n && attr_int(o, "count_include_pad", 0); i++) {
+        one.dim[2 + i] += w->low[i] + w->high[i] - more[i];
+        of_ones.low[i] = 0;
+        of_ones.high[i] = more[i];
+    }
+    return make_sum_pool(g, full(g, arg_value(o, 0)->dtype, &one, 1), &of_ones);
 }
 
 static void import_average_pool(Op *o)
 {
     Graph *g = o->g;
     Window w;
-    bool ceil_mode, padded = false;
-    int64_t area = 1;
-    ValueId x = arg(o, 0);
+    bool padded = false, grown = false;
+    int64_t area = 1, more[3];
 
-    if (!read_pool(o, &w, &ceil_mode))
+    if (!read_pool(o, &w, more))
         return;
     for (int i = 0; i < w.n; i++) {
         area *= w.size[i];
         padded |= w.low[i] || w.high[i];
+        grown |= more[i] != 0;
     }
-    ValueId y = make_sum_pool(g, x, &w);
-    if (!padded || (attr_int(o, "count_include_pad", 0) && !ceil_mode)) {
+    ValueId y = make_sum_pool(g, arg(o, 0), &w);
+    if (!y || !padded || (attr_int(o, "count_include_pad", 0) && !grown)) {
         give(o, 0, make_mul(g, y, scalar_like(g, y, 1.0 / (double)area)));
         return;
     }
-    if (attr_int(o, "count_include_pad", 0)) {
-        op_error(o, "ceil_mode together with count_include_pad is not supported");
-        return;
-    }
-    // The number of elements in each window is the same pooling of ones, for one sample and
-    // channel.
-    Dims one = dims_of(g, x), all = dims_of(g, y);
-    one.dim[0] = one.dim[1] = 1;
-    ValueId count = make_sum_pool(g, full(g, value_of(g, x)->dtype, &one, 1), &w);
+    Dims all = dims_of(g, y);
+    ValueId count = count_elements(o, &w, more);
     give(o, 0, make_div(g, y, broadcast_to(g, count, all.rank, all.dim)));
 }
 
-static void global_pool(Op *o, ValueId (*f)(Graph *, ValueId, int, const int64_t *))
+// ---- norms of windows: (Σ |x|^p)^(1/p) ----
+
+static ValueId to_power(Graph *g, ValueId x, int64_t p)
 {
-    Dims d = dims_of(o->g, arg(o, 0));
+    ValueId size = make_abs(g, x);
+
+    return p == 1   ? size
+           : p == 2 ? make_square(g, x)
+                    : make_pow(g, size, scalar_like(g, x, (double)p));
+}
+
+static ValueId root(Graph *g, ValueId x, int64_t p)
+{
+    return p == 1 ? x : p == 2 ? make_sqrt(g, x) : make_pow(g, x, scalar_like(g, x, 1 / (double)p));
+}
+
+// The attribute p. Returns false after an error.
+static bool read_power(Op *o, int64_t *p)
+{
+    *p = attr_int(o, "p", 2);
+    return (*p > 0 && *p <= 1 << 24) || op_error(o, "p is %" PRId64 ", expected 1 to 2^24", *p);
+}
+
+static void import_lp_pool(Op *o)
+{
+    Window w;
+    int64_t more[3], p;
+
+    if (read_power(o, &p) && read_pool(o, &w, more))
+        give(o, 0, root(o->g, make_sum_pool(o->g, to_power(o->g, arg(o, 0), p), &w), p));
+}
+
+// Reduces x over its spatial dims, which become 1.
+static ValueId global_pool(Op *o, ValueId x, ValueId (*f)(Graph *, ValueId, int, const int64_t *))
+{
+    Dims d = dims_of(o->g, x);
     int64_t axes[MAX_RANK];
     int n = 0;
 
     if (d.rank < 3) {
         op_error(o, "a value of rank 3 or more is expected");
-        return;
+        return 0;
     }
     for (int i = 2; i < d.rank; i++) {
         d.dim[i] = 1;
         axes[n++] = i;
     }
-    give(o, 0, reshape_to(o->g, f(o->g, arg(o, 0), n, axes), &d));
+    return reshape_to(o->g, f(o->g, x, n, axes), &d);
 }
 
-static void import_global_average(Op *o) { global_pool(o, make_mean); }
+static void import_global_average(Op *o) { give(o, 0, global_pool(o, arg(o, 0), make_mean)); }
 
-static void import_global_max(Op *o) { global_pool(o, make_reduce_max); }
+static void import_global_max(Op *o) { give(o, 0, global_pool(o, arg(o, 0), make_reduce_max)); }
+
+static void import_global_lp(Op *o)
+{
+    int64_t p;
+
+    if (read_power(o, &p)) {
+        ValueId sum = global_pool(o, to_power(o->g, arg(o, 0), p), make_reduce_sum);
+        give(o, 0, root(o->g, sum, p));
+    }
+}
 
 const OpImporter import_window[] = {
     {"AveragePool", 1, 1, .import = import_average_pool,
      .attrs = "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
-     .refuses = "more than 3 spatial dims; ceil_mode with count_include_pad and pads"},
+     .refuses = "more than 3 spatial dims"},
     {"Col2Im", 3, 3, .import = import_col2im, .attrs = "dilations pads strides", .since = 18,
      .known = "image_shape, block_shape",
      .refuses = "more than 5 spatial dims; blocks that span more than 1024 strides"},
@@ -251,7 +307,11 @@ const OpImporter import_window[] = {
      .attrs = "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
      .refuses = "more than 3 spatial dims"},
     {"GlobalAveragePool", 1, 1, .import = import_global_average},
+    {"GlobalLpPool", 1, 1, .import = import_global_lp, .attrs = "p"},
     {"GlobalMaxPool", 1, 1, .import = import_global_max},
+    {"LpPool", 1, 1, .import = import_lp_pool,
+     .attrs = "auto_pad ceil_mode dilations kernel_shape p pads strides",
+     .refuses = "more than 3 spatial dims"},
     {"MaxPool", 1, 1, .import = import_max_pool,
      .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", .max_out = 2,
      .refuses = "more than 3 spatial dims; the output Indices"},

@@ -175,10 +175,10 @@ typedef struct OpTable {
     const OpImporter *importer;
 } OpTable;
 extern const OpTable import_tables[];
-extern const OpImporter import_elementwise[], import_activation[], import_shape[], import_part[],
-    import_reduce[], import_norm[], import_contraction[], import_window[], import_indexing[],
-    import_rnn[], import_control[], import_sequence[], import_attention[], import_source[],
-    import_signal[], import_loss[];
+extern const OpImporter import_activation[], import_attention[], import_bits[],
+    import_contraction[], import_control[], import_elementwise[], import_indexing[], import_loss[],
+    import_norm[], import_pads[], import_part[], import_reduce[], import_rnn[], import_sequence[],
+    import_shape[], import_signal[], import_source[], import_trigonometry[], import_window[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 
@@ -354,6 +354,11 @@ void import_col2im(Op *o);  // import_fold.c
 
 // ---- activations (import_activation.c) ----
 ValueId relu(Graph *g, ValueId x);
+
+// ---- windows (import_window.c) ----
+// Reads the window of a pooling node over input 0. more[i]: how much of the padding at the end of
+// spatial dim i is ceil_mode's. Returns false after an error.
+bool read_pool(Op *o, Window *w, int64_t *more);
 
 // ---- weights (weights.c) ----
 

@@ -3,6 +3,8 @@
 
 const OpTable import_tables[] = {
     {"Elementwise", import_elementwise},
+    {"Trigonometric and hyperbolic", import_trigonometry},
+    {"Bits", import_bits},
     {"Activations", import_activation},
     {"Products", import_contraction},
     {"Attention", import_attention},
@@ -12,6 +14,7 @@ const OpTable import_tables[] = {
     {"Reductions and orders", import_reduce},
     {"Shapes", import_shape},
     {"Parts", import_part},
+    {"Padding", import_pads},
     {"Indexing", import_indexing},
     {"Sources, dropout", import_source},
     {"Control", import_control},

@@ -18,8 +18,9 @@ ValueId make_cast(Graph *g, ValueId x, DType to);  // x itself if it has that dt
 
 // Two operands of one dtype. add sub mul div max min: floats and ints (int div truncates towards
 // zero; int overflow wraps, int x / 0 is 0, nothing traps); pow: floats; mod: C's % and fmod;
-// eq lt le → BOOL, on any dtype; and or: BOOL. compensate: a - b of floats, where b is the rounding
-// error of a; ranks don't add parts of either.
+// eq lt le → BOOL, on any dtype; and or: BOOL; bit_and shift_left shift_right: ints, shifts by less
+// than 0 or more than 63 give 0 (-1 for negative numbers to the right). compensate: a - b of
+// floats, where b is the rounding error of a; ranks don't add parts of either.
 #define OP(name)
 #define UNARY(name)
 #define BINARY(name) ValueId make_##name(Graph *g, ValueId a, ValueId b);

@@ -16,6 +16,7 @@ enum {
 // ---- shape inference (ops) ----
 bool infer_like(Graph *g, Node *n, Diag *d);        // inputs and output have one dtype and shape
 bool infer_float_like(Graph *g, Node *n, Diag *d);  // infer_like with a float dtype
+bool infer_int_like(Graph *g, Node *n, Diag *d);    // infer_like with a dtype of integers
 bool infer_compare(Graph *g, Node *n, Diag *d);     // inputs of one type; output BOOL of that shape
 bool infer_logical(Graph *g, Node *n, Diag *d);     // infer_like with BOOL
 // Checks that the product of the dims is in bounds (2^48 elements); sets output i's dtype and dims.

@@ -31,6 +31,17 @@ RT_INLINE int64_t rt_div_int(int64_t a, int64_t b)
 
 RT_INLINE int64_t rt_mod_int(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 
+// Bits beyond the ends are lost; a shift to the right keeps the sign.
+RT_INLINE int64_t rt_shift_left_int(int64_t a, int64_t b)
+{
+    return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
+}
+
+RT_INLINE int64_t rt_shift_right_int(int64_t a, int64_t b)
+{
+    return a >> (b < 0 || b > 63 ? 63 : b);
+}
+
 // Truncates towards zero. Numbers out of range are clamped; NaN gives 0.
 RT_INLINE int64_t rt_to_int(double x, int64_t least, int64_t most)
 {

@@ -48,6 +48,15 @@ bool infer_float_like(Graph *g, Node *n, Diag *d)
     return infer_like(g, n, d);
 }
 
+bool infer_int_like(Graph *g, Node *n, Diag *d)
+{
+    DType t = in(g, n, 0)->dtype;
+
+    if (!dtype_is_int(t))
+        return node_error(g, n, d, "takes integers, not %s", dtype_name(t));
+    return infer_like(g, n, d);
+}
+
 bool infer_compare(Graph *g, Node *n, Diag *d)
 {
     return inputs_alike(g, n, d) && set_like(g, n, BOOL, d);

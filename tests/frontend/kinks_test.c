@@ -23,6 +23,7 @@ typedef struct Kink {
     {name, model, n_y, COUNT(((float[]){__VA_ARGS__})), (const float[]){__VA_ARGS__}},
 static const Kink kinks[] = {
 #include "tests/frontend/kinks.def"
+#include "tests/frontend/kinks_ends.def"
 #include "tests/frontend/kinks_old.def"
 };
 

@@ -116,8 +116,8 @@ static int32_t element_type(Reader *r)
     static const struct {
         const char *name;
         int32_t type;
-    } types[] = {{"f32", 1}, {"u8", 2},   {"i8", 3},   {"i32", 6}, {"i64", 7},
-                 {"str", 8}, {"bool", 9}, {"f16", 10}, {"f64", 11}};
+    } types[] = {{"f32", 1}, {"u8", 2},   {"i8", 3},   {"i32", 6},  {"i64", 7},
+                 {"str", 8}, {"bool", 9}, {"f16", 10}, {"f64", 11}, {"u64", 13}};
 
     for (int i = 0; i < COUNT(types); i++)
         if (!strncmp(r->s, types[i].name, strlen(types[i].name))) {
@@ -176,7 +176,9 @@ static int64_t read_dims(Reader *r, Onnx__TensorProto *t)
 
 static void add_number(Reader *r, Onnx__TensorProto *t, double v)
 {
-    if (t->data_type == 1)
+    if (t->data_type == 13)
+        ADD(r, t->uint64_data, t->n_uint64_data, (uint64_t)(int64_t)v);
+    else if (t->data_type == 1)
         ADD(r, t->float_data, t->n_float_data, (float)v);
     else if (t->data_type == 11)
         ADD(r, t->double_data, t->n_double_data, v);

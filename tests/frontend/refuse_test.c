@@ -73,6 +73,35 @@ static const struct {
      .message =
          "m: error: node 'y' (SoftmaxCrossEntropyLoss): reduction 'max' is unknown, expected "
          "none, mean or sum\n  in 0  x f32[2,3]\n  in 1  t i64[2]\n"},
+    {"input x f32[2]; y = BitwiseAnd(x, x); output y",
+     .message = "m: error: node 'y' (BitwiseAnd): two operands of one type of integers are "
+                "expected\n  in 0  x f32[2]\n  in 1  x f32[2]\n"},
+    {"input x f32[2]; y = BitwiseNot(x); output y",
+     .message = "m: error: node 'y' (BitwiseNot): an operand of integers is expected\n"
+                "  in 0  x f32[2]\n"},
+    {"input x u8[2]; y = BitShift(x, x) direction='UP'; output y",
+     .message = "m: error: node 'y' (BitShift): direction 'UP' is unknown, expected LEFT or RIGHT\n"
+                "  in 0  x u8[2]\n  in 1  x u8[2]\n"},
+    {"input x f32[2,3]; y = LRN(x) size=0; output y",
+     .message = "m: error: node 'y' (LRN): size is 0, expected 1 to 2^24, of channels behind the "
+                "batch\n  in 0  x f32[2,3]\n"},
+    {"input x f32[1,1,3]; y = LpPool(x) kernel_shape=[2] p=0; output y",
+     .message = "m: error: node 'y' (LpPool): p is 0, expected 1 to 2^24\n  in 0  x f32[1,1,3]\n"},
+    {"input x f32[3]; init p i64[2] 1 1; y = Pad(x, p) mode='mirror'; output y",
+     .message = "m: error: node 'y' (Pad): mode 'mirror' is unknown, expected constant, edge, "
+                "reflect or wrap\n  in 0  x f32[3]\n  in 1  p i64[2]\n"},
+    {"input x f32[3]; init p i64[2] 1 -5; y = Pad(x, p) mode='edge'; output y",
+     .message = "m: error: node 'y' (Pad): its pads don't fit dim 0 of 3\n  in 0  x f32[3]\n"
+                "  in 1  p i64[2]\n"},
+    {"input x f32[2]; init p i64[2] 5000 0; y = Pad(x, p) mode='wrap'; output y",
+     .message = "m: error: node 'y' (Pad): its pads repeat dim 0 of 2 more than 1024 times\n"
+                "  in 0  x f32[2]\n  in 1  p i64[2]\n"},
+    {"input x f32[3]; init s i64[2] 1 1; y = CenterCropPad(x, s); output y",
+     .message = "m: error: node 'y' (CenterCropPad): has 2 sizes for 1 axes\n  in 0  x f32[3]\n"
+                "  in 1  s i64[2]\n"},
+    {"input x f32[3]; init s i64[1] -1; y = CenterCropPad(x, s); output y",
+     .message = "m: error: node 'y' (CenterCropPad): a size is -1, expected 0 to 2^30\n"
+                "  in 0  x f32[3]\n  in 1  s i64[1]\n"},
     {"input x f32[-5]; output x",
      .message = "m: error: input 'x': dim 0 is -5, expected 0 to 1073741824\n"},
     {"input x f32[1000000000,1000000000]; output x",
