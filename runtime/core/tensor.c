@@ -1,11 +1,11 @@
 // A model's tensors: their names, their places, and access to their elements.
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/core/core.h"
 #include "runtime/rt_cpu.h"
+#include "runtime/rt_element.h"
 
 static const struct {
     const char *name;
@@ -140,17 +140,6 @@ static void store_ints(RtType t, void *y, const int64_t *x, int64_t n)
     }
 }
 
-// f16 has one bit of sign, five of exponent, and ten of fraction.
-static double double_of_half(uint16_t h)
-{
-    int exponent = h >> 10 & 31, fraction = h & 1023;
-    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
-                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                                 : ldexp(fraction, -24);
-
-    return h >> 15 ? -size : size;
-}
-
 static void load_halves(double *y, RtType t, const void *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -159,7 +148,7 @@ static void load_halves(double *y, RtType t, const void *x, int64_t n)
 
         memcpy(&half, (const char *)x + 2 * i, sizeof half);
         rt_widen(&wide, &half, 1);
-        y[i] = t == RT_BF16 ? (double)wide : double_of_half(half);
+        y[i] = (double)(t == RT_BF16 ? wide : rt_half_value(half));
     }
 }
 

@@ -6,6 +6,17 @@
 #include "runtime/rt_math.h"
 #include "runtime/rt_workspace.h"
 
+// An f16 has one bit of sign, five of exponent, and ten of fraction.
+float rt_half_value(uint16_t half)
+{
+    uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
+    float size = exponent == 31 ? rt_from_bits(0x7f800000 | fraction << 13)
+                 : exponent     ? rt_from_bits((exponent + 112) << 23 | fraction << 13)
+                                : (float)fraction * 0x1p-24f;
+
+    return half >> 15 ? -size : size;
+}
+
 // The nearest f16, ties to even.
 static uint16_t half_of(float x)
 {
@@ -46,6 +57,55 @@ uint64_t rt_element_bits(RtType t, double value)
     default:
         return (uint64_t)rt_to_int(value, INT64_MIN, INT64_MAX);
     }
+}
+
+// ---- floats of other types ----
+
+// The next float towards 0, with an odd last bit unless it is exact: rounding it to a narrower type
+// then gives what rounding the double would.
+static float round_to_odd(double x)
+{
+    float f = (float)x;
+    uint32_t u = rt_bits(f);
+
+    if ((double)f == x || x != x)
+        return f;
+    return rt_from_bits((u - (fabs((double)f) > fabs(x))) | 1);
+}
+
+static double load_float(RtType t, const char *p)
+{
+    uint16_t half;
+    uint32_t u;
+    double x;
+
+    if (t == RT_F64) {
+        memcpy(&x, p, sizeof x);
+        return x;
+    }
+    if (t == RT_F32) {
+        memcpy(&u, p, sizeof u);
+        return (double)rt_from_bits(u);
+    }
+    memcpy(&half, p, sizeof half);
+    return (double)(t == RT_F16 ? rt_half_value(half) : rt_from_bits((uint32_t)half << 16));
+}
+
+int64_t rt_round_floats(RtType to, void *y, RtType from, const void *x, int64_t n)
+{
+    static const int bytes[] = {[RT_F32] = 4, [RT_F64] = 8, [RT_F16] = 2, [RT_BF16] = 2};
+    bool is_half = to == RT_F16 || to == RT_BF16;
+    const char *p = x;
+    char *q = y;
+    int64_t infinite = 0;
+
+    for (int64_t i = 0; i < n; i++, p += bytes[from], q += bytes[to]) {
+        double v = load_float(from, p);
+        uint64_t u = rt_element_bits(to, is_half ? (double)round_to_odd(v) : v);
+        memcpy(q, &u, (size_t)bytes[to]);
+        infinite += to != RT_F64 && isfinite(v) && isinf(load_float(to, q));
+    }
+    return infinite;
 }
 
 double rt_identity(RtType t, RtReduceOp op)
