@@ -41,8 +41,11 @@ static const OptionDef options[] = {
 static const Command command = {
     "shardcc checkpoint ls|verify FOLDER [--step N]\n"
     "shardcc checkpoint export FOLDER -o FILE.safetensors [--step N | --best]\n"
-    "shardcc checkpoint export FOLDER --onnx MODEL.onnx -o FILE.onnx [--step N | --best]\n\n"
-    "Looks at the checkpoints that a trainer has written into the folder of --checkpoint.\n"
+    "shardcc checkpoint export FOLDER --onnx MODEL.onnx -o FILE.onnx [--step N | --best]\n"
+    "shardcc checkpoint export FILE.safetensors --onnx MODEL.onnx -o FILE.onnx\n\n"
+    "Looks at the checkpoints that a trainer has written into the folder of --checkpoint. "
+    "`export`\n"
+    "also takes a file of weights, as --save writes it.\n"
     "`verify` and `export` compare all bytes with the checksums in the manifest, and look for\n"
     "numbers that are NaN or infinite.\n\n",
     options,
@@ -194,6 +197,7 @@ static int export_weights(Arena *a, const Request *r, const char *path, int64_t 
     return 0;
 }
 
+// `step` is -1 if the weights are no checkpoint's.
 static int export_copy(Arena *a, const Request *r, const char *path, int64_t step, Diag *d)
 {
     ExportModel o = {.model = r->onnx,
@@ -206,9 +210,21 @@ static int export_copy(Arena *a, const Request *r, const char *path, int64_t ste
 
     if (!export_model(a, &o, &has_data, d))
         return EXIT_USER;
-    printf("wrote %s%s%s%s, the model with the weights after step %" PRId64 "\n", r->output,
-           has_data ? " and " : "", has_data ? r->output : "", has_data ? ".data" : "", step);
+    printf("wrote %s%s%s%s, the model with the weights ", r->output, has_data ? " and " : "",
+           has_data ? r->output : "", has_data ? ".data" : "");
+    if (step >= 0)
+        printf("after step %" PRId64 "\n", step);
+    else
+        printf("of %s\n", base_name(path));
     return 0;
+}
+
+// Is it a file of weights, and no folder of checkpoints?
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
 static int export(Arena *a, const Request *r, Diag *d)
@@ -253,8 +269,13 @@ int checkpoint_command(Arena *a, int argc, char **argv)
     else if (r.best && (!exports || r.step))
         complain(&status,
                  r.step ? "--best and --step: say one of them" : "--best is for export alone");
+    else if (exports && is_file(r.word[1]) && (!r.onnx || r.step || r.best))
+        complain(&status, "'%s' is no folder of checkpoints: %s", r.word[1],
+                 r.onnx ? "--step and --best don't apply" : "export needs --onnx");
     if (status)
         return status;
     d.file = r.word[1];
+    if (exports && is_file(r.word[1]))
+        return export_copy(a, &r, r.word[1], -1, &d);
     return exports ? export(a, &r, &d) : list(a, &r, verifies, &d);
 }

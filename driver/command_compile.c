@@ -293,7 +293,7 @@ int compile(Arena *a, int argc, char **argv)
     if (!options_read(a, argc, argv, &o, &status))
         return status;
     Diag d = {.file = base_name(o.input)};
-    if (!is_readable(o.input, &d) || !output_check(a, &o, &d))
+    if (!is_readable(o.input, &d) || !output_check(a, &o, &d) || !open_weights(a, &o, &d))
         return EXIT_USER;
     Result *r = arena_array(a, Result, 1 + o.n_fewer);
     for (int i = 0; i <= o.n_fewer; i++) {

@@ -177,7 +177,8 @@ static int chain_of_one_rank(const Job *j, const PlanRequest *r)
 
 static int plan_model(Job *j)
 {
-    if (!output_check_file(j->a, &j->o, j->path, j->d) || !find_cluster(j) || !read_graphs(j))
+    if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_weights(j->a, &j->o, j->d) ||
+        !find_cluster(j) || !read_graphs(j))
         return j->graphs.exit_status ? j->graphs.exit_status : EXIT_USER;
     PlanRequest request = plan_request(j->a, &j->o, &j->graphs);
     if (j->o.ranks < 2)

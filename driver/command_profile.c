@@ -98,7 +98,7 @@ int profile_command(Arena *a, int argc, char **argv)
         return status;
     Diag d = {.file = base_name(j.o.input)};
     j.d = &d;
-    if (!check_files(&j))
+    if (!check_files(&j) || !open_weights(a, &j.o, &d))
         return EXIT_USER;
     return j.o.range.dim ? find_largest_size(&j) : profile_program(&j);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "frontend/frontend.h"
 #include "report/report.h"
 #include "solver/plan/fit_memory.h"
 
@@ -56,9 +57,12 @@ typedef struct Options {
     double init_std;  // --init normal(STD); 0: none
     int accumulate;   // micro-batches of a step; 0: as many as are best
     bool is_accumulate_chosen;
-    const char *chain;   // --chain: the file for the chain of stages; NULL: none
-    Strings recompute;   // --recompute: none, full, CLASS=N, joined by commas; or chain alone
-    RecomputeRule rule;  // by the plan's file, or else by default
+    const char *chain;       // --chain: the file for the chain of stages; NULL: none
+    const char *weights;     // files that fill the model's initializers; NULL: none
+    const char *weight_map;  // the map of their names; NULL: none
+    WeightFile *values;      // both, opened
+    Strings recompute;       // --recompute: none, full, CLASS=N, joined by commas; or chain alone
+    RecomputeRule rule;      // by the plan's file, or else by default
     const PlanFile *plan_keeps;  // the plan's file, which says what runs again; NULL: no file
     Emit emit;
     // For shardcc profile: the table to print, the files to write (NULL: none), and the dim whose
@@ -145,6 +149,9 @@ char *program_folder(Arena *a);
 
 // The folder with the runtime's headers, sources, library and probe. It lies beside shardcc itself.
 char *runtime_folder(Arena *a);
+
+// Opens the files of --weights, if there are some, and checks that none is about to be overwritten.
+bool open_weights(Arena *a, Options *o, Diag *d);
 
 bool is_same_file(const char *a, const char *b);
 

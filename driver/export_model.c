@@ -2,12 +2,22 @@
 
 #include "frontend/frontend.h"
 
-// Is no file that is read about to be overwritten?
-static bool spares_inputs(Arena *a, const ExportModel *o, const Weights *w, const Strings *written,
-                          Diag *d)
+static bool spares_values(const WeightFile *values, const Strings *written, Diag *d)
 {
-    bool ok = output_spares(written, o->model, "the model", d) &&
-              output_spares(written, o->weights, "a file of the checkpoint", d);
+    int n;
+    const char *const *path = weight_file_paths(values, &n);
+
+    for (int i = 0; i < n; i++)
+        if (!output_spares(written, path[i], "a file of the checkpoint", d))
+            return false;
+    return true;
+}
+
+// Is no file that is read about to be overwritten?
+static bool spares_inputs(Arena *a, const ExportModel *o, const WeightFile *values,
+                          const Weights *w, const Strings *written, Diag *d)
+{
+    bool ok = output_spares(written, o->model, "the model", d) && spares_values(values, written, d);
 
     for (int i = 0; i < w->n_files && ok; i++)
         ok =
@@ -16,7 +26,7 @@ static bool spares_inputs(Arena *a, const ExportModel *o, const Weights *w, cons
     return ok;
 }
 
-static bool write_copy(Arena *a, const ExportModel *o, const RtSafe *values, bool *has_data,
+static bool write_copy(Arena *a, const ExportModel *o, const WeightFile *values, bool *has_data,
                        Diag *d)
 {
     // A batch of 1 does if the user says nothing: the weights don't depend on it.
@@ -28,6 +38,7 @@ static bool write_copy(Arena *a, const ExportModel *o, const RtSafe *values, boo
                        .tie = o->tie.s,
                        .n_tie = o->tie.n,
                        .only_weights = true,
+                       .values = values,
                        .unbound = 1,
                        .accumulate = 1,
                        .training = true};
@@ -37,7 +48,7 @@ static bool write_copy(Arena *a, const ExportModel *o, const RtSafe *values, boo
     BlockedSignals h;
 
     Graph *g = frontend_import(a, &i, &w, d);
-    if (!g || !spares_inputs(a, o, &w, &written, d))
+    if (!g || !spares_inputs(a, o, values, &w, &written, d))
         return false;
     for (int k = 0; k < written.n; k++)
         if (!output_is_writable(a, written.s[k], d))
@@ -51,16 +62,13 @@ static bool write_copy(Arena *a, const ExportModel *o, const RtSafe *values, boo
 bool export_model(Arena *a, const ExportModel *o, bool *has_data, Diag *d)
 {
     const char *file = d->file;
-    RtSafe values;
-    RtFileError e;
+    WeightFile *values = weight_file_open(a, o->weights, NULL, d);
 
-    if (!rt_safe_open(&values, o->weights, &e)) {
-        diag_error(d, "'%.200s': %s", base_name(o->weights), e.text);
+    if (!values)
         return false;
-    }
     d->file = base_name(o->model);
-    bool ok = write_copy(a, o, &values, has_data, d);
+    bool ok = write_copy(a, o, values, has_data, d);
     d->file = file;
-    rt_safe_close(&values);
+    weight_file_close(values);
     return ok;
 }

@@ -19,6 +19,7 @@ typedef struct OptionType {
 extern const OptionType option_flag;    // bool; the option takes no value
 extern const OptionType option_text;    // const char *; not empty
 extern const OptionType option_file;    // option_text that is repeated without its folders
+extern const OptionType option_source;  // option_file that is given once, or a folder
 extern const OptionType option_texts;   // Strings: the option may be given several times
 extern const OptionType option_count;   // int from 1 to OptionDef.most
 extern const OptionType option_number;  // double ≥ 0; 0 is the default

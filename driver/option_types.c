@@ -63,6 +63,28 @@ static void put_file(Arena *a, const OptionDef *o, const void *field, Strings *t
 
 const OptionType option_file = {read_text, put_file, sizeof(const char *)};
 
+static bool read_source(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    const char *before = *(const char *const *)field;
+
+    if (before)
+        return complain(status, "%s is given twice: '%s' and '%s'", o->name, before, s);
+    return read_text(a, o, s, field, status);
+}
+
+static void put_source(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    const char *path = *(const char *const *)field;
+    size_t n = path ? strlen(path) : 0;
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    if (path)
+        option_put(a, o, base_name(arena_copy(a, path, n)), to);
+}
+
+const OptionType option_source = {read_source, put_source, sizeof(const char *)};
+
 static bool read_texts(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
 {
     push(a, field, s);

@@ -167,6 +167,14 @@ static const OptionDef table[] = {
     {"--shape", "INPUT=N,N", &option_texts, AT(shape), "the shape of an input: input_ids=4,64",
      .check = check_shape, .use = USE_GRAPH},
     {"Parameters"},
+    {"--weights", "PATH", &option_source, AT(weights),
+     "fill or replace the model's weights from this file of safetensors, index of\n"
+     "shards or folder, by their names, of which either may have a prefix more",
+     .use = USE_PROGRAM},
+    {"--weight-map", "FILE", &option_source, AT(weight_map),
+     "lines that say which tensors of --weights a parameter is made of, where names\n"
+     "don't: NAME = stack(experts.{0..7}.w), transpose(w), ... (docs/weights.md)",
+     .use = USE_PROGRAM},
     {"--freeze", "GLOB", &option_texts, AT(freeze),
      "parameters that are not trained (* any text, ? any letter)", .use = USE_GRAPH},
     {"--no-decay", "GLOB", &option_texts, AT(no_decay), "parameters without weight decay",

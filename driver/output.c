@@ -144,6 +144,21 @@ bool output_check(Arena *a, Options *o, Diag *d)
     return spares_inputs(o, d);
 }
 
+bool open_weights(Arena *a, Options *o, Diag *d)
+{
+    int n = 0;
+
+    if (!o->weights)
+        return true;
+    o->values = weight_file_open(a, o->weights, o->weight_map, d);
+    const char *const *path = o->values ? weight_file_paths(o->values, &n) : NULL;
+    for (int i = 0; i < n; i++)
+        if (!output_spares(&o->written, path[i], "a file of --weights", d))
+            return false;
+    return o->values &&
+           (!o->weight_map || output_spares(&o->written, o->weight_map, "the map of weights", d));
+}
+
 bool output_text(const Options *o, const Text *t, Diag *d)
 {
     if (o->output)

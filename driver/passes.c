@@ -269,14 +269,13 @@ static int enter_text(Run *r, bool training)
 static bool spares_weights(const Run *r, const Weights *w)
 {
     const char *model = r->o->input;
-    bool ok = true;
+    int folder = (int)(base_name(model) - model);
 
-    for (int i = 0; w && i < w->n_files && ok; i++)
-        ok = output_spares(
-            &r->o->written,
-            arena_string(r->a, "%.*s%s", (int)(base_name(model) - model), model, w->file[i]),
-            "a file of the model's weights", r->d);
-    return ok;
+    for (int i = 0; w && i < w->n_files; i++)
+        if (!output_spares(&r->o->written, arena_string(r->a, "%.*s%s", folder, model, w->file[i]),
+                           "a file of the model's weights", r->d))
+            return false;
+    return true;
 }
 
 static int enter_model(Run *r, bool training, Weights *w)
@@ -297,6 +296,7 @@ static int enter_model(Run *r, bool training, Weights *w)
                        .n_padding = o->padding.n,
                        .tie = o->tie.s,
                        .n_tie = o->tie.n,
+                       .values = o->values,
                        .stop = o->stop.s,
                        .n_stop = o->stop.n,
                        .budget = r->budget};

@@ -294,6 +294,8 @@ static const char *needs_onnx(const Options *o)
            : o->freeze.n          ? "--freeze"
            : o->padding.n         ? "--padding-index"
            : o->tie.n             ? "--tie"
+           : o->weights           ? "--weights"
+           : o->weight_map        ? "--weight-map"
            : o->stop.n            ? "--stop-gradient"
            : o->frozen_batch_norm ? "--frozen-batch-norm"
                                   : NULL;
@@ -310,6 +312,8 @@ bool check_graph(const Options *o, int *status)
     if (input_is(o, ".ir") && needs_onnx(o))
         return complain(status, "%s: a graph's text has its shapes and parameters already",
                         needs_onnx(o));
+    if (o->weight_map && !o->weights)
+        return complain(status, "--weight-map needs --weights, whose tensors it names");
     if (o->pin.n && !o->mesh)
         return complain(status, "--pin needs --mesh, whose axes it names");
     if (!o->accumulate && (!o->memory || is_text(o) || o->plan))

@@ -6,7 +6,9 @@
 #include "frontend/copy.h"
 
 enum { VARINT = 0, FIXED64 = 1, DELIMITED = 2, FIXED32 = 5 };
-enum { RAW_DATA = 9, EXTERNAL_DATA = 13, DATA_LOCATION = 14 };  // fields of a TensorProto
+// Fields of a TensorProto, and of a GraphProto.
+enum { DIMS = 1, DATA_TYPE = 2, NAME = 8, RAW_DATA = 9, EXTERNAL_DATA = 13, DATA_LOCATION = 14 };
+enum { INITIALIZER = 5, INPUT = 11 };
 enum { ALIGNMENT = 4096 };  // of external data, so that programs can map it (the specification)
 
 // One field of a message: its number, where it begins and ends, and its contents.
@@ -21,7 +23,9 @@ typedef struct Walk {
     ModelCopy *c;
     Diag *diag;
     bool moves;    // large tensors go into the other file
+    Map index;     // name of a weight → 1 + its index
     Map weight;    // place of a tensor → 1 + index of its weight
+    Map added;     // names of tensors that the file lacks
     Map placed;    // bytes that are in the other file already → 1 + index in c->other.piece
     int n_placed;  // weights' tensors that were found
 } Walk;
@@ -109,7 +113,8 @@ static void keep(Walk *w, size_t start, size_t end)
     Weight from = {.data = w->c->data + start, .bytes = (int64_t)(end - start)};
     Weight *last = to->n ? &to->piece[to->n - 1].from : NULL;
 
-    if (last && last->data && (const uint8_t *)last->data + last->bytes == from.data) {
+    if (last && last->data && !last->value &&
+        (const uint8_t *)last->data + last->bytes == from.data) {
         last->bytes += from.bytes;
         to->bytes += from.bytes;
     } else if (end > start) {
@@ -201,8 +206,7 @@ static bool find_bytes(const Walk *w, const Field *tensor, const TensorBytes *s,
 
     *from = (Weight){.bytes = -1};
     if (i >= 0) {
-        const RtStored *value = &w->c->value[i];
-        *from = (Weight){.name = value->name, .data = value->data, .bytes = value->bytes};
+        *from = w->c->value[i];
     } else if (s->is_external) {
         if (!s->location || !*s->location || s->offset < 0 || s->length < 0) {
             diag_error(w->diag,
@@ -225,9 +229,11 @@ static bool find_bytes(const Walk *w, const Field *tensor, const TensorBytes *s,
 static int64_t place_bytes(Walk *w, const Weight *from)
 {
     Pieces *to = &w->c->other;
-    const char *key = from->path ? arena_string(w->c->arena, "%s\n%" PRId64 "\n%" PRId64,
-                                                from->path, from->offset, from->bytes)
-                                 : arena_string(w->c->arena, "%p", from->data);
+    const char *key =
+        from->path
+            ? arena_string(w->c->arena, "%s\n%" PRId64 "\n%" PRId64, from->path, from->offset,
+                           from->bytes)
+            : arena_string(w->c->arena, "%p", from->value ? (const void *)from->value : from->data);
     int i = map_get(&w->placed, key);
 
     if (i)
@@ -304,6 +310,21 @@ static bool copy_tensor(Walk *w, const Field *tensor, bool *is_changed)
 static bool copy_message(Walk *w, const ProtobufCMessageDescriptor *type, const Field *m, int depth,
                          bool *is_changed);
 
+// Writes the number and the length of a field whose contents are the pieces behind piece `head`,
+// from byte `start` on.
+static void set_head(Walk *w, uint64_t number, int head, int64_t start)
+{
+    Pieces *to = &w->c->model;
+    Text t = {0};
+
+    wire_put_varint(&t, number << 3 | DELIMITED);
+    wire_put_varint(&t, (uint64_t)(to->bytes - start));
+    to->piece[head].from =
+        (Weight){.data = arena_copy(w->c->arena, t.s, t.n), .bytes = (int64_t)t.n};
+    to->bytes += (int64_t)t.n;
+    text_free(&t);
+}
+
 // Copies the field of a message that holds another one.
 static bool copy_part(Walk *w, const ProtobufCMessageDescriptor *type, const Field *f, int depth,
                       bool *is_changed)
@@ -312,7 +333,6 @@ static bool copy_part(Walk *w, const ProtobufCMessageDescriptor *type, const Fie
     int before = to->n;
     int64_t bytes = to->bytes;
     bool is_part_changed = false;
-    Text head = {0};
 
     add_piece(w, to, &(Weight){0});
     if (type == &onnx__tensor_proto__descriptor
@@ -325,19 +345,68 @@ static bool copy_part(Walk *w, const ProtobufCMessageDescriptor *type, const Fie
         keep(w, f->start, f->end);
         return true;
     }
-    wire_put_varint(&head, f->number << 3 | DELIMITED);
-    wire_put_varint(&head, (uint64_t)(to->bytes - bytes));
-    to->piece[before].from =
-        (Weight){.data = arena_copy(w->c->arena, head.s, head.n), .bytes = (int64_t)head.n};
-    to->bytes += (int64_t)head.n;
-    text_free(&head);
+    set_head(w, f->number, before, bytes);
     *is_changed = true;
     return true;
+}
+
+// ---- tensors that the file lacks ----
+
+static void add_tensor(Walk *w, const AddedTensor *t, const Weight *from)
+{
+    Pieces *to = &w->c->model;
+    int before = to->n;
+    int64_t bytes = to->bytes;
+    Text head = {0};
+
+    add_piece(w, to, &(Weight){0});
+    for (int i = 0; i < t->rank; i++) {
+        wire_put_varint(&head, DIMS << 3 | VARINT);
+        wire_put_varint(&head, (uint64_t)t->dim[i]);
+    }
+    wire_put_varint(&head, DATA_TYPE << 3 | VARINT);
+    wire_put_varint(&head, (uint64_t)dtype_to_onnx(t->dtype));
+    put_field(&head, NAME, t->name, strlen(t->name));
+    add_text(w, &head);
+    text_free(&head);
+    if (w->moves && from->bytes >= MOVED_BYTES)
+        add_external(w, from);
+    else
+        add_raw(w, from);
+    set_head(w, INITIALIZER, before, bytes);
+}
+
+// Adds initializers that the model's file lacks. Those among its inputs are left out of these.
+static void add_tensors(Walk *w, bool *is_changed)
+{
+    const Weights *weights = w->c->weights;
+
+    for (int i = 0; i < weights->n_tensors; i++) {
+        const WeightTensor *t = &weights->tensor[i];
+        int of = t->added ? map_get(&w->index, t->name) : 0;
+        if (!of)
+            continue;
+        add_tensor(w, t->added, &w->c->value[of - 1]);
+        *is_changed = true;
+    }
+}
+
+// Is the field an input of the graph that becomes an initializer?
+static bool is_added_input(const Walk *w, const Field *input)
+{
+    size_t at = input->at;
+    Field f;
+
+    while (at < input->end && next_field(w, &at, input->end, &f))
+        if (f.type == DELIMITED && f.number == 1)
+            return map_get(&w->added, text_of(w, &f));
+    return false;
 }
 
 static bool copy_message(Walk *w, const ProtobufCMessageDescriptor *type, const Field *m, int depth,
                          bool *is_changed)
 {
+    bool is_main = type == &onnx__graph_proto__descriptor && depth == 2;
     size_t at = m->at;
     Field f;
 
@@ -347,11 +416,15 @@ static bool copy_message(Walk *w, const ProtobufCMessageDescriptor *type, const 
         if (!next_field(w, &at, m->end, &f))
             return false;
         const ProtobufCMessageDescriptor *part = message_of(type, &f);
+        if (is_main && part && f.number == INPUT && is_added_input(w, &f))
+            continue;
         if (!part)
             keep(w, f.start, f.end);
         else if (!copy_part(w, part, &f, depth + 1, is_changed))
             return false;
     }
+    if (is_main)
+        add_tensors(w, is_changed);
     return true;
 }
 
@@ -361,14 +434,16 @@ static bool copy_message(Walk *w, const ProtobufCMessageDescriptor *type, const 
 static int list_tensors(Walk *w)
 {
     const Weights *weights = w->c->weights;
-    Map index = {.arena = w->c->arena};
     int n = 0;
 
     for (int i = 0; i < weights->n; i++)
-        map_set(&index, weights->weight[i].name, i + 1);
+        map_set(&w->index, weights->weight[i].name, i + 1);
     for (int i = 0; i < weights->n_tensors; i++) {
-        int weight = map_get(&index, weights->tensor[i].name);
-        if (!weight)
+        const AddedTensor *added = weights->tensor[i].added;
+        int weight = map_get(&w->index, weights->tensor[i].name);
+        if (added)
+            map_set(&w->added, added->name, 1);
+        if (!weight || added)
             continue;
         map_set(&w->weight, arena_string(w->c->arena, "%" PRId64, weights->tensor[i].place),
                 weight);
@@ -384,7 +459,7 @@ static bool copy_once(ModelCopy *c, bool moves, Diag *d)
     bool is_changed = false;
 
     c->model = c->other = (Pieces){0};
-    w.weight.arena = w.placed.arena = c->arena;
+    w.weight.arena = w.placed.arena = w.index.arena = w.added.arena = c->arena;
     int n = list_tensors(&w);
     if (!copy_message(&w, &onnx__model_proto__descriptor, &whole, 1, &is_changed))
         return false;

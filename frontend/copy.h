@@ -22,10 +22,10 @@ typedef struct ModelCopy {
     const uint8_t *data;  // the model's file
     size_t size;
     const Weights *weights;
-    const RtStored *value;  // the new values, by index in `weights`
-    const char *location;   // the name of the file for external data
-    int64_t most_bytes;     // of the copy; large tensors go into the other file if it has more
-    Pieces model, other;    // the copy, and that file
+    const Weight *value;   // the new values, by index in `weights`
+    const char *location;  // the name of the file for external data
+    int64_t most_bytes;    // of the copy; large tensors go into the other file if it has more
+    Pieces model, other;   // the copy, and that file
 } ModelCopy;
 
 enum {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "frontend/copy.h"
+#include "frontend/weight_file.h"
 
 enum { MOST_NAMED = 12 };  // differences that one message lists
 
@@ -21,7 +22,8 @@ static void add_difference(Differences *x, const char *text)
 static void compare(Differences *x, const RtStored *want, const RtStored *have)
 {
     char a[200], b[200], text[600];
-    bool same = want && have && !strcmp(want->dtype, have->dtype) && want->rank == have->rank &&
+    bool same = want && have && stored_becomes(have->dtype, want->dtype) &&
+                want->rank == have->rank &&
                 !memcmp(want->dim, have->dim, (size_t)want->rank * sizeof *want->dim);
 
     if (same)
@@ -39,23 +41,26 @@ static void compare(Differences *x, const RtStored *want, const RtStored *have)
     add_difference(x, text);
 }
 
-// Finds the values of the weights `t`, and reports all differences.
-static bool find_values(const Weights *w, const RtSafe *values, RtStored *t, Diag *d)
+// Finds the values of the weights, which `t` describes, and reports all differences.
+static bool find_values(Arena *arena, const Weights *w, const WeightFile *values, const RtStored *t,
+                        Weight *to, Diag *d)
 {
+    const RtShards *s = &values->shards;
     Arena *a = arena_new();
     Map known = {.arena = a};
     Differences x = {.diag = d};
 
     for (int i = 0; i < w->n; i++) {
-        const RtStored *have = rt_safe_find(values, t[i].name);
+        const RtStored *have = weight_file_find(values, t[i].name);
         compare(&x, &t[i], have);
         map_set(&known, t[i].name, 1);
+        to[i] = (Weight){.name = t[i].name, .dtype = w->weight[i].dtype, .bytes = t[i].bytes};
         if (have)
-            t[i] = *have;
+            to[i].value = weight_value_of(arena, have);
     }
-    for (int i = 0; i < values->n; i++)
-        if (!map_get(&known, values->tensor[i].name))
-            compare(&x, NULL, &values->tensor[i]);
+    for (int i = 0; i < s->n; i++)
+        if (!map_get(&known, s->tensor[i].name))
+            compare(&x, NULL, &s->tensor[i]);
     if (x.n > MOST_NAMED)
         diag_note(d, "and %d more", x.n - MOST_NAMED);
     arena_free(a);
@@ -82,6 +87,7 @@ static bool write_pieces(const Weights *w, const Pieces *from, const char *path,
         out->at = from->piece[i].to;
         ok = weights_copy(w, &from->piece[i].from, &source, out, d);
     }
+    weights_warn_infinite(&source, d);
     weights_close(&source);
     if (!ok)
         rt_out_cancel(out);
@@ -89,7 +95,7 @@ static bool write_pieces(const Weights *w, const Pieces *from, const char *path,
 }
 
 // Writes both files, and puts them in their places when both are complete.
-static bool write_files(const ModelCopy *c, const RtMap *model, const RtMap *values,
+static bool write_files(const ModelCopy *c, const RtMap *model, const WeightFile *values,
                         const char *path, const char *other, Diag *d)
 {
     RtOut out, data;
@@ -99,7 +105,7 @@ static bool write_files(const ModelCopy *c, const RtMap *model, const RtMap *val
         return false;
     bool ok = write_pieces(c->weights, &c->model, path, &out, d);
     if (ok && !((rt_map_check(model, &error) || fail_file(c->weights->model, &error, d)) &&
-                (rt_map_check(values, &error) || fail_file("the checkpoint", &error, d)))) {
+                weight_file_check(values, d))) {
         rt_out_cancel(&out);
         ok = false;
     }
@@ -115,7 +121,7 @@ static bool write_files(const ModelCopy *c, const RtMap *model, const RtMap *val
     return rt_out_place(&out, &error) || fail_file(path, &error, d);
 }
 
-bool weights_export(const Weights *w, const Graph *g, const RtSafe *values, const char *path,
+bool weights_export(const Weights *w, const Graph *g, const WeightFile *values, const char *path,
                     bool *has_data, Diag *d)
 {
     RtStored *t = calloc((size_t)w->n + 1, sizeof *t);
@@ -124,7 +130,8 @@ bool weights_export(const Weights *w, const Graph *g, const RtSafe *values, cons
     RtFileError error;
     RtMap model;
 
-    bool ok = t && weights_describe(w, g, t, d) && find_values(w, values, t, d);
+    Weight *value = arena_array(a, Weight, w->n + 1);
+    bool ok = t && weights_describe(w, g, t, d) && find_values(a, w, values, t, value, d);
     if (ok && !rt_map(&model, w->model, &error)) {
         ok = fail_file(w->model, &error, d);
     } else if (ok) {
@@ -132,10 +139,10 @@ bool weights_export(const Weights *w, const Graph *g, const RtSafe *values, cons
                        .data = model.data,
                        .size = model.size,
                        .weights = w,
-                       .value = t,
+                       .value = value,
                        .location = base_name(other),
                        .most_bytes = INT32_MAX};
-        ok = copy_model(&c, d) && write_files(&c, &model, &values->file, path, other, d);
+        ok = copy_model(&c, d) && write_files(&c, &model, values, path, other, d);
         *has_data = c.other.n > 0;
         rt_unmap(&model);
     }

@@ -6,6 +6,16 @@
 #include "ir/ir.h"
 #include "runtime/rt_file.h"
 
+// Files of tensors that fill or replace the initializers of a model, and a map of their names.
+typedef struct WeightFile WeightFile;
+
+// Opens a file of safetensors, an index of several or a folder, as --load of trainers does, and the
+// map (NULL: there is none). Both are untrusted. NULL after an error.
+WeightFile *weight_file_open(Arena *a, const char *path, const char *map, Diag *d);
+const char *const *weight_file_paths(const WeightFile *f, int *n);  // of the files of tensors
+bool weight_file_check(const WeightFile *f, Diag *d);  // have the files kept their sizes?
+void weight_file_close(WeightFile *f);
+
 typedef struct ImportOptions {
     const char *path;         // of the .onnx file
     const char *const *bind;  // "batch=4"
@@ -29,8 +39,13 @@ typedef struct ImportOptions {
     bool only_weights;  // nothing is trained, the places of the weights are wanted: no warnings
     const char *const *stop;  // globs: values and modules through which no gradient flows
     int n_stop;
+    // Where the values of initializers are; NULL: in the model alone. With only_weights they only
+    // tell which parameters a file lacks that was exported without them.
+    const WeightFile *values;
     Budget *budget;  // counts the work; NULL: it isn't counted
 } ImportOptions;
+
+typedef struct WeightValue WeightValue;
 
 // The place of a parameter's or buffer's initial bytes: in the model's own file or in another.
 typedef struct Weight {
@@ -38,13 +53,23 @@ typedef struct Weight {
     DType dtype;
     const char *path;  // file beneath the model's folder; "": the model itself; NULL: use `data`
     int64_t offset, bytes;
-    const void *data;  // bytes computed or decoded by the importer (typed data fields)
+    const void *data;          // bytes computed or decoded by the importer (typed data fields)
+    const WeightValue *value;  // of a WeightFile, in place of these; NULL: none
 } Weight;
+
+// A tensor that the model's file lacks, as it was exported without its parameters.
+typedef struct AddedTensor {
+    const char *name;
+    DType dtype;
+    int rank;
+    int64_t dim[MAX_RANK];
+} AddedTensor;
 
 // A tensor of the model's file that holds a parameter or buffer. Tied tensors hold the same one.
 typedef struct WeightTensor {
-    int64_t place;     // where its message begins in the file
-    const char *name;  // of the parameter
+    int64_t place;             // where its message begins in the file
+    const char *name;          // of the parameter
+    const AddedTensor *added;  // NULL: it is in the file
 } WeightTensor;
 
 typedef struct Weights {
@@ -55,6 +80,7 @@ typedef struct Weights {
     const char *model;  // path of the .onnx file
     const char **file;  // other files beneath its folder that hold tensors, used or not
     int n_files;
+    const WeightFile *values;  // where weights have values of; NULL: none do
 } Weights;
 
 // Reads a model into a canonical forward graph: it runs the passes import and fold, and binds
@@ -70,9 +96,9 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d);
 // Writes a copy of the model that has the values of a file in the place of its weights; all else
 // stays as it is. Tensors in files beside the model go into one, PATH.data, and so do large ones if
 // the copy would have more bytes than a protobuf message may have. Sets *has_data if there is one.
-// The values must have exactly the names, types and shapes of the weights: all differences are
-// listed. Nothing is left after an error.
-bool weights_export(const Weights *w, const Graph *g, const RtSafe *values, const char *path,
+// The values must have exactly the names and shapes of the weights: all differences are listed.
+// Floats are rounded to the weight's type. Nothing is left after an error.
+bool weights_export(const Weights *w, const Graph *g, const WeightFile *values, const char *path,
                     bool *has_data, Diag *d);
 
 #endif

@@ -68,7 +68,8 @@ static void list_weights(const Import *x, Weights *w)
                    .n_tensors = x->n_stored,
                    .model = x->o->path ? arena_string(x->arena, "%s", x->o->path) : NULL,
                    .file = x->file,
-                   .n_files = x->n_files};
+                   .n_files = x->n_files,
+                   .values = x->fills ? x->o->values : NULL};
     for (ValueId v = 1; v < x->g->n_values; v++) {
         const Value *value = &x->g->values[v];
         if (value->kind == VALUE_PARAMETER || value->kind == VALUE_BUFFER)
@@ -146,7 +147,9 @@ Graph *import_model(Import *x, Weights *w)
     x->stop_used = arena_array(x->scratch, bool, x->o->n_stop + 1);
     scan_functions(x);
     params_scan(x);
-    if (!tie_scan(x) || (x->o->training && x->o->has_loss && !merged_check(x)))
+    bool is_filled = x->o->values && !x->o->only_weights;
+    if (!fill_scan(x) || !tie_scan(x) ||
+        ((is_filled || (x->o->training && x->o->has_loss)) && !merged_check(x)))
         return NULL;
     bool ok = walk_model(x, &f);
     frame_close(&f);
@@ -157,6 +160,8 @@ Graph *import_model(Import *x, Weights *w)
     if (!fold(x->g, x->diag) || !guards_read(x->g, x->diag))
         return NULL;
     drop_unused(x);
+    if (w && !fill_report(x))
+        return NULL;
     if (x->o->training && !x->o->only_weights)
         tie_warn(x);
     if (w)

@@ -137,6 +137,7 @@ typedef struct Import {
     const char *lost_detach;  // the first node whose detached operand is none in the file
     Missing *missing;
     int n_missing, cap_missing;
+    struct Fills *fills;  // NULL: there are no --weights
 } Import;
 
 // One ONNX node during its import.
@@ -270,6 +271,7 @@ bool is_learned(Import *x, ValueId v);  // does a gradient flow from it to a par
 // ---- initializers and constants (literal.c, params.c) ----
 
 DType dtype_of_onnx(int32_t t);  // DT_NONE: not supported
+int32_t dtype_to_onnx(DType t);  // not of DT_NONE
 
 // A tensor of the file: its type, checked dims and, unless they are in another file, its bytes in
 // the dtype's layout. They are in the mapped file, perhaps unaligned, or in the arena.
@@ -281,16 +283,24 @@ typedef struct Literal {
     const char *location;  // external data: relative path, offset
     int64_t offset;
     const Onnx__TensorProto *origin;
+    const WeightValue *value;  // of --weights, in place of all of these; NULL: none
 } Literal;
 
 // Returns the other file that holds the tensor, and adds it to Import.file; NULL if none does.
 const char *literal_file(Import *x, const Onnx__TensorProto *t);
+int64_t literal_offset(const Onnx__TensorProto *t);  // in that file; -1: it is no number
+int64_t literal_bytes(const Onnx__TensorProto *t);   // by its dims; INT64_MAX: they are wrong
 bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l);
 // Makes a constant, or a buffer if the tensor is too large. A buffer gets the name if it is free.
 ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name);
 ValueId constant_ints(Graph *g, int n, const int64_t *v);  // i64[n]
 
-void params_scan(Import *x);               // reads the exporter's marks
+void params_scan(Import *x);  // reads the exporter's marks
+void params_mark(Import *x, const char *name, bool is_buffer);
+// Did the exporter compute it, or make it up, as far as its name and marks tell?
+bool params_is_computed(const Import *x, const char *name);
+// Is it a number that will be a constant?
+bool params_is_number(const Import *x, const Onnx__TensorProto *t);
 bool params_is_made_up(const char *name);  // is it a name of the exporter's own?
 // Will the initializer be trained, as far as is known before the nodes are read?
 bool params_is_trained(const Import *x, const Onnx__TensorProto *t);
@@ -303,6 +313,20 @@ bool tie_scan(Import *x);  // reads --tie; false after an error
 // The tensor that --tie makes `t`: itself if it says nothing.
 const Onnx__TensorProto *tie_first(const Import *x, const Onnx__TensorProto *t);
 void tie_warn(const Import *x);
+
+// ---- values of --weights (fill.c, fill_report.c) ----
+
+// Finds the values of the model's initializers in the files of --weights, and makes initializers of
+// parameters that the model's file lacks. Does nothing without --weights. False after an error.
+bool fill_scan(Import *x);
+const WeightValue *fill_value(const Import *x, const Onnx__TensorProto *t);  // NULL: it has none
+bool fill_lacks_bytes(const Import *x, const Onnx__TensorProto *t);          // has the file none?
+// Gives two tensors that are one the same value. False if they have other ones.
+bool fill_share(Import *x, const Onnx__TensorProto *a, const Onnx__TensorProto *b);
+// Notes which weight of the graph the tensor became.
+void fill_note(Import *x, const Onnx__TensorProto *t, const char *weight);
+// Reports weights of the graph that have no value, and tensors of the files that nothing took.
+bool fill_report(const Import *x);
 
 // Reports parameters that the exporter has made one because their values were equal (merged.c);
 // false if there are some.
@@ -367,9 +391,16 @@ bool read_pool(Op *o, Window *w, int64_t *more);
 typedef struct Opened {
     const char *path;
     RtMap map;
+    // Finite numbers that became infinite as they were rounded to the type of their weight: how
+    // many, of how many weights, and the first of these.
+    int64_t infinite;
+    int n_infinite;
+    const char *first_infinite;
 } Opened;
 
 void weights_close(Opened *s);
+void weights_warn_infinite(const Opened *s, Diag *d);
+const char *stored_type(DType t);  // "F32"
 // Describes the weights as the user knows them: with their own shapes, in the order of `w`, without
 // data. `t` has room for w->n.
 bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "frontend/internal.h"
+#include "frontend/weight_file.h"
 
 enum { EXTERNAL = 1 };  // data_location
 
@@ -14,6 +14,15 @@ DType dtype_of_onnx(int32_t t)
         BOOL,    F16, F64, U32, U64, DT_NONE, DT_NONE, BF16,
     };
     return t > 0 && t < COUNT(table) ? table[t] : DT_NONE;
+}
+
+int32_t dtype_to_onnx(DType t)
+{
+    int32_t i = 1;
+
+    while (dtype_of_onnx(i) != t)
+        i++;
+    return i;
 }
 
 // Packs a typed field, which has one entry per element. For small dtypes the entries are wider than
@@ -70,10 +79,12 @@ const char *literal_file(Import *x, const Onnx__TensorProto *t)
     return path;
 }
 
+int64_t literal_offset(const Onnx__TensorProto *t) { return entry_number(t, "offset", 0); }
+
 static bool read_external(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l)
 {
     l->location = literal_file(x, t);
-    l->offset = entry_number(t, "offset", 0);
+    l->offset = literal_offset(t);
     int64_t length = entry_number(t, "length", l->bytes);
     if (l->location && *l->location && l->offset >= 0 && length == l->bytes)
         return true;
@@ -82,6 +93,16 @@ static bool read_external(Import *x, const Onnx__TensorProto *t, const char *nam
                "of %" PRId64 " bytes",
                name, l->bytes);
     return false;
+}
+
+int64_t literal_bytes(const Onnx__TensorProto *t)
+{
+    int64_t bytes = dtype_size(dtype_of_onnx(t->data_type));
+
+    for (size_t i = 0; i < t->n_dims; i++)
+        if (t->dims[i] < 0 || !mul_size(bytes, t->dims[i], &bytes))
+            return INT64_MAX;
+    return bytes;
 }
 
 bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l)
@@ -106,8 +127,11 @@ bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Liter
         return false;
     }
     l->bytes = count * dtype_size(l->dtype);
+    l->value = fill_value(x, t);
     if (t->data_location == EXTERNAL)
         return read_external(x, t, name, l);
+    if (l->value || fill_lacks_bytes(x, t))
+        return true;
     if (t->has_raw_bytes) {
         ok = (int64_t)t->raw_bytes == l->bytes;
         l->data = x->data + t->raw_offset;
@@ -138,6 +162,13 @@ static const void *read_small(Import *x, const Literal *l, const char *name)
     return NULL;
 }
 
+static const void *copy_value(Import *x, const Literal *l)
+{
+    uint8_t *data = arena_alloc(x->arena, (size_t)l->bytes + 1, 1);
+
+    return weight_value_copy(l->value, l->dtype, data, x->diag) ? data : NULL;
+}
+
 static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *name)
 {
     Literal l;
@@ -146,10 +177,14 @@ static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *n
         return 0;
     if (l.bytes > MAX_CONSTANT)
         return params_add(x, VALUE_BUFFER, name, &l);
-    if (l.location) {
-        l.data = read_small(x, &l, name);
+    if (l.value || l.location) {
+        l.data = l.value ? copy_value(x, &l) : read_small(x, &l, name);
         if (!l.data)
             return 0;
+    }
+    if (!l.data) {
+        diag_error(x->diag, "tensor '%.200s' has no bytes", name);
+        return 0;
     }
     // The file's bytes may be unaligned, so they are copied.
     char *data = arena_copy(x->arena, l.data, (size_t)l.bytes);

@@ -1,5 +1,6 @@
 // Finds parameters that the exporter has merged because their values were equal, as the weights
-// and biases of all norms are in a model that isn't trained yet. They would be trained as one.
+// and biases of all norms are in a model that isn't trained yet. They would be trained as one, or
+// filled by --weights.
 //
 // PyTorch's older exporter writes an Identity, without metadata, in the place of each merged one.
 // The newer one (optimize=True) leaves a trace in the metadata alone: a node's call of PyTorch
@@ -109,6 +110,13 @@ static bool stands_for(const Merges *m, const Onnx__NodeProto *node)
            !is_output(model->graph, node->output[0]);
 }
 
+// Must the initializer be one parameter alone? One that isn't trained must if it is filled.
+static bool is_own(const Import *x, const Onnx__TensorProto *t)
+{
+    return params_is_trained(x, t) ||
+           (x->fills && dtype_is_float(dtype_of_onnx(t->data_type)) && !params_is_made_up(t->name));
+}
+
 static void list_initializers(Merges *m)
 {
     const Onnx__GraphProto *g = m->x->model->graph;
@@ -117,7 +125,7 @@ static void list_initializers(Merges *m)
     m->list = arena_array(m->x->scratch, Merged, g->n_initializer + 1);
     for (size_t i = 0; i < g->n_initializer; i++) {
         const char *name = g->initializer[i]->name;
-        if (!name || !params_is_trained(m->x, g->initializer[i]))
+        if (!name || !is_own(m->x, g->initializer[i]))
             continue;
         m->list[m->n++].name = name;
         map_set(&m->at, name, m->n);
@@ -132,6 +140,7 @@ bool merged_check(Import *x)
     const char *copy = NULL;
     int n_copies = 0;
 
+    const char *done = x->o->has_loss ? "trained" : "filled";
     list_initializers(&m);
     for (size_t i = 0; i < g->n_node; i++) {
         const Onnx__NodeProto *node = g->node[i];
@@ -148,24 +157,23 @@ bool merged_check(Import *x)
         }
     }
     if (copy) {
-        diag_error(
-            x->diag,
-            "'%.200s' and %d more parameters, the first is '%.200s', had equal values when "
-            "the file was written, so the exporter has made them one, which would be trained "
-            "as one: torch.onnx.export with training=TrainingMode.TRAINING and "
-            "do_constant_folding=False, or with dynamo=True and optimize=False, keeps them "
-            "apart",
-            first->name, n_copies, copy);
+        diag_error(x->diag,
+                   "'%.200s' and %d more parameters, the first is '%.200s', had equal values when "
+                   "the file was written, so the exporter has made them one, which would be %s "
+                   "as one: torch.onnx.export with training=TrainingMode.TRAINING and "
+                   "do_constant_folding=False, or with dynamo=True and optimize=False, keeps them "
+                   "apart",
+                   first->name, n_copies, copy, done);
         return false;
     }
     for (int i = 0; i < m.n; i++)
         if (m.list[i].has_owner && m.list[i].called) {
             diag_error(x->diag,
                        "'%.200s' and other parameters had equal values when the file was written, "
-                       "so the exporter has made them one, which would be trained as one: node "
+                       "so the exporter has made them one, which would be %s as one: node "
                        "'%.200s' has '%.200s' there (torch.onnx.export: optimize=False keeps them "
                        "apart)",
-                       m.list[i].name, m.list[i].node, m.list[i].called);
+                       m.list[i].name, done, m.list[i].node, m.list[i].called);
             return false;
         }
     return true;

@@ -57,6 +57,26 @@ static bool is_number(const Import *x, const Literal *l, const char *name)
     return x->has_marks || params_is_made_up(name);
 }
 
+void params_mark(Import *x, const char *name, bool is_buffer)
+{
+    map_set(&x->marks, name, is_buffer ? MARK_BUFFER : MARK_PARAMETER);
+}
+
+bool params_is_computed(const Import *x, const char *name)
+{
+    return params_is_made_up(name) || (x->has_marks && !map_get(&x->marks, name));
+}
+
+bool params_is_number(const Import *x, const Onnx__TensorProto *t)
+{
+    Literal l = {.dtype = dtype_of_onnx(t->data_type)};
+
+    l.bytes = dtype_size(l.dtype);
+    for (size_t i = 0; i < t->n_dims; i++)
+        l.bytes = t->dims[i] == 1 ? l.bytes : 0;
+    return is_number(x, &l, t->name);
+}
+
 static bool is_frozen(const Import *x, const char *name)
 {
     for (int i = 0; i < x->o->n_freeze; i++)
@@ -91,6 +111,17 @@ static const char *place_of(Import *x, const Literal *l)
                        : arena_string(x->scratch, "%p", (const void *)l->origin);
 }
 
+static const AddedTensor *added_tensor(Import *x, const Onnx__TensorProto *t)
+{
+    AddedTensor *to = arena_array(x->arena, AddedTensor, 1);
+
+    *to = (AddedTensor){.name = arena_string(x->arena, "%s", t->name),
+                        .dtype = dtype_of_onnx(t->data_type),
+                        .rank = (int)t->n_dims};
+    memcpy(to->dim, t->dims, t->n_dims * sizeof *t->dims);
+    return to;
+}
+
 // Notes that a tensor of the file holds the weight. The body of a Loop adds it once per trip.
 static void note_tensor(Import *x, const Onnx__TensorProto *t, ValueId v)
 {
@@ -100,14 +131,19 @@ static void note_tensor(Import *x, const Onnx__TensorProto *t, ValueId v)
         return;
     map_set(&x->is_stored, arena_string(x->scratch, "%s", key), 1);
     *arena_push(x->arena, x->stored, x->n_stored, x->cap_stored) =
-        (WeightTensor){.place = (int64_t)t->place, .name = value_of(x->g, v)->name};
+        (WeightTensor){.place = (int64_t)t->place,
+                       .name = value_of(x->g, v)->name,
+                       .added = t->has_place ? NULL : added_tensor(x, t)};
+    fill_note(x, t, value_of(x->g, v)->name);
 }
 
 Weight params_weight(const Import *x, const char *name, const Literal *l)
 {
-    Weight w = {.name = name, .dtype = l->dtype, .bytes = l->bytes};
+    Weight w = {.name = name, .dtype = l->dtype, .bytes = l->bytes, .value = l->value};
     const uint8_t *data = l->data;
 
+    if (l->value)
+        return w;
     if (l->location) {
         w.path = arena_string(x->arena, "%s", l->location);
         w.offset = l->offset;

@@ -1,7 +1,7 @@
 // Tensors that are in the file twice. The older exporter of PyTorch writes a tied table for each of
 // its uses. --tie makes the copies one parameter again; without it, a warning names parameters of
 // equal bytes.
-#include "frontend/internal.h"
+#include "frontend/weight_file.h"
 
 enum {
     LEAST_BYTES = 1 << 10,  // smaller parameters are equal by chance, or as they are not drawn
@@ -39,6 +39,8 @@ static const uint8_t *bytes_of(const Import *x, const Weight *w, Opened *s, Diag
 {
     Weights of = {.model = x->o->path};
 
+    if (w->value)
+        return weight_value_plain(w->value) ? weight_value_plain(w->value)->data : NULL;
     if (!w->path)
         return w->data;
     if (!*w->path)
@@ -103,6 +105,8 @@ static bool check_pair(Import *x, const char *text, const Onnx__TensorProto *a,
     if (l.dtype != r.dtype || l.rank != r.rank || memcmp(l.dim, r.dim, sizeof l.dim))
         return tie_error(x, text, "'%.200s' is %s and '%.200s' is %s: only equal shapes can be one",
                          a->name, type_of(x, &l), b->name, type_of(x, &r));
+    if (l.value || r.value || fill_lacks_bytes(x, a))
+        return fill_share(x, a, b);
     Weight v = params_weight(x, a->name, &l), w = params_weight(x, b->name, &r);
     return check_bytes(x, text, &v, &w);
 }
@@ -203,12 +207,26 @@ static const Candidate *find_equal(const Import *x, const Weight *w, const uint8
     return found;
 }
 
+// A weight that a tensor of the files fills has that tensor's bytes, before they are rounded.
+static Weight stored_weight(const Weight *w)
+{
+    const RtStored *t = w->value ? weight_value_plain(w->value) : NULL;
+    Weight to = *w;
+
+    if (t)
+        to.bytes = t->bytes;
+    if (t && rt_dtype_bytes(t->dtype) < dtype_size(w->dtype))
+        to.dtype = rt_dtype_bytes(t->dtype) == 2 ? F16 : F32;  // of this size
+    return to;
+}
+
 // Warns of parameters of equal bytes, unless they are one number, as biases and scales are. Files
 // that can't be read are left out: some commands need none.
 void tie_warn(const Import *x)
 {
     Map seen = {.arena = x->scratch}, parameters = {.arena = x->scratch};
     Candidate *list = arena_array(x->scratch, Candidate, x->n_weights + 1);
+    Weight *weights = arena_array(x->scratch, Weight, x->n_weights + 1);
     Text said = {0};
     Diag quiet = {.to = &said};
     Opened source = {0};
@@ -218,7 +236,8 @@ void tie_warn(const Import *x)
         if (value_of(x->g, v)->kind == VALUE_PARAMETER)
             map_set(&parameters, value_of(x->g, v)->name, v);
     for (int i = 0; i < x->n_weights; i++) {
-        const Weight *w = &x->weights[i];
+        Weight *w = &weights[i];
+        *w = stored_weight(&x->weights[i]);
         const Value *v = value_of(x->g, map_get(&parameters, w->name));
         bool is_candidate = map_get(&parameters, w->name) && w->bytes >= LEAST_BYTES;
         const uint8_t *data = is_candidate ? bytes_of(x, w, &source, &quiet) : NULL;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "frontend/internal.h"
+#include "frontend/weight_file.h"
 
-static const char *stored_type(DType t)
+const char *stored_type(DType t)
 {
     static const char *const names[N_DTYPES] = {
         [F32] = "F32", [F64] = "F64", [F16] = "F16",   [BF16] = "BF16", [I8] = "I8",
@@ -54,6 +54,15 @@ void weights_close(Opened *s)
     *s = (Opened){0};
 }
 
+void weights_warn_infinite(const Opened *s, Diag *d)
+{
+    if (s->infinite)
+        diag_warn(d,
+                  "%" PRId64 " numbers of %d weights, the first is '%.200s', are too large for the "
+                  "weight's type and became infinite",
+                  s->infinite, s->n_infinite, s->first_infinite);
+}
+
 static bool source_error(const Weights *w, const char *path, const char *what, Diag *d)
 {
     diag_error(d, "'%.200s': %s", *path ? path : w->model, what);
@@ -66,7 +75,8 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
 
     if (s->path && !strcmp(s->path, path))
         return true;
-    weights_close(s);
+    rt_unmap(&s->map);
+    s->path = NULL;
     int fd = *path ? open_beneath(w->model, path, d) : open(w->model, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && !*path)
         return source_error(w, path, strerror(errno), d);
@@ -105,6 +115,14 @@ bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out,
         diag_error(d, "stopped, so nothing was written");
         return false;
     }
+    if (weight->value) {
+        int64_t infinite = 0;
+        bool ok = weight_value_write(weight->value, weight->dtype, out, &infinite, d);
+        if (infinite && !s->n_infinite++)
+            s->first_infinite = weight->name;
+        s->infinite += infinite;
+        return ok;
+    }
     if (!weight->path) {
         rt_out_write(out, weight->data, (size_t)weight->bytes);
         return true;
@@ -142,12 +160,15 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
         rt_out_write(&out, header, (size_t)bytes);
         for (int i = 0; i < w->n && ok; i++)
             ok = weights_copy(w, &w->weight[i], &source, &out, d);
+        ok = ok && (!w->values || weight_file_check(w->values, d));
         if (!ok) {
             rt_out_cancel(&out);
         } else if (!rt_out_commit(&out, &error)) {
             diag_error(d, "'%.200s': %s", path, error.text);
             ok = false;
         }
+        if (ok)
+            weights_warn_infinite(&source, d);
     }
     weights_close(&source);
     free(header);

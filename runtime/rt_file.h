@@ -148,6 +148,7 @@ void rt_safe_close(RtSafe *s);
 // name alone (https://huggingface.co/docs/safetensors/metadata_parsing, "weight_map").
 typedef struct RtShards {
     RtSafe *file;
+    char **path;  // of the files
     int n_files;
     RtStored *tensor;
     int n;

@@ -129,11 +129,19 @@ static bool read_index(Index *x)
 
 // ---- the files ----
 
+static bool make_room(RtShards *s, int n, RtFileError *e)
+{
+    s->file = calloc((size_t)n + 1, sizeof *s->file);
+    s->path = calloc((size_t)n + 1, sizeof *s->path);
+    return (s->file && s->path) || rt_file_fail(e, "out of memory");
+}
+
 static bool add_file(RtShards *s, const char *path, const char *shard, RtFileError *e)
 {
     if (rt_safe_open(&s->file[s->n_files], path, e)) {
-        s->n += s->file[s->n_files++].n;
-        return true;
+        s->n += s->file[s->n_files].n;
+        s->path[s->n_files++] = strdup(path);
+        return s->path[s->n_files - 1] || rt_file_fail(e, "out of memory");
     }
     RtFileError inner = *e;
     return shard ? rt_file_fail(e, "its shard '%.80s': %.200s", shard, inner.text) : false;
@@ -151,8 +159,7 @@ static bool open_index(RtShards *s, const char *path, RtFileError *e)
     Index x = {.json = {(const char *)map.data, (const char *)map.data + map.size}, .e = e};
     x.words = x.end = malloc(map.size + 1);
     bool ok = x.words ? read_index(&x) && rt_map_check(&map, e) : rt_file_fail(e, "out of memory");
-    s->file = ok ? calloc((size_t)x.n + 1, sizeof *s->file) : NULL;
-    ok = ok && (s->file || rt_file_fail(e, "out of memory"));
+    ok = ok && make_room(s, x.n, e);
     for (int i = 0; i < x.n && ok; i++)
         ok =
             (snprintf(shard, sizeof shard, "%.*s%s", folder, path, x.name[i]) < (int)sizeof shard ||
@@ -192,8 +199,7 @@ bool rt_shards_open(RtShards *s, const char *path, RtFileError *e)
     if (is_index(file)) {
         ok = open_index(s, file, e);
     } else {
-        s->file = calloc(1, sizeof *s->file);
-        ok = s->file ? add_file(s, file, NULL, e) : rt_file_fail(e, "out of memory");
+        ok = make_room(s, 1, e) && add_file(s, file, NULL, e);
     }
     if (ok && join_tensors(s, e))
         return true;
@@ -220,7 +226,10 @@ void rt_shards_close(RtShards *s)
 {
     for (int i = 0; i < s->n_files; i++)
         rt_safe_close(&s->file[i]);
+    for (int i = 0; i < s->n_files; i++)
+        free(s->path[i]);
     free(s->file);
+    free(s->path);
     free(s->tensor);
     *s = (RtShards){0};
 }

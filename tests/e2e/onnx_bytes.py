@@ -1,7 +1,7 @@
 """Small ONNX files, byte by byte: an encoder of the protobuf messages that the tests need (field numbers: onnx.proto)."""
 import numpy as np
 
-TYPES = {"f32": 1, "i32": 6, "i64": 7, "bool": 9, "f64": 11, "bf16": 16}
+TYPES = {"f32": 1, "i32": 6, "i64": 7, "bool": 9, "f16": 10, "f64": 11, "bf16": 16}
 
 
 def varint(n):

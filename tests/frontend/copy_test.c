@@ -76,6 +76,18 @@ static void describe(Arena *a, const ModelCopy *c, const ImportOptions *o, Diag 
         assert_true(c->other.piece[i].to + c->other.piece[i].from.bytes <= c->other.bytes);
 }
 
+static const Weight *make_values(Arena *a, const Weights *w)
+{
+    Weight *to = arena_array(a, Weight, w->n + 1);
+
+    for (int i = 0; i < w->n; i++) {
+        to[i] = (Weight){.name = w->weight[i].name, .bytes = w->weight[i].bytes};
+        to[i].data =
+            memset(arena_alloc(a, (size_t)to[i].bytes + 1, 1), 'a' + i, (size_t)to[i].bytes);
+    }
+    return to;
+}
+
 static void copies(void **state)
 {
     for (int i = 0; i < COUNT(cases); i++) {
@@ -89,13 +101,7 @@ static void copies(void **state)
 
         Graph *g = import_bytes(a, data, size, &o, &w, &d);
         assert_non_null(g);
-        RtStored *value = arena_array(a, RtStored, w.n + 1);
-        assert_true(weights_describe(&w, g, value, &d));
-        for (int k = 0; k < w.n; k++) {
-            uint8_t *bytes = arena_alloc(a, (size_t)value[k].bytes + 1, 1);
-            memset(bytes, 'a' + k, (size_t)value[k].bytes);
-            value[k].data = bytes;
-        }
+        const Weight *value = make_values(a, &w);
         ModelCopy c = {.arena = a,
                        .data = data,
                        .size = size,
@@ -125,9 +131,7 @@ static void changes(void **state)
 
     Graph *g = import_bytes(a, data, size, &o, &w, &d);
     assert_non_null(g);
-    RtStored *value = arena_array(a, RtStored, w.n + 1);
-    assert_true(weights_describe(&w, g, value, &d));
-    value[0].data = arena_alloc(a, (size_t)value[0].bytes + 1, 1);
+    const Weight *value = make_values(a, &w);
     for (size_t i = 0; i < 9 * size; i++) {
         Arena *b = arena_new();
         size_t n = i < size ? i : size;
