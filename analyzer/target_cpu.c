@@ -31,6 +31,11 @@ static int64_t scatter_bytes(const Kernel *k, int threads)
     return rt_scatter_workspace(&k->params.gather);
 }
 
+static int64_t resample_bytes(const Kernel *k, int threads)
+{
+    return rt_resample_workspace(&k->params.resample);
+}
+
 static int64_t exchange_bytes(const Kernel *k, int threads)
 {
     return rt_exchange_workspace(&k->params.exchange, k->ranks);
@@ -62,6 +67,7 @@ static const TargetKernel kernels[] = {
     {"arg_max"},
     {"cumsum"},
     {"top_k"},
+    {"resample", kernel_takes_floats, "one type, f32 or f64", resample_bytes},
     {"all_gather", .workspace = exchange_bytes},
     {"all_reduce", .workspace = exchange_bytes},
     {"all_to_all", .workspace = exchange_bytes},

@@ -27,6 +27,11 @@ static int64_t scatter_bytes(const Kernel *k, int threads)
     return rt_cuda_scatter_workspace(&k->params.gather);
 }
 
+static int64_t resample_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_resample_workspace(&k->params.resample);
+}
+
 static int64_t sums_bytes(const Kernel *k, int threads)
 {
     return rt_cuda_sums_workspace(&k->params.sums);
@@ -51,6 +56,7 @@ static const TargetKernel kernels[] = {
     {"arg_max"},
     {"cumsum"},
     {"top_k"},
+    {"resample", kernel_takes_floats, "one type, f32 or f64", resample_bytes},
     {"sums", .workspace = sums_bytes},
 };
 

@@ -73,6 +73,24 @@ ValueId make_cumsum(Graph *g, ValueId x, int axis, bool exclusive, bool reverse)
 // The k largest along `axis`, descending; equal ones keep their order. Output 1: indices, i64.
 ValueId make_top_k(Graph *g, ValueId x, int axis, int64_t k);
 
+// ---- resampling ----
+// Which elements along a dim a position of the result reads, and with which weights. Position o
+// reads around the coordinate (o + shift) · mul / div + offset. Nearest: one element, the
+// coordinate rounded. Linear and cubic: neighbours, as the filter weighs their distance / stretch;
+// those outside of the dim count as its ends, or not at all (exclude). Where stretch > 1 or taps
+// are excluded, the weights of a position are scaled to sum to 1.
+typedef struct Resampling {
+    const char *mode;  // "floor", "ceil", "round_down", "round_up" (of halves), "linear", "cubic"
+    double shift, mul, div, offset;
+    double cubic;  // a of Keys' cubic convolution
+    double stretch;
+    bool exclude;
+} Resampling;
+// Makes dim `axis` of x, floats, `size` long. Attributes axis, size, and those of a Resampling.
+ValueId make_resample(Graph *g, ValueId x, int axis, int64_t size, const Resampling *r);
+// Its adjoint (attribute transposed): makes the dim, which resampling made, `size` long again.
+ValueId make_resample_transposed(Graph *g, ValueId x, int axis, int64_t size, const Resampling *r);
+
 // ---- indexing ----
 // table [B…, N…, n, R…], where `axis` is the position of n; index (i32, i64) [B…, I…]; the result
 // is [B…, N…, I…, R…]. B are the first `batch` (≤ axis) dims. An index outside [0, n) gives zero.

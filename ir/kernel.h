@@ -17,6 +17,7 @@ typedef union KernelParams {
     RtReduce reduce;
     RtGather gather;
     RtAlong along;
+    RtResample resample;
     RtExchange exchange;
     RtCopy copy;
     RtPad pad;
@@ -28,8 +29,10 @@ typedef enum ParamType {
     PARAM_SIZE,    // int64_t
     PARAM_FLAG,    // bool
     PARAM_REAL,    // float, printed with 9 digits
+    PARAM_DOUBLE,  // the shortest decimal that reads back as it
     PARAM_TYPE,    // RtType
     PARAM_OP,      // RtReduceOp
+    PARAM_MODE,    // RtResampleMode
     PARAM_STRUCT,  // fields of its own
 } ParamType;
 
@@ -93,6 +96,11 @@ struct Kernel {
     const int64_t *whole;
     uint64_t cut;
 };
+
+// The parameters of a resampling from n to `size` elements, but for the tensors' type and dims. A
+// mode that there isn't is RT_FILTER_CUBIC + 1.
+struct Resampling;
+RtResample resampling_params(const struct Resampling *r, int64_t n, int64_t size);
 
 // Sets *k to the request of a node whose operands lie at these strides.
 void node_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);

@@ -27,6 +27,7 @@ int64_t rt_cuda_sums_workspace(const RtSums *q);
 
 int64_t rt_cuda_reduce_workspace(const RtReduce *p);
 int64_t rt_cuda_scatter_workspace(const RtGather *p);
+int64_t rt_cuda_resample_workspace(const RtResample *p);
 int64_t rt_cuda_dot_workspace(const RtDot *p);  // of our own kernel and of cuBLASLt
 // Parts of the sums of the weights' gradient.
 int64_t rt_cuda_conv_parts(const RtConv *p);

@@ -204,6 +204,30 @@ void rt_arg_max(Rt *rt, const RtAlong *p, void *y, const void *x);
 void rt_cumsum(Rt *rt, const RtAlong *p, void *y, const void *x);
 void rt_top_k(Rt *rt, const RtAlong *p, void *values, void *indices, const void *x);
 
+// Resampling along one dim: x [outer, n, inner], y [outer, size, inner]. An element of y is a sum
+// of neighbours in x around its coordinate, with weights that rt_resample.h defines. `transposed`:
+// the adjoint, from y's dims to x's.
+typedef enum RtResampleMode {
+    RT_NEAREST_FLOOR,  // the element that the coordinate is rounded to
+    RT_NEAREST_CEIL,
+    RT_NEAREST_DOWN,  // the nearest, halves down
+    RT_NEAREST_UP,
+    RT_FILTER_LINEAR,
+    RT_FILTER_CUBIC,
+} RtResampleMode;
+typedef struct RtResample {
+    RtType type;  // RT_F32 or RT_F64
+    int64_t outer, n, size, inner;
+    RtResampleMode mode;
+    double shift, mul, div,
+        offset;      // the coordinate of position o: (o + shift) · mul / div + offset
+    double cubic;    // Keys' a
+    double stretch;  // widens the filter, at least 1; above 1, the weights of a position sum to 1
+    bool exclude;    // taps outside of x don't count, and the others' weights sum to 1
+    bool transposed;
+} RtResample;
+void rt_resample(Rt *rt, const RtResample *p, void *y, const void *x);
+
 // Attention: y = dropout(softmax(scale · q·k + bias)) · v. Dims: q [batch, group, s, e],
 // k [batch, t, e], v [batch, t, f], y [batch, group, s, f], with any strides and up to RT_MAX_BATCH
 // batch dims and as many group dims. Of each row of scores, max and sum are the maximum and

@@ -24,6 +24,7 @@ int64_t rt_dot_workspace(const RtDot *p, int threads);
 int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directions
 int64_t rt_attention_workspace(const RtAttention *p, int threads);
 int64_t rt_scatter_workspace(const RtGather *p);
+int64_t rt_resample_workspace(const RtResample *p);
 int64_t rt_sums_workspace(const RtSums *q, int threads);
 int64_t rt_reduce_workspace(const RtReduce *p);
 // `ranks`: number of ranks along p->axis.

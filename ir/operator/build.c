@@ -138,6 +138,28 @@ ValueId make_top_k(Graph *g, ValueId x, int axis, int64_t k)
     return graph_node(g, &op_top_k, 1, &x, (Attr[]){{.i = axis}, {.i = k}});
 }
 
+// ---- resampling ----
+
+static ValueId resample(Graph *g, ValueId x, int axis, int64_t size, const Resampling *r,
+                        bool is_transposed)
+{
+    Attr attr[] = {{.i = axis},       {.i = size},       {.s = r->mode},      {.f = r->shift},
+                   {.f = r->mul},     {.f = r->div},     {.f = r->offset},    {.f = r->cubic},
+                   {.f = r->stretch}, {.i = r->exclude}, {.i = is_transposed}};
+
+    return graph_node(g, &op_resample, 1, &x, attr);
+}
+
+ValueId make_resample(Graph *g, ValueId x, int axis, int64_t size, const Resampling *r)
+{
+    return resample(g, x, axis, size, r, false);
+}
+
+ValueId make_resample_transposed(Graph *g, ValueId x, int axis, int64_t size, const Resampling *r)
+{
+    return resample(g, x, axis, size, r, true);
+}
+
 // ---- indexing ----
 
 ValueId make_gather(Graph *g, ValueId table, ValueId index, int axis, int batch)

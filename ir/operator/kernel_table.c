@@ -139,6 +139,16 @@ static const ParamField cumsum_fields[] = {
 };
 static const ParamField top_k_fields[] = {ALONG, FIELD(RtAlong, k, SIZE)};
 
+static const ParamField resample_fields[] = {
+    FIELD(RtResample, type, TYPE),       FIELD(RtResample, outer, SIZE),
+    FIELD(RtResample, n, SIZE),          FIELD(RtResample, size, SIZE),
+    FIELD(RtResample, inner, SIZE),      FIELD(RtResample, mode, MODE),
+    OPTIONAL(RtResample, shift, DOUBLE), FIELD(RtResample, mul, DOUBLE),
+    FIELD(RtResample, div, DOUBLE),      OPTIONAL(RtResample, offset, DOUBLE),
+    OPTIONAL(RtResample, cubic, DOUBLE), FIELD(RtResample, stretch, DOUBLE),
+    OPTIONAL(RtResample, exclude, FLAG), OPTIONAL(RtResample, transposed, FLAG),
+};
+
 #define AXIS FIELD(RtExchange, axis, INT)
 #define EXCHANGED                                                                                  \
     FIELD(RtExchange, outer, SIZE), FIELD(RtExchange, whole, SIZE), FIELD(RtExchange, inner, SIZE)

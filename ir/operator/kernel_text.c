@@ -5,6 +5,11 @@
 
 static const char *const ops[] = {[RT_SUM] = "RT_SUM", [RT_MAX] = "RT_MAX", [RT_MIN] = "RT_MIN"};
 
+static const char *const modes[] = {
+    [RT_NEAREST_FLOOR] = "RT_NEAREST_FLOOR", [RT_NEAREST_CEIL] = "RT_NEAREST_CEIL",
+    [RT_NEAREST_DOWN] = "RT_NEAREST_DOWN",   [RT_NEAREST_UP] = "RT_NEAREST_UP",
+    [RT_FILTER_LINEAR] = "RT_FILTER_LINEAR", [RT_FILTER_CUBIC] = "RT_FILTER_CUBIC"};
+
 static size_t element_size(ParamType type)
 {
     switch (type) {
@@ -14,10 +19,14 @@ static size_t element_size(ParamType type)
         return sizeof(bool);
     case PARAM_REAL:
         return sizeof(float);
+    case PARAM_DOUBLE:
+        return sizeof(double);
     case PARAM_TYPE:
         return sizeof(RtType);
     case PARAM_OP:
         return sizeof(RtReduceOp);
+    case PARAM_MODE:
+        return sizeof(RtResampleMode);
     default:
         return sizeof(int);
     }
@@ -68,11 +77,17 @@ static void print_element(ParamType type, bool in_list, const char *at, Text *t)
     case PARAM_REAL:
         text_printf(t, "%.9g", (double)*(const float *)at);
         break;
+    case PARAM_DOUBLE:
+        text_number(t, *(const double *)at);
+        break;
     case PARAM_TYPE:
         text_printf(t, "%s", dtype_rt((DType) * (const RtType *)at));
         break;
     case PARAM_OP:
         text_printf(t, "%s", ops[*(const RtReduceOp *)at]);
+        break;
+    case PARAM_MODE:
+        text_printf(t, "%s", modes[*(const RtResampleMode *)at]);
         break;
     case PARAM_STRUCT:
         break;

@@ -51,6 +51,12 @@ typedef struct RtCudaReduce {
     int64_t results, length, chunks;
 } RtCudaReduce;
 
+// Resampling. A position has room for `most` taps.
+typedef struct RtCudaResample {
+    RtResample p;
+    int64_t most;
+} RtCudaResample;
+
 // A product in tiles, whose sums are split into parts.
 typedef struct RtCudaDot {
     RtDot p;

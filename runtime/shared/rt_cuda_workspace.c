@@ -2,6 +2,7 @@
 #include "runtime/rt_cuda_workspace.h"
 
 #include "runtime/rt_cuda_matmul.h"
+#include "runtime/rt_resample.h"
 #include "runtime/rt_workspace.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -53,6 +54,12 @@ int64_t rt_cuda_reduce_workspace(const RtReduce *p)
         return 0;
     int64_t chunks = rt_cuda_reduce_chunks(ceil_div(results, 32), length, 128);
     return chunks > 1 ? 8 * results * chunks : 0;
+}
+
+// The first tap of each position and how many there are, in 4 bytes each, and the weights.
+int64_t rt_cuda_resample_workspace(const RtResample *p)
+{
+    return p->size * (8 + rt_type_bytes(p->type) * rt_resample_most(p));
 }
 
 // The sorted index: each element's row and its place in the index, of 4 bytes.

@@ -2,6 +2,8 @@
 // and kernels to divide it. They depend on shapes only, and on how many threads compute at most.
 #include "runtime/rt_workspace.h"
 
+#include "runtime/rt_resample.h"
+
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
@@ -165,6 +167,13 @@ int64_t rt_sums_workspace(const RtSums *q, int threads)
 int64_t rt_scatter_workspace(const RtGather *p)
 {
     return p->batch * p->outer >= RT_SLICES ? 0 : 8 * (p->n + p->index);
+}
+
+int64_t rt_resample_workspace(const RtResample *p)
+{
+    int64_t taps = p->size * rt_resample_most(p);
+
+    return 8 * (3 * p->size + taps + (p->transposed ? 3 * p->n + taps : 0));
 }
 
 int64_t rt_drop_room(const RtAttention *p) { return p->drops ? (RT_KEYS + 4) * RT_PANEL : 0; }

@@ -11,6 +11,7 @@
 #define rt_scatter_add cuda_scatter_add
 #define rt_arg_max cuda_arg_max
 #define rt_cumsum cuda_cumsum
+#define rt_resample cuda_resample
 #define rt_top_k cuda_top_k
 #define rt_max_pool cuda_max_pool
 #define rt_max_pool_grad cuda_max_pool_grad

@@ -274,7 +274,9 @@ static inline void read_attr(Case *c, const OpDef *op, Attr *attr)
         attr[i].s = arena_copy(c->all->arena, c->at, n);
         c->at += n + 1;
     } else if (op->attrs[i].type == ATTR_FLOAT) {
-        attr[i].f = strtod(c->at, (char **)&c->at);
+        // A sum that begins with a letter is of sizes; anything else is a decimal number.
+        bool has_sizes = isupper(c->at[*c->at == '-']);
+        attr[i].f = has_sizes ? (double)read_number(c) : strtod(c->at, (char **)&c->at);
     } else {
         attr[i].i = op->attrs[i].is_dtype ? (int64_t)read_type(c) : read_number(c);
     }

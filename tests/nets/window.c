@@ -146,3 +146,33 @@ ValueId layer_pool(Net *n, ValueId x, const int *arg)
         y = make_mul(g, y, scalar_like(g, y, 0.25));
     return arg[3] % 3 == 1 ? make_sub(g, y, x) : arg[3] % 3 == 2 ? make_mul(g, y, x) : y;
 }
+
+// Resamples a dim to another size, and back by the same mode or by the adjoint.
+// arg: axis; size; mode; how it goes back, and whether x is added.
+ValueId layer_resample(Net *n, ValueId x, const int *arg)
+{
+    static const char *const modes[] = {"floor", "linear", "cubic", "round_up", "linear", "cubic"};
+    int axis = 1 + arg[0] % (net_rank(n, x) - 1), kind = arg[2] % 6;
+    int64_t size = net_size(n, x, axis);
+    int64_t to = (int64_t[]){2 * size, size + 1, (size + 1) / 2, 3 * size}[arg[1] % 4];
+    Resampling r = {.mode = modes[kind],
+                    .shift = kind % 2 ? 0.5 : 0,
+                    .mul = (double)size,
+                    .div = (double)to,
+                    .offset = kind % 2 ? -0.5 : 0,
+                    .cubic = -0.75,
+                    .stretch = kind == 4 && to < size ? (double)size / (double)to : 1,
+                    .exclude = kind == 5};
+
+    ValueId y = make_resample(n->g, x, axis, to, &r);
+    r.mul = (double)to;
+    r.div = (double)size;
+    y = arg[3] % 3 == 1 ? make_resample_transposed(n->g, y, axis, size,
+                                                   &(Resampling){.mode = r.mode,
+                                                                 .mul = (double)size,
+                                                                 .div = (double)to,
+                                                                 .cubic = r.cubic,
+                                                                 .stretch = 1})
+                        : make_resample(n->g, y, axis, size, &r);
+    return arg[3] % 2 ? make_add(n->g, x, make_mul(n->g, y, scalar_like(n->g, y, 0.5))) : y;
+}
