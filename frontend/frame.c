@@ -50,22 +50,41 @@ Symbol *frame_define(Import *x, Frame *f, const char *name)
     return symbol;
 }
 
-Symbol *frame_find(Import *x, const Frame *f, const char *name)
+static Symbol *look_up(Import *x, const Frame *f, const char *name)
 {
     x->named += (int64_t)strlen(name) + LOOKUP_BYTES;
     for (; f; f = f->outer) {
         int32_t i = map_get(&f->names, name);
-        if (!i)
-            continue;
-        Symbol *symbol = &f->symbols[i];
-        if (symbol->initializer && !symbol->value) {
-            symbol->value = params_value(x, symbol->initializer);
-            symbol->failed = !symbol->value;
-            symbol->initializer = NULL;
-        }
-        return symbol;
+        if (i)
+            return &f->symbols[i];
     }
     return NULL;
+}
+
+Symbol *frame_find(Import *x, const Frame *f, const char *name)
+{
+    Symbol *symbol = look_up(x, f, name);
+
+    if (symbol && symbol->initializer && !symbol->value) {
+        symbol->value = params_value(x, symbol->initializer);
+        symbol->failed = !symbol->value;
+        symbol->initializer = NULL;
+    }
+    return symbol;
+}
+
+bool frame_find_numbers(Import *x, const Frame *f, const char *name, Symbol *to)
+{
+    const Symbol *symbol = look_up(x, f, name);
+
+    if (!symbol)
+        return false;
+    *to = *symbol;
+    if (symbol->initializer && !symbol->value) {
+        ValueId v = literal_value(x, symbol->initializer, name);
+        *to = (Symbol){.value = v, .failed = !v};
+    }
+    return true;
 }
 
 bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g)

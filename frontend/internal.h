@@ -163,6 +163,7 @@ typedef struct OpImporter {
     ValueId (*binary)(Graph *g, ValueId a, ValueId b);
     const char *attrs;  // names of the attributes that it knows; others are refused
     int max_out;        // maximal outputs; 0: one
+    uint32_t numbers;   // mask of inputs that are numbers of the operator, and no weights
     // The columns of docs/onnx.md, which tests/frontend/operators_test.c checks.
     int since;                // the first opset that has it, if that is after FIRST_OPSET
     const char *known;        // inputs that must be known when compiling, by their names in ONNX
@@ -178,8 +179,9 @@ typedef struct OpTable {
 extern const OpTable import_tables[];
 extern const OpImporter import_activation[], import_attention[], import_bits[],
     import_contraction[], import_control[], import_elementwise[], import_indexing[], import_loss[],
-    import_norm[], import_pads[], import_part[], import_reduce[], import_rnn[], import_sequence[],
-    import_shape[], import_signal[], import_source[], import_trigonometry[], import_window[];
+    import_norm[], import_pads[], import_part[], import_reduce[], import_resampling[], import_rnn[],
+    import_sequence[], import_shape[], import_signal[], import_source[], import_trigonometry[],
+    import_window[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 
@@ -236,6 +238,9 @@ bool frame_open(Import *x, Frame *f, const Frame *outer, const Onnx__FunctionPro
 void frame_close(Frame *f);
 Symbol *frame_define(Import *x, Frame *f, const char *name);      // NULL after an error
 Symbol *frame_find(Import *x, const Frame *f, const char *name);  // NULL if there is none
+// The same for numbers that are part of an operator: an initializer that nothing else has used yet
+// becomes a constant, not a parameter. False if there is no such name.
+bool frame_find_numbers(Import *x, const Frame *f, const char *name, Symbol *to);
 // The key of a part of the file in a Map: its address in memory, as text.
 enum { PART_KEY = 24 };
 const char *part_key(char *to, const void *part);

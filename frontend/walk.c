@@ -9,6 +9,7 @@ const OpTable import_tables[] = {
     {"Products", import_contraction},
     {"Attention", import_attention},
     {"Windows", import_window},
+    {"Resampling", import_resampling},
     {"Norms", import_norm},
     {"Losses", import_loss},
     {"Reductions and orders", import_reduce},
@@ -311,9 +312,9 @@ static const Onnx__FunctionProto *function_of(Import *x, const Onnx__NodeProto *
     return i ? x->model->functions[i - 1] : NULL;
 }
 
-// Finds the symbols of the node's inputs. Returns false if one doesn't exist (reported) or could
-// not be made.
-static bool find_inputs(Op *o)
+// Finds the symbols of the node's inputs; `numbers` is the importer's mask. Returns false if one
+// doesn't exist (reported) or could not be made.
+static bool find_inputs(Op *o, uint32_t numbers)
 {
     Symbol *in = arena_array(o->frame->arena, Symbol, o->n_in + 1);
 
@@ -322,12 +323,17 @@ static bool find_inputs(Op *o)
         const char *name = o->node->input[i];
         if (!*name)
             continue;
-        const Symbol *item = frame_find(o->x, o->frame, name);
-        if (!item)
-            return op_error(o, "input '%.200s' is not defined before it", name);
-        if (item->failed)
+        if (i < 32 && numbers >> i & 1) {
+            if (!frame_find_numbers(o->x, o->frame, name, &in[i]))
+                return op_error(o, "input '%.200s' is not defined before it", name);
+        } else {
+            const Symbol *item = frame_find(o->x, o->frame, name);
+            if (!item)
+                return op_error(o, "input '%.200s' is not defined before it", name);
+            in[i] = *item;
+        }
+        if (in[i].failed)
             return false;
-        in[i] = *item;
     }
     return true;
 }
@@ -344,7 +350,7 @@ static void import_node(Op *o)
         o->failed = true;
         return;
     }
-    if (!find_inputs(o)) {
+    if (!find_inputs(o, f ? 0 : l->numbers)) {
         o->failed = true;
         return;
     }

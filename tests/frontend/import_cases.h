@@ -204,6 +204,7 @@ static const struct {
      "output y",
      "2 4 6", "[1,1,4] 1 3 5 3"},
     {"input x f32[1,2,2]; y = GlobalAveragePool(x); output y", "1 3 5 7", "[1,2,1] 2 6"},
+#include "tests/frontend/resize_cases.def"
     // norms
     {"input x f32[1,2]; init s f32[2] 2 3; y = LayerNormalization(x, s) epsilon=0f; output y",
      "1 3", "[1,2] -2 3"},

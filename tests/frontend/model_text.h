@@ -7,7 +7,7 @@
 //     init w f32[2,2] 1 2 3 4            one number repeats
 //     extern w f32[4] "w.bin" 16         external data at an offset
 //     y, z = Op(a, , b) axis=1 alpha=0.5f ints=[1,2] mode='x' names=['x'] body={ … } in domain
-//     y = Op(x) node="name"
+//     y = Op(x) floats=[1f,2f] node="name"
 //     y = Op(x) fx='aten.max.dim'        the operator of torch.export, in the node's metadata
 //     output y
 //     function domain Name(a, b) -> c { … }
@@ -228,7 +228,7 @@ static Onnx__GraphProto *graph(Reader *r);
 
 static Onnx__AttributeProto *attribute(Reader *r)
 {
-    enum { FLOAT = 1, INT = 2, STRING = 3, GRAPH = 5, INTS = 7, STRINGS = 8 };
+    enum { FLOAT = 1, INT = 2, STRING = 3, GRAPH = 5, FLOATS = 6, INTS = 7, STRINGS = 8 };
     Onnx__AttributeProto *a = NEW(r, Onnx__AttributeProto, ONNX__ATTRIBUTE_PROTO__INIT);
 
     a->name = name(r);
@@ -254,8 +254,15 @@ static Onnx__AttributeProto *attribute(Reader *r)
         expect(r, "]");
     } else if (*r->s == '[') {
         a->type = INTS;
-        for (r->s++; *r->s != ']'; r->s += *r->s == ',')
-            ADD(r, a->ints, a->n_ints, (int64_t)number(r));
+        for (r->s++; *r->s != ']'; r->s += *r->s == ',') {
+            double v = number(r);
+            if (take(r, "f")) {
+                a->type = FLOATS;
+                ADD(r, a->floats, a->n_floats, (float)v);
+            } else {
+                ADD(r, a->ints, a->n_ints, (int64_t)v);
+            }
+        }
         r->s++;
     } else {
         double v = number(r);

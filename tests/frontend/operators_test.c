@@ -67,6 +67,8 @@ static const struct {
     {"MaxPool", "more than 3 spatial dims", CUBE "y = MaxPool(x) kernel_shape=[1,1,1,1]; output y"},
     {"MaxPool", "the output Indices",
      "input x f32[1,1,4]; y, i = MaxPool(x) kernel_shape=[2]; output i"},
+    {"Resize", "more than 2^24 elements along a resized axis",
+     "input x f32[2]; init z i64[1] 20000000; y = Resize(x, , , z); output y"},
     {"Scan", "the form of opset 8",
      "opset 8; input x f32[3]; init z f32[] 0; l, y = Scan(z, x)" SCAN},
     {"Scan", "more than 16384 trips", "input x f32[16385]; init z f32[] 0; l, y = Scan(z, x)" SCAN},
@@ -74,6 +76,8 @@ static const struct {
     RECURRENT("LSTM", "4"),
     RECURRENT("RNN", "1"),
 #include "tests/frontend/signal_refused.def"
+    {"Upsample", "more than 2^24 elements along a resized axis",
+     "opset 9; input x f32[2]; init s f32[1] 1e7; y = Upsample(x, s); output y"},
 };
 
 #define REDUCTION(type)                                                                            \
@@ -123,6 +127,11 @@ static const struct {
     REDUCTION("ReduceProd"),
     REDUCTION("ReduceSum"),
     REDUCTION("ReduceSumSquare"),
+    {"Resize", "roi",
+     "input x f32[2]; input r f32[2]; init s f32[1] 2; y = Resize(x, r, s) "
+     "coordinate_transformation_mode='tf_crop_and_resize'; output y"},
+    {"Resize", "scales", "input x f32[2]; input s f32[1]; y = Resize(x, , s); output y"},
+    {"Resize", "sizes", "input x f32[2]; input s i64[1]; y = Resize(x, , , s); output y"},
     {"Reshape", "shape", "input x f32[2]; input s i64[1]; y = Reshape(x, s); output y"},
     {"SequenceAt", "position",
      "input x f32[2]; input i i64[]; s = SequenceConstruct(x, x); y = SequenceAt(s, i); output y"},
@@ -140,6 +149,7 @@ static const struct {
     {"Tile", "repeats", "input x f32[2]; input r i64[1]; y = Tile(x, r); output y"},
     {"TopK", "K", "input x f32[4]; input k i64[1]; y, i = TopK(x, k); output y"},
     {"Trilu", "k", "input x f32[2,2]; input k i64[]; y = Trilu(x, k); output y"},
+    {"Upsample", "scales", "opset 9; input x f32[2]; input s f32[1]; y = Upsample(x, s); output y"},
     {"Unsqueeze", "axes", "input x f32[1]; input a i64[1]; y = Unsqueeze(x, a); output y"},
 #include "tests/frontend/signal_known.def"
 };

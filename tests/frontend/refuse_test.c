@@ -179,6 +179,7 @@ static const struct {
     {"input x f32[4]; init w f32[-1] 1; y = Add(x, w); output y",
      .message =
          "m: error: tensor 'w': expected at most 12 dims, none negative, and 2^40 elements\n"},
+#include "tests/frontend/resize_refusals.def"
 #include "tests/frontend/signal_refusals.def"
 };
 
