@@ -255,14 +255,18 @@ static void report_undefined(const Import *x, const Fills *f)
             diag_error(x->diag, "the model's file lacks tensors that '%.200s' doesn't have either",
                        x->o->values->name);
         made_up += params_is_made_up(t->name);
-        const char *nearest = fill_nearest(x, f, t);
+        const char *nearest = n <= MOST_NAMED ? fill_nearest(x, f, t) : NULL;
         if (n <= MOST_NAMED)
             diag_note(x->diag, "missing     %.200s%s", t->name,
                       nearest ? arena_string(x->scratch, "; '%.200s' is the nearest", nearest)
                               : "");
     }
+    int unused;
+    const char *names = fill_unused(x, f, &unused);
     if (n > MOST_NAMED)
         diag_note(x->diag, "and %d more", n - MOST_NAMED);
+    if (n && unused)
+        diag_note(x->diag, "not used    %s", names);
     if (made_up)
         diag_note(x->diag,
                   "%d of them are constants of the exporter: torch.onnx.export with optimize=False "
@@ -286,9 +290,5 @@ bool adopt_take(Import *x, Fills *f)
         if (!t->tensor && (t->value || (t->input && has_inputs)))
             take(x, &r, t);
     }
-    for (int i = 0; i < f->n && has_inputs && !x->o->only_weights; i++)
-        if (!f->fill[i].tensor && f->fill[i].input && weight_name_end(f->fill[i].name))
-            diag_warn(x->diag, "'%.200s' isn't in '%.200s', and stays an input of the model",
-                      f->fill[i].name, x->o->values->name);
     return true;
 }

@@ -125,14 +125,19 @@ bool fill_check_values(const Import *x, const Fills *f)
 
 // ---- what is left over ----
 
-// How many letters at their ends are the same?
-static size_t common_end(const char *a, const char *b)
+// How many components of a name does another name have?
+static int common_components(const char *a, const char *b)
 {
-    size_t n = strlen(a), k = strlen(b), i = 0;
+    int n = 0;
 
-    while (i < n && i < k && a[n - 1 - i] == b[k - 1 - i])
-        i++;
-    return i;
+    for (const char *s = a; s; s = weight_name_end(s)) {
+        size_t k = strcspn(s, "./");
+        bool is_common = false;
+        for (const char *t = b; t && !is_common; t = weight_name_end(t))
+            is_common = strcspn(t, "./") == k && !memcmp(s, t, k);
+        n += is_common;
+    }
+    return n;
 }
 
 // The only tensor that nothing uses; NULL: there is none, or there are more.
@@ -148,17 +153,17 @@ static const char *only_unused(const RtShards *s, const bool *used)
 }
 
 // An unused tensor of the same dims comes first, or one with rows and columns swapped; of several,
-// that whose name ends alike.
+// that whose name has more of the same components.
 const char *fill_nearest(const Import *x, const Fills *f, const Fill *of)
 {
     const RtShards *s = &x->o->values->shards;
     const char *best = NULL;
-    size_t most = 0;
+    int most = 0;
 
     for (int i = 0; i < s->n && of->dtype; i++) {
         const RtStored *t = &s->tensor[i];
         bool is_like = has_dims(of, t->rank, t->dim) || is_transposed(of, t->rank, t->dim);
-        size_t alike = 1 + common_end(t->name, of->name);
+        int alike = 1 + common_components(t->name, of->name);
         if (f->used[i] || !is_like || alike <= most)
             continue;
         most = alike;
@@ -169,9 +174,10 @@ const char *fill_nearest(const Import *x, const Fills *f, const Fill *of)
     return best ? best : weight_file_nearest(x->scratch, x->o->values, of->name);
 }
 
-static const char *print_nearest(const Import *x, const Fill *t)
+// The nearest tensor, for a line of the list that is shown.
+static const char *print_nearest(const Import *x, const List *l, const Fill *t)
 {
-    const char *name = fill_nearest(x, x->fills, t);
+    const char *name = l->n < MOST_NAMED ? fill_nearest(x, x->fills, t) : NULL;
     const RtStored *near = name ? weight_file_find(x->o->values, name) : NULL;
 
     if (!near)
@@ -205,6 +211,18 @@ static const char *end_rest(const Import *x, Rest *r)
     return s;
 }
 
+const char *fill_unused(const Import *x, const Fills *f, int *n)
+{
+    const RtShards *s = &x->o->values->shards;
+    Rest r = {0};
+
+    for (int i = 0; i < s->n; i++)
+        if (!f->used[i])
+            add_rest(&r, s->tensor[i].name);
+    *n = r.n;
+    return end_rest(x, &r);
+}
+
 static Map list_kinds(const Import *x)
 {
     Map kinds = {.arena = x->scratch};
@@ -235,9 +253,15 @@ static bool report_missing(const Import *x, const Map *kinds)
         const Fill *t = &x->fills->fill[i];
         if (is_left(kinds, t) && t->lacks_bytes)
             add_line(&l, "missing     %.150s %s%s", t->name, print_fill(x->scratch, t),
-                     print_nearest(x, t));
+                     print_nearest(x, &l, t));
     }
-    return end_list(&l);
+    int unused;
+    const char *names = fill_unused(x, x->fills, &unused);
+    if (end_list(&l))
+        return true;
+    if (unused)
+        diag_note(x->diag, "not used    %s", names);
+    return false;
 }
 
 static bool report_computed(const Import *x, const Map *kinds)
@@ -255,7 +279,7 @@ static bool report_computed(const Import *x, const Map *kinds)
         const Fill *t = &x->fills->fill[i];
         if (is_left(kinds, t) && !t->line && !t->lacks_bytes && params_is_computed(x, t->name))
             add_line(&l, "computed    %.150s %s%s", t->name, print_fill(x->scratch, t),
-                     print_nearest(x, t));
+                     print_nearest(x, &l, t));
     }
     return end_list(&l);
 }
@@ -281,18 +305,28 @@ static void warn_kept(const Import *x, const Map *kinds)
     }
 }
 
+// Says which inputs with the name of a module's part stay inputs, though others are parameters.
+static void warn_inputs(const Import *x)
+{
+    const Fills *f = x->fills;
+    bool has_inputs = false;
+
+    for (int i = 0; i < f->n; i++)
+        has_inputs |= f->fill[i].input && f->fill[i].tensor;
+    for (int i = 0; i < f->n && has_inputs; i++)
+        if (f->fill[i].input && !f->fill[i].tensor && weight_name_end(f->fill[i].name))
+            diag_warn(x->diag, "'%.200s' isn't in '%.200s', and stays an input of the model",
+                      f->fill[i].name, x->o->values->name);
+}
+
 static void warn_unused(const Import *x)
 {
-    const RtShards *s = &x->o->values->shards;
-    Rest r = {0};
+    int n;
+    const char *names = fill_unused(x, x->fills, &n);
 
-    for (int i = 0; i < s->n; i++)
-        if (!x->fills->used[i])
-            add_rest(&r, s->tensor[i].name);
-    const char *names = end_rest(x, &r);
-    if (r.n)
-        diag_warn(x->diag, "%d tensor%s of '%.200s' %s no parameter of the model: %s", r.n,
-                  r.n > 1 ? "s" : "", x->o->values->name, r.n > 1 ? "are" : "is", names);
+    if (n)
+        diag_warn(x->diag, "%d tensor%s of '%.200s' %s no parameter of the model: %s", n,
+                  n > 1 ? "s" : "", x->o->values->name, n > 1 ? "are" : "is", names);
 }
 
 bool fill_report(const Import *x)
@@ -302,6 +336,7 @@ bool fill_report(const Import *x)
     Map kinds = list_kinds(x);
     if (!report_missing(x, &kinds) || !report_computed(x, &kinds))
         return false;
+    warn_inputs(x);
     warn_kept(x, &kinds);
     warn_unused(x);
     return true;

@@ -102,6 +102,8 @@ static bool walk_model(Import *x, Frame *f)
     if (!walked || x->diag->errors != errors) {
         if (x->o->accumulate > 1 && x->has_fixed_batch)
             diag_note(x->diag, "micro-batches need a model exported with a dynamic batch");
+        if (x->has_undefined && !x->o->values)
+            diag_note(x->diag, "a model that was exported without its parameters needs --weights");
         return false;
     }
     add_outputs(x, f, m->n_output, outputs);

@@ -138,6 +138,7 @@ typedef struct Import {
     Missing *missing;
     int n_missing, cap_missing;
     struct Fills *fills;  // NULL: there are no --weights
+    bool has_undefined;   // a node reads a name that nothing defines
 } Import;
 
 // One ONNX node during its import.

@@ -323,15 +323,14 @@ static bool find_inputs(Op *o, uint32_t numbers)
         const char *name = o->node->input[i];
         if (!*name)
             continue;
-        if (i < 32 && numbers >> i & 1) {
-            if (!frame_find_numbers(o->x, o->frame, name, &in[i]))
-                return op_error(o, "input '%.200s' is not defined before it", name);
-        } else {
-            const Symbol *item = frame_find(o->x, o->frame, name);
-            if (!item)
-                return op_error(o, "input '%.200s' is not defined before it", name);
-            in[i] = *item;
+        bool is_number = i < 32 && numbers >> i & 1;
+        const Symbol *item = is_number ? NULL : frame_find(o->x, o->frame, name);
+        if (is_number ? !frame_find_numbers(o->x, o->frame, name, &in[i]) : !item) {
+            o->x->has_undefined = true;
+            return op_error(o, "input '%.200s' is not defined before it", name);
         }
+        if (item)
+            in[i] = *item;
         if (in[i].failed)
             return false;
     }

@@ -8,9 +8,9 @@
 #include "frontend/weight_file.h"
 #include "runtime/rt_element.h"
 
-// Bytes that are read or rounded at once. Rows of a transposed matrix are gathered this many at a
-// time: 4 MiB are 20 rows of GPT-2's embedding.
-enum { PIECE = 1 << 22 };
+// PIECE: bytes that are read or rounded at once. GATHERED: bytes of a transposed matrix that are
+// gathered at once. Each time all of the tensor is read; 16 MiB are 80 rows of GPT-2's embedding.
+enum { PIECE = 1 << 22, GATHERED = 1 << 24 };
 
 // ---- types ----
 
@@ -275,43 +275,54 @@ static void write_whole(Writer *w, const RtStored *t)
     }
 }
 
-// Writes columns `first` to `last` of a matrix whose rows are those of several tensors.
-static void write_columns(Writer *w, const WeightPart *p, int64_t rows, int64_t first, int64_t last)
+// Gathers columns `first` to `last` of a tensor whose rows are rows `row` and on of the matrix.
+static void gather_columns(Writer *w, const RtStored *t, int64_t rows, int64_t row, int64_t first,
+                           int64_t last)
 {
-    int64_t to = dtype_size(w->dtype), n = last - first, columns = p->tensor[0]->dim[1], row = 0;
-    uint8_t wide[8];
+    int64_t to = dtype_size(w->dtype), size = rt_dtype_bytes(t->dtype), n = last - first;
+    int64_t columns = t->dim[1], dropped = 0;
+    RtType type = float_type(stored_type(w->dtype)), from = float_type(t->dtype);
+    bool rounds = strcmp(t->dtype, stored_type(w->dtype)) != 0;
 
-    for (int i = 0; i < p->n; i++) {
-        const RtStored *t = p->tensor[i];
-        int64_t size = rt_dtype_bytes(t->dtype);
-        bool rounds = strcmp(t->dtype, stored_type(w->dtype)) != 0;
-        RtType type = float_type(stored_type(w->dtype)), from = float_type(t->dtype);
-        for (int64_t r = 0; r < t->dim[0]; r++, row++)
-            for (int64_t c = 0; c < n; c++) {
-                const uint8_t *x = t->data + (r * columns + first + c) * size;
-                if (rounds)
-                    w->infinite += rt_round_floats(type, wide, from, x, 1);
-                memcpy(w->gathered + (c * rows + row) * to, rounds ? wide : x, (size_t)to);
-            }
-        drop_pages(t->data, t->bytes);
+    for (int64_t r = 0; r < t->dim[0]; r++) {
+        int64_t at = (r * columns + first) * size;
+        const uint8_t *x = t->data + at;
+        if (rounds) {
+            w->infinite += rt_round_floats(type, w->rounded, from, x, n);
+            x = w->rounded;
+        }
+        for (int64_t c = 0; c < n; c++)
+            memcpy(w->gathered + (c * rows + row + r) * to, x + c * to, (size_t)to);
+        if (at - dropped >= PIECE) {
+            drop_pages(t->data + dropped, at - dropped);
+            dropped = at;
+        }
     }
-    put(w, w->gathered, n * rows * to);
+    drop_pages(t->data + dropped, t->bytes - dropped);
 }
 
+// Writes a matrix, whose rows are those of several tensors, column by column.
 static bool write_transposed(Writer *w, const WeightPart *p, Diag *d)
 {
     int64_t rows = 0, columns = p->tensor[0]->dim[1];
 
     for (int i = 0; i < p->n; i++)
         rows += p->tensor[i]->dim[0];
-    int64_t bytes = rows * dtype_size(w->dtype), most = bytes && bytes < PIECE ? PIECE / bytes : 1;
+    int64_t bytes = rows * dtype_size(w->dtype), most = bytes ? GATHERED / bytes : 1;
+    most = most < 1 ? 1 : most > PIECE / 8 ? PIECE / 8 : most;
     w->gathered = malloc((size_t)(most * bytes) + 1);
-    for (int64_t c = 0; c < columns && w->gathered; c += most)
-        write_columns(w, p, rows, c, columns - c < most ? columns : c + most);
-    if (!w->gathered)
+    if (!w->gathered) {
         diag_error(d, "out of memory");
+        return false;
+    }
+    for (int64_t c = 0; c < columns; c += most) {
+        int64_t last = columns - c < most ? columns : c + most, row = 0;
+        for (int i = 0; i < p->n; row += p->tensor[i++]->dim[0])
+            gather_columns(w, p->tensor[i], rows, row, c, last);
+        put(w, w->gathered, (last - c) * bytes);
+    }
     free(w->gathered);
-    return w->gathered;
+    return true;
 }
 
 static bool write_value(Writer *w, const WeightValue *v, bool may_stop, Diag *d)

@@ -82,7 +82,8 @@ static bool open_source(const Weights *w, const char *path, Opened *s, Diag *d)
         return source_error(w, path, strerror(errno), d);
     if (fd < 0) {
         if (errno == ENOENT)
-            diag_note(d, "--no-weights needs no weights; with --init the trainer draws them");
+            diag_note(d, "--weights takes them from elsewhere; --no-weights needs none, with "
+                         "--init they are drawn");
         return false;
     }
     if (!rt_map_open(&s->map, fd, &error))

@@ -151,7 +151,7 @@ MODELS = [
         "missing.onnx",
         [],
         "external data 'missing.bin': No such file or directory\n"
-        "  --no-weights needs no weights; with --init the trainer draws them",
+        "  --weights takes them from elsewhere; --no-weights needs none, with --init they are drawn",
     ),
     ("short.onnx", [], "weight 'weight' needs 48 bytes at 8 of 'short.bin', which has only 48"),
     ("same.onnx", [], "cannot write 'same.safetensors': it is a file of the model's weights"),

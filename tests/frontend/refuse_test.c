@@ -108,7 +108,8 @@ static const struct {
      .message = "m: error: input 'x' is too large\n"},
     {"input x str[4]; output x", .message = "m: error: input 'x' is not a tensor of numbers\n"},
     {"input x f32[4]; y = Relu(z); output y",
-     .message = "m: error: node 'y' (Relu): input 'z' is not defined before it\n"},
+     .message = "m: error: node 'y' (Relu): input 'z' is not defined before it\n"
+                "  a model that was exported without its parameters needs --weights\n"},
     {"input x f32[4]; x = Relu(x); output x", .message = "m: error: 'x' is defined twice\n"},
     {"input x f32[4]; input x f32[3]; y = Relu(x); output y",
      .message = "m: error: two inputs are named 'x'\n"},
@@ -406,7 +407,8 @@ static const struct {
      "m: error: weight 'w' needs 12 bytes at 9223372036854775807 of 'w.bin', which has only 16\n"},
     {"../w.bin 0", "m: error: external data '../w.bin': it is outside the model's folder\n"},
     {"gone.bin 0", "m: error: external data 'gone.bin': No such file or directory\n"
-                   "  --no-weights needs no weights; with --init the trainer draws them\n"},
+                   "  --weights takes them from elsewhere; --no-weights needs none, with --init "
+                   "they are drawn\n"},
     {"hard 0", "m: error: external data 'hard': it is not a regular file without hard links\n"},
 };
 

@@ -86,7 +86,8 @@ static const Case cases[] = {
      "Add(z, b.w); output y",
      "a.w F32[2]; b.v F32[2]; c F32[3]",
      .result = "m: error: tensors have no bytes in the model's files, and none in "
-               "'w.safetensors'\n  missing     b.w F32[2]; the nearest is 'b.v' F32[2]\n"},
+               "'w.safetensors'\n  missing     b.w F32[2]; the nearest is 'b.v' F32[2]\n  not used "
+               "   'b.v', 'c'\n"},
     {"input x f32[2]; init a.w f32[2]; init onnx::Mul_7 f32[2]; z = Mul(x, a.w); y = Mul(z, "
      "onnx::Mul_7); output y",
      "a.w F32[2]; scale F32[2]",
@@ -131,8 +132,9 @@ static const Case cases[] = {
      .result = "w F32[3,2] 1 2 3 4 5 6\n"},
     {"input x f32[2]; input a.w f32[2]; input b f32[2]; z = Mul(x, a.w); y = Add(z, b); output y",
      "m.a.w F32[2]; c F32[2]",
-     .result = "m: error: tensors have no bytes in the model's files, and none in "
-               "'w.safetensors'\n  missing     b F32[2]; the nearest is 'c' F32[2]\n"},
+     .result =
+         "m: error: tensors have no bytes in the model's files, and none in "
+         "'w.safetensors'\n  missing     b F32[2]; the nearest is 'c' F32[2]\n  not used    'c'\n"},
     // A data input isn't taken for a parameter by the end of a name; one of a module is named.
     {"input x f32[2]; init a.w f32[2]; y = Mul(x, a.w); output y", "m.x F32[2]; a.w F32[2]",
      .result = "a.w F32[2] 1 2\n"
@@ -159,7 +161,7 @@ static const Case cases[] = {
     {"input x f32[2,3]; z = MatMul(x, lm.weight); u = Mul(z, a); y = Neg(u); output y",
      "a F32[2]; wte.v F32[3,2]",
      .result = "m: error: the model's file lacks tensors that 'w.safetensors' doesn't have either\n"
-               "  missing     lm.weight; 'wte.v' is the nearest\n"},
+               "  missing     lm.weight; 'wte.v' is the nearest\n  not used    'wte.v'\n"},
     {"input x f32[2]; init n i64[] 2; y = Loop(n, , x) body={ input i i64[]; input c bool[]; "
      "input s f32[2]; t = Add(s, w); d = Identity(c); output d; output t }; output y",
      "w F32[2]", .result = "w F32[2] 1 2\n"},
