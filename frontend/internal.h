@@ -385,6 +385,9 @@ void import_col2im(Op *o);  // import_fold.c
 // ---- activations (import_activation.c) ----
 ValueId relu(Graph *g, ValueId x);
 
+// ---- products (import_einsum.c) ----
+void import_einsum(Op *o);
+
 // ---- windows (import_window.c) ----
 // Reads the window of a pooling node over input 0. more[i]: how much of the padding at the end of
 // spatial dim i is ceil_mode's. Returns false after an error.

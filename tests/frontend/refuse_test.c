@@ -102,6 +102,44 @@ static const struct {
     {"input x f32[3]; init s i64[1] -1; y = CenterCropPad(x, s); output y",
      .message = "m: error: node 'y' (CenterCropPad): a size is -1, expected 0 to 2^30\n"
                 "  in 0  x f32[3]\n  in 1  s i64[1]\n"},
+    {"input x f32[2,3]; y = Einsum(x, x) equation='ij,jk->ik'; output y",
+     .message = "m: error: node 'y' (Einsum): letter 'j' is 3 and 2\n  in 0  x f32[2,3]\n"
+                "  in 1  x f32[2,3]\n"},
+    {"input x f32[2,3]; y = Einsum(x) equation='ii->i'; output y",
+     .message = "m: error: node 'y' (Einsum): letter 'i' is 2 and 3\n  in 0  x f32[2,3]\n"},
+    {"input x f32[1,3]; y = Einsum(x) equation='ii->i'; output y",
+     .message = "m: error: node 'y' (Einsum): letter 'i' is 1 and 3\n  in 0  x f32[1,3]\n"},
+    {"input x f32[2]; y = Einsum(x) equation='i,i->'; output y",
+     .message = "m: error: node 'y' (Einsum): its equation has 2 operands, not 1\n"
+                "  in 0  x f32[2]\n"},
+    {"input x f32[2]; y = Einsum(x) equation='ij->i'; output y",
+     .message = "m: error: node 'y' (Einsum): operand 0 has rank 1, its equation says ij\n"
+                "  in 0  x f32[2]\n"},
+    {"input x f32[2]; y = Einsum(x) equation='i->ii'; output y",
+     .message = "m: error: node 'y' (Einsum): its result has the letter 'i' twice\n"
+                "  in 0  x f32[2]\n"},
+    {"input x f32[2]; y = Einsum(x) equation='i->j'; output y",
+     .message = "m: error: node 'y' (Einsum): its result has the letter 'j' that no operand has\n"
+                "  in 0  x f32[2]\n"},
+    {"input x f32[2]; y = Einsum(x) equation='...i...->i'; output y",
+     .message = "m: error: node 'y' (Einsum): equation '...i...->i' is not supported: expected "
+                "letters, '...' once in an operand, ',' and '->'\n  in 0  x f32[2]\n"},
+    {"input x f32[]; y = Einsum(x, x) equation='abcdefg,hijklmn->abcdefghijklmn'; output y",
+     .message = "m: error: node 'y' (Einsum): operand 0 has rank 0, its equation says abcdefg\n"
+                "  in 0  x f32[]\n  in 1  x f32[]\n"},
+    {"input x f32[1,1,1,1,1,1,1]; y = Einsum(x, x) equation='abcdefg,hijklmn->abcdefghijklmn'; "
+     "output y",
+     .message = "m: error: node 'y' (Einsum): its equation needs more than 12 dims\n"
+                "  in 0  x f32[1,1,1,1,1,1,1]\n  in 1  x f32[1,1,1,1,1,1,1]\n"},
+    {"input x f32[1,1,1,1,1,1,1,1,1,1]; input z f32[1,1,1]; y = Einsum(x, x, x, x, x, z) "
+     "equation='abcdefghij,klmnopqrst,uvwxyzABCD,EFGHIJKLMN,OPQRSTUVWX,YZ...->'; output y",
+     .message = "m: error: node 'y' (Einsum): its equation has too many letters\n"
+                "  in 0  x f32[1,1,1,1,1,1,1,1,1,1]\n"
+                "  in 1  x f32[1,1,1,1,1,1,1,1,1,1]\n"
+                "  in 2  x f32[1,1,1,1,1,1,1,1,1,1]\n"
+                "  in 3  x f32[1,1,1,1,1,1,1,1,1,1]\n"
+                "  in 4  x f32[1,1,1,1,1,1,1,1,1,1]\n"
+                "  in 5  z f32[1,1,1]\n"},
     {"input x f32[-5]; output x",
      .message = "m: error: input 'x': dim 0 is -5, expected 0 to 1073741824\n"},
     {"input x f32[1000000000,1000000000]; output x",
