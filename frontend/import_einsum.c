@@ -253,7 +253,8 @@ static ValueId spread(Graph *g, const Einsum *e, const Term *t, const char *lett
     return n == d.rank ? v : make_broadcast(g, v, d.rank, d.dim, dims);
 }
 
-// What dot gives for floats: all products, and their sums over the letters that y lacks.
+// Multiplies integers as dot does floats: all products, and their sums over the letters that y
+// lacks.
 static ValueId multiply_ints(Op *o, const Einsum *e, const Term *a, const Term *b, const Term *y)
 {
     char all[MAX_RANK + 1];

@@ -270,6 +270,120 @@ static void import_gather_nd(Op *o)
         give(o, 0, gather_flat(o, part, (int)k, (int)batch));
 }
 
+// ---- whole sequences, and known choices ----
+
+// y[b, t, …] = x[b, length[b] - 1 - t, …] for t < length[b], and x[b, t, …] behind.
+static void import_reverse_sequence(Op *o)
+{
+    Graph *g = o->g;
+    Dims d = dims_of(g, arg(o, 0)), lengths = dims_of(g, arg(o, 1));
+    int64_t batch = attr_int(o, "batch_axis", 1), time = attr_int(o, "time_axis", 0);
+    int64_t perm[MAX_RANK], back[MAX_RANK];
+    int n = 2;
+
+    if (!op_axis(o, &batch, d.rank) || !op_axis(o, &time, d.rank) || !is_index(o, 1))
+        return;
+    if (batch == time || lengths.rank != 1 || lengths.dim[0] != d.dim[batch]) {
+        op_error(o, "its axes must differ, and each sequence needs a length");
+        return;
+    }
+    perm[0] = batch;
+    perm[1] = time;
+    for (int i = 0; i < d.rank; i++)
+        if (i != batch && i != time)
+            perm[n++] = i;
+    for (int i = 0; i < d.rank; i++)
+        back[perm[i]] = i;
+    int64_t dim[] = {d.dim[batch], d.dim[time]};
+    ValueId t = make_iota(g, value_of(g, arg(o, 1))->dtype, 2, dim, 1);
+    ValueId length = make_broadcast(g, arg(o, 1), 2, dim, &(int64_t){0});
+    ValueId last = make_sub(g, length, scalar_like(g, length, 1));
+    ValueId index = make_select(g, make_lt(g, t, length), make_sub(g, last, t), t);
+    ValueId y = make_gather(g, transpose_to(g, arg(o, 0), perm), index, 1, 1);
+    give(o, 0, transpose_to(g, y, back));
+}
+
+// Element `index` of a known value of that rank, whose tensor holds dims along which elements
+// repeat as 1.
+static double known_at(const Tensor *t, const int64_t *index)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < t->rank; i++)
+        at = at * t->dim[i] + (t->dim[i] == 1 ? 0 : index[i]);
+    return known_number(t, at);
+}
+
+static bool next_index(int64_t *index, const Dims *d)
+{
+    for (int i = d->rank - 1; i >= 0; i--) {
+        if (++index[i] < d->dim[i])
+            return true;
+        index[i] = 0;
+    }
+    return false;
+}
+
+// The indices of the elements of input i that aren't 0, *n times rank numbers. NULL after an error:
+// it must be known.
+static int64_t *list_nonzero(Op *o, int i, const char *what, int64_t *n)
+{
+    const Tensor *t = arg_known(o, i);
+    Dims d = dims_of(o->g, arg(o, i));
+    int64_t count = value_count(arg_value(o, i)), index[MAX_RANK] = {0}, *list;
+    double unused;
+
+    *n = 0;
+    if (!t) {
+        arg_number(o, i, what, &unused);
+        return NULL;
+    }
+    if (count > MAX_CONSTANT / 8 / (d.rank + 1)) {
+        op_error(o, "%s has %" PRId64 " elements, too many to be listed", what, count);
+        return NULL;
+    }
+    list = arena_array(o->x->arena, int64_t, count * d.rank + 1);
+    for (bool more = count > 0; more; more = next_index(index, &d))
+        if (known_at(t, index) != 0)
+            memcpy(list + d.rank * (*n)++, index, (size_t)d.rank * sizeof *index);
+    return list;
+}
+
+static void import_non_zero(Op *o)
+{
+    static const int64_t swap[] = {1, 0};
+    int rank = arg_value(o, 0)->rank;
+    int64_t n, *list = list_nonzero(o, 0, "the input", &n);
+
+    if (list)
+        give(o, 0,
+             make_transpose(o->g, graph_constant(o->g, I64, 2, (int64_t[]){n, rank}, list), swap));
+}
+
+// Takes the slices for which a known condition is true.
+static void import_compress(Op *o)
+{
+    Graph *g = o->g;
+    Dims d = dims_of(g, arg(o, 0)), flat = {1, {value_count(arg_value(o, 0))}};
+    bool is_flat = !attr_find(o, "axis");
+    int64_t axis = is_flat ? 0 : attr_int(o, "axis", 0), n;
+
+    if (!op_axis(o, &axis, is_flat ? 1 : d.rank))
+        return;
+    const Value *condition = arg_value(o, 1);
+    int64_t size = (is_flat ? &flat : &d)->dim[axis];
+    if (condition->rank != 1 || condition->dtype != BOOL || condition->dim[0] > size) {
+        op_error(o, "its condition must be a vector of at most %" PRId64 " truth values", size);
+        return;
+    }
+    int64_t *list = list_nonzero(o, 1, "the condition", &n);
+    if (!list)
+        return;
+    ValueId index = known_canonical(o->x, constant_ints(g, (int)n, list));
+    ValueId x = is_flat ? reshape_to(g, arg(o, 0), &flat) : arg(o, 0);
+    give(o, 0, gather(o, x, index, (int)axis));
+}
+
 // ---- one-hot ----
 
 static void import_one_hot(Op *o)
@@ -303,9 +417,15 @@ static void import_one_hot(Op *o)
 }
 
 const OpImporter import_indexing[] = {
+    {"Compress", 2, 2, .import = import_compress, .attrs = "axis", .since = 9,
+     .known = "condition"},
     {"Gather", 2, 2, .import = import_gather, .attrs = "axis"},
     {"GatherElements", 2, 2, .import = import_gather_elements, .attrs = "axis", .since = 11},
     {"GatherND", 2, 2, .import = import_gather_nd, .attrs = "batch_dims", .since = 11},
+    {"NonZero", 1, 1, .import = import_non_zero, .since = 9, .known = "X",
+     .no_gradient = "none: indices"},
     {"OneHot", 3, 3, .import = import_one_hot, .attrs = "axis", .since = 9, .known = "depth"},
+    {"ReverseSequence", 2, 2, .import = import_reverse_sequence, .attrs = "batch_axis time_axis",
+     .since = 10},
     {0},
 };

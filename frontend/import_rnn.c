@@ -20,6 +20,7 @@ typedef struct Cell {
     Activation *f, *g_act, *h_act;
     bool couples;      // LSTM: the forget gate is 1 - i
     bool reset_after;  // GRU: linear_before_reset
+    ValueId runs;      // BOOL [steps, batch]: is the step in the sample's sequence? 0: all are
     ValueId h, c;      // the state, [batch, hidden]
 } Cell;
 
@@ -179,24 +180,51 @@ static bool check_shapes(Op *o, int gates, int64_t hidden, int64_t directions)
     return ok || op_error(o, "its weights don't fit a hidden size of %" PRId64, hidden);
 }
 
-static bool check_lengths(Op *o, int64_t steps)
+// Compares each step with the lengths of the sequences, input 4. Returns 0 if all have all steps.
+static ValueId read_lengths(Op *o, int64_t steps, int64_t batch)
 {
     const Tensor *t = arg_known(o, 4);
+    int64_t dim[] = {steps, batch};
 
-    if (!has(o, 4))
-        return true;
-    if (t && known_is_splat(t) && t->i && t->i[0] == steps)
-        return true;
-    return op_error(o, "sequences of different lengths are not supported");
+    if (!has(o, 4) || (t && known_is_splat(t) && t->i && t->i[0] == steps))
+        return 0;
+    const Value *lengths = arg_value(o, 4);
+    if (lengths->rank != 1 || lengths->dim[0] != batch || !dtype_is_int(lengths->dtype)) {
+        op_error(o, "%" PRId64 " sequences need as many lengths, integers", batch);
+        return 0;
+    }
+    ValueId length = make_broadcast(o->g, arg(o, 4), 2, dim, &(int64_t){1});
+    return make_lt(o->g, make_iota(o->g, value_of(o->g, length)->dtype, 2, dim, 0), length);
 }
 
-// Runs one direction over all steps. Its outputs [batch, hidden] go to y, by time.
+// The state after a step: nothing changes where the sequence has ended or, in reverse, not
+// yet begun.
+static ValueId unless_over(const Cell *l, ValueId runs, ValueId new, ValueId old)
+{
+    return runs ? make_select(l->g, runs, new, old) : new;
+}
+
+static ValueId runs_at(const Cell *l, int64_t t)
+{
+    Dims d = {2, {l->batch, l->hidden}};
+
+    if (!l->runs)
+        return 0;
+    ValueId row = drop_dim(l->g, slice_axis(l->g, l->runs, 0, t, 1, 1), 0);
+    return make_broadcast(l->g, row, 2, d.dim, &(int64_t){0});
+}
+
+// Runs one direction over all steps. Its outputs [batch, hidden] go to y, by time: 0 outside of a
+// sequence.
 static void run(Cell *l, void (*step)(Cell *, ValueId), ValueId *y)
 {
     for (int64_t i = 0; i < l->steps; i++) {
         int64_t t = l->reverse ? l->steps - 1 - i : i;
+        ValueId h = l->h, c = l->c, runs = runs_at(l, t);
         step(l, drop_dim(l->g, slice_axis(l->g, l->projected, 0, t, 1, 1), 0));
-        y[t] = l->h;
+        y[t] = unless_over(l, runs, l->h, runs ? scalar_like(l->g, l->h, 0) : 0);
+        l->h = unless_over(l, runs, l->h, h);
+        l->c = c ? unless_over(l, runs, l->c, c) : 0;
     }
 }
 
@@ -272,7 +300,7 @@ static bool check_layer(Op *o, int64_t steps)
         return op_error(o, "attribute clip is not supported");
     if (steps < 1 || steps > MAX_TRIPS)
         return op_error(o, "%" PRId64 " steps, expected 1 to %d", steps, MAX_TRIPS);
-    return check_lengths(o, steps);
+    return true;
 }
 
 static void import_layer(Op *o, const Layer *layer)
@@ -292,6 +320,7 @@ static void import_layer(Op *o, const Layer *layer)
     int64_t steps = value_of(o->g, x)->dim[0], batch = value_of(o->g, x)->dim[1];
     if (!check_layer(o, steps))
         return;
+    ValueId runs = read_lengths(o, steps, batch);
     budget_allow(o->g->budget, BUDGET_importing, steps * directions);
     for (int k = 0; k < directions; k++) {
         cell[k] = (Cell){.o = o,
@@ -299,7 +328,8 @@ static void import_layer(Op *o, const Layer *layer)
                          .gates = layer->gates,
                          .steps = steps,
                          .batch = batch,
-                         .hidden = hidden};
+                         .hidden = hidden,
+                         .runs = runs};
         cell[k].reverse = k == 1 || !strcmp(direction, "reverse");
         read_cell(&cell[k], layer, x, k, batch_first);
         y[k] = arena_array(o->x->scratch, ValueId, steps);
@@ -328,19 +358,13 @@ const OpImporter import_rnn[] = {
     {"GRU", 3, 6, .import = import_gru,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout "
               "linear_before_reset",
-     .max_out = 2,
-     .refuses = "clip; activations but Sigmoid, Tanh and Relu; lengths of sequences that differ or "
-                "aren't known"},
+     .max_out = 2, .refuses = "clip; activations but Sigmoid, Tanh and Relu"},
     {"LSTM", 3, 8, .import = import_lstm,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size "
               "input_forget layout",
-     .max_out = 3,
-     .refuses = "clip; activations but Sigmoid, Tanh and Relu; lengths of sequences that differ or "
-                "aren't known"},
+     .max_out = 3, .refuses = "clip; activations but Sigmoid, Tanh and Relu"},
     {"RNN", 3, 6, .import = import_plain,
      .attrs = "activations activation_alpha activation_beta clip direction hidden_size layout",
-     .max_out = 2,
-     .refuses = "clip; activations but Sigmoid, Tanh and Relu; lengths of sequences that differ or "
-                "aren't known"},
+     .max_out = 2, .refuses = "clip; activations but Sigmoid, Tanh and Relu"},
     {0},
 };

@@ -1,8 +1,5 @@
-// Imports operators that make values without inputs (constants, ranges, random numbers), and
-// dropout.
+// Imports operators that make values without inputs: constants and ranges.
 #include "frontend/internal.h"
-
-// ---- constants ----
 
 static ValueId float_vector(Graph *g, size_t n, const float *v)
 {
@@ -93,64 +90,12 @@ static void import_eye_like(Op *o)
     give(o, 0, make_cast(g, make_eq(g, diagonal, column), t ? t : arg_value(o, 0)->dtype));
 }
 
-// ---- random ----
-
-static ValueId hyper(Import *x, const char *name)
-{
-    return graph_value(x->g, VALUE_HYPER, name, I64, 0, NULL);
-}
-
-// Uniform numbers in [0, 1) in the shape of v. They differ for every node, step and sample.
-static ValueId uniform(Import *x, ValueId v)
-{
-    Dims d = dims_of(x->g, v);
-    int k = x->o->accumulate > 1 ? x->o->accumulate : 1;
-
-    if (!x->seed) {
-        x->seed = hyper(x, "seed");
-        x->step = hyper(x, "step_index");
-        x->micro = hyper(x, "micro");
-    }
-    return make_random(x->g, x->seed, x->step, x->micro, d.rank, d.dim, x->n_random++, 0,
-                       batch_axis(x, v), k);
-}
-
-// In training, an element is kept with probability 1 - p and scaled by 1 / (1 - p).
-static void import_dropout(Op *o)
-{
-    Graph *g = o->g;
-    ValueId x = arg(o, 0);
-    Dims d = dims_of(g, x);
-    double p = attr_float(o, "ratio", 0.5);
-
-    if (has(o, 1) && !arg_number(o, 1, "the ratio", &p))
-        return;
-    if (!(p >= 0 && p < 1)) {
-        op_error(o, "ratio %g is not in [0, 1)", p);
-        return;
-    }
-    if (!o->x->o->training || p == 0) {
-        o->out[0].value = x;
-        if (wants(o, 1))
-            give(o, 1, full(g, BOOL, &d, 1));
-        return;
-    }
-    ValueId u = uniform(o->x, x);
-    ValueId keep = make_le(g, scalar_like(g, u, p), u);
-    ValueId scaled = make_mul(g, x, scalar_like(g, x, 1 / (1 - p)));
-    give(o, 0, make_select(g, keep, scaled, scalar_like(g, x, 0)));
-    if (wants(o, 1))
-        give(o, 1, keep);
-}
-
 const OpImporter import_source[] = {
     {"Constant", 0, 0, .import = import_constant,
      .attrs = "value value_float value_floats value_int value_ints",
      .refuses = "value_string, value_strings and sparse_value", .no_gradient = "none: a constant"},
     {"ConstantOfShape", 1, 1, .import = import_constant_of_shape, .attrs = "value", .since = 9,
      .known = "input", .no_gradient = "none: a constant"},
-    {"Dropout", 1, 3, .import = import_dropout, .attrs = "ratio seed", .max_out = 2,
-     .known = "ratio"},
     {"EyeLike", 1, 1, .import = import_eye_like, .attrs = "dtype k", .since = 9,
      .no_gradient = "none: a constant"},
     {"Range", 3, 3, .import = import_range, .attrs = "stash_type", .since = 11,

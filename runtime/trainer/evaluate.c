@@ -14,6 +14,7 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
 
     assert(sum && count);
     for (int64_t b = 0; b < d->samples / d->batch; b++) {
+        rt_set_hypers(run, b, 0, 0);  // each batch draws other numbers, the same in each evaluation
         rt_watch_begin(run->rt.watch, RT_FORWARD);
         for (int64_t r = 0; r < d->batch; r++)
             d->sample[r] = b * d->batch + r;

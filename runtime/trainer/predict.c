@@ -89,6 +89,7 @@ static bool write_batches(RtRun *run, const RtData *d, Output *o, RtNpzEntry *en
     for (int64_t first = 0; first < d->samples; first += d->batch) {
         int64_t rows = d->samples - first < d->batch ? d->samples - first : d->batch;
 
+        rt_set_hypers(run, first / d->batch, 0, 0);  // each batch draws other numbers
         if (!predict_batch(run, d, first))
             return false;
         for (int i = 0; i < n; i++)
@@ -127,7 +128,6 @@ bool rt_predict(RtRun *run, const RtData *d)
     RtNpzEntry *entry = rt_alloc((size_t)m->n_predict, sizeof *entry);
     int n = 0;
 
-    rt_set_hypers(run, 0, 0, 0);
     for (int i = 0; i < m->n_predict; i++)
         if (m->predict[i].role == RT_OUTPUT) {
             describe(&o[n], &entry[n], &m->predict[i], d);

@@ -127,7 +127,6 @@ static bool evaluate_and_log(RtRun *run, const RtData *d, RtLog *log, RtEventFil
 {
     double loss, start = rt_seconds();
 
-    rt_set_hypers(run, 0, 0, 0);
     if (!rt_evaluate(run, d, &loss))
         return false;
     if (run->rank == 0)

@@ -8,7 +8,7 @@ Outputs have the shapes of the definition, whatever shapes the file gives. A pro
 """
 import numpy as np
 
-from harness import read_safetensors, run, test_in_folder, write_data
+from harness import read_log, read_safetensors, run, test_in_folder, write_data
 from onnx_bytes import model, node, tensor, value
 
 MOMENTUM, EPSILON, CHANNELS = 0.9, 1e-5, 3
@@ -67,6 +67,15 @@ RESHAPES = [
     ((2, 3, 4), ["a", "b", 4], [-1, 0, 2], (4, 3, 2)),
     ((2, 3, 4), ["a", "b", "c"], [0, 0, 0, 1], (2, 3, 4, 1)),
     ((2, 3, 4), ["a", 3, "c"], [2, 12], (2, 12)),
+]
+
+
+# A model that draws, its output, the mean and the variance that its numbers have.
+DRAWS = [
+    ("RandomNormalLike", {}, 1 / 4, 1),  # added to x
+    ("RandomUniformLike", {}, 3 / 4, 1 / 12),
+    ("Bernoulli", {}, 1 / 4, 3 / 16),
+    ("Multinomial", {"sample_size": 4, "dtype": 7}, 3 / 2, 5 / 4),
 ]
 
 
@@ -157,6 +166,44 @@ class Onnx:
         self.checks.close(f"{what}: running mean", found["m"], mean, 1e-5)
         self.checks.close(f"{what}: running variance", found["v"], variance, 1e-5)
 
+    def draw(self, name, attributes, mean, variance):
+        """Two batches of drawn numbers have the right moments, and differ; a second run draws the same, another seed others."""
+        shape = (2000, 4)
+        x = np.full((2 * shape[0], shape[1]), 0.25, np.float32)
+        kind = {"Multinomial": "i64"}.get(name, "f32")
+        nodes = [node(name, ["x"], ["y"], **attributes)]
+        if name.endswith("Like"):
+            nodes = [node(name, ["x"], ["n"]), node("Add", ["x", "n"], ["y"])]
+        data = model(nodes, [value("x", "f32", list(shape))], [value("y", kind, list(shape))], [], 22)
+        self.compile(name, data)
+        write_data(self.work / "draws", {"x": x})
+        found = []
+        for seed in 1, 1, 2:
+            run(f"./{name}", "--predict", "draws", "-o", "draws.npz", "--seed", seed, "--quiet", cwd=self.work)
+            found.append(np.load(self.work / "draws.npz")["y"])
+        y, n = found[0].astype(np.float64), found[0].size
+        off = abs(y.mean() - mean) / np.sqrt(variance / n), abs(y.var() / variance - 1) * np.sqrt(n)
+        self.checks.check(f"{name}: mean and variance", off[0] < 4 and off[1] < 8, f"{off[0]:.1f} {off[1]:.1f}")
+        pairs = np.corrcoef(np.concatenate([y[: shape[0]].T, y[shape[0] :].T]))
+        self.checks.check(f"{name}: columns and batches are independent", abs(pairs - np.eye(8)).max() < 0.1, f"{abs(pairs - np.eye(8)).max():.2f}")
+        self.checks.check(f"{name}: by the seed", (found[0] == found[1]).all() and (found[0] != found[2]).any())
+
+    def noise(self):
+        """A loss with noise of each sample is the same in one batch and in micro-batches."""
+        w = np.arange(12, dtype=np.float32).reshape(4, 3) / 9
+        nodes = [node("MatMul", ["x", "w"], ["h"]), node("RandomNormalLike", ["h"], ["n"]), node("Add", ["h", "n"], ["y"])]
+        data = model(nodes, [value("x", "f32", ["b", 4])], [value("y", "f32", ["b", 3])], [tensor("w", w)], 22)
+        x = self.random.standard_normal((8, 4), np.float32)
+        write_data(self.work / "noise_data", {"x": x, "target": np.zeros((8, 3), np.float32)})
+        losses = []
+        for i, parts in enumerate((1, 4)):
+            options = ["--bind", "b=8", "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0.1)", "--accumulate", parts]
+            self.compile(f"noise{i}", data, *options)
+            run(f"./noise{i}", "--data", "noise_data", "--steps", 3, "--no-shuffle", "--quiet", "--log", f"noise{i}.jsonl", cwd=self.work)
+            losses.append([step["loss"] for step in read_log(self.work / f"noise{i}.jsonl")])
+        self.checks.close("noise in micro-batches", losses[1], losses[0], 1e-5)
+        self.checks.check("noise of each step", len(set(losses[0])) == 3)
+
     def evaluate(self):
         """A trainer predicts with the running statistics, whatever the model's mode is."""
         w, x = statistics(), self.random.standard_normal((BATCH, CHANNELS), np.float32)
@@ -181,6 +228,9 @@ def test(t):
     t.evaluate()
     for i, case in enumerate(RESHAPES):
         t.reshape(i, *case)
+    for case in DRAWS:
+        t.draw(*case)
+    t.noise()
 
 
 if __name__ == "__main__":

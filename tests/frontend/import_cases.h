@@ -78,6 +78,30 @@ static const struct {
     {"input x f32[3]; init p i64[2] -2 -1; y = Pad(x, p) mode='wrap'; output y", "1 2 3", "[0]"},
     {"input x f32[5,1]; init s i64[2] 2 4; y = CenterCropPad(x, s); output y", "1 2 3 4 5",
      "[2,4] 0 2 0 0 0 3 0 0"},
+    // sequences in time, of known and unknown lengths; known choices
+    {"input x f32[3,2,1]; init w f32[1,1,1] 1; init r f32[1,1,1] 1; input n i32[2]; y, h = RNN(x, "
+     "w, "
+     "r, , n) hidden_size=1 activations=['Relu']; output y",
+     "1 1 2 2 3 3; 2 3", "[3,1,2,1] 1 1 3 3 0 6"},
+    {"input x f32[3,2,1]; init w f32[1,1,1] 1; init r f32[1,1,1] 1; init n i32[2] 2 3; y, h = "
+     "RNN(x, "
+     "w, r, , n) hidden_size=1 activations=['Relu'] direction='reverse'; output y",
+     "1 1 2 2 3 3", "[3,1,2,1] 3 6 2 5 0 3"},
+    {"input x f32[3,2,1]; init w f32[1,1,1] 1; init r f32[1,1,1] 1; input n i32[2]; y, h = RNN(x, "
+     "w, "
+     "r, , n) hidden_size=1 activations=['Relu']; output h",
+     "1 1 2 2 3 3; 0 2", "[1,2,1] 0 3"},
+    {"input x f32[3,2]; input n i64[2]; y = ReverseSequence(x, n); output y", "1 2 3 4 5 6; 2 3",
+     "[3,2] 3 6 1 4 5 2"},
+    {"input x f32[2,3,1]; init n i64[2] 1 3; y = ReverseSequence(x, n) batch_axis=0 time_axis=1; "
+     "output y",
+     "1 2 3 4 5 6", "[2,3,1] 1 2 3 6 5 4"},
+    {"input x f32[2,3]; init c bool[3] 1 0 1; y = Compress(x, c) axis=-1; output y", "1 2 3 4 5 6",
+     "[2,2] 1 3 4 6"},
+    {"input x f32[2,2]; init c bool[3] 0 1 1; y = Compress(x, c); output y", "1 2 3 4", "[2] 2 3"},
+    {"input x f32[2]; init c bool[2] 0; y = Compress(x, c); output y", "1 2", "[0]"},
+    {"init x i64[2,3] 0 1 0 2 0 3; i = NonZero(x); y = Cast(i) to=1; output y", "",
+     "[2,3] 0 1 1 1 0 2"},
     // shapes
     {"input x f32[2,3]; init s i64[2] 3 -1; y = Reshape(x, s); output y", "1 2 3 4 5 6",
      "[3,2] 1 2 3 4 5 6"},
@@ -117,6 +141,13 @@ static const struct {
     {"y = Constant() value_ints=[7,8]; output y", "", "[2] 7 8"},
     {"input x f32[2,2]; y = EyeLike(x) k=1; output y", "1 2 3 4", "[2,2] 0 1 0 0"},
     {"input x f32[4]; y = Dropout(x); output y", "1 2 3 4", "[4] 1 2 3 4"},
+    // what is drawn has the right form: an infinite probability, and a single class
+    {"input x f32[2]; y = Bernoulli(x); output y", "0 1", "[2] 0 1"},
+    {"input x f32[2,1]; y = Multinomial(x) sample_size=3; output y", "1 2", "[2,3] 0 0 0 0 0 0"},
+    {"input x f32[3]; y = RandomUniformLike(x) low=2f high=2f; output y", "1 2 3", "[3] 2 2 2"},
+    {"y = RandomUniform() low=2f high=2f shape=[2] dtype=11; output y", "", "[2] 2 2"},
+    {"input x f32[2]; y = RandomNormalLike(x) scale=0f mean=3f; output y", "1 2", "[2] 3 3"},
+    {"y = RandomNormal() scale=0f mean=3f shape=[1]; output y", "", "[1] 3"},
     // reductions
     {"input x f32[2,2]; init a i64[1] -1; y = ReduceSum(x, a); output y", "1 2 3 4", "[2,1] 3 7"},
     {"opset 11; input x f32[2,2]; y = ReduceSum(x) axes=[0] keepdims=0; output y", "1 2 3 4",

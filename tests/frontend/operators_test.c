@@ -28,13 +28,10 @@ static const char *const path = "docs/onnx.md";
     {type, "clip",                                                                                 \
      "input x f32[2,1,1]; init w f32[1," gates ",1] 0; init r f32[1," gates ",1] 0; y = " type     \
      "(x, w, r) hidden_size=1 clip=1f; output y"},                                                 \
-        {type, "activations but Sigmoid, Tanh and Relu",                                           \
-         "input x f32[2,1,1]; init w f32[1," gates ",1] 0; init r f32[1," gates ",1] 0; y = " type \
-         "(x, w, r) hidden_size=1 activations=['Affine']; output y"},                              \
     {                                                                                              \
-        type, "lengths of sequences that differ or aren't known",                                  \
+        type, "activations but Sigmoid, Tanh and Relu",                                            \
             "input x f32[2,1,1]; init w f32[1," gates ",1] 0; init r f32[1," gates                 \
-            ",1] 0; init n i32[1] 1; y = " type "(x, w, r, , n) hidden_size=1; output y"           \
+            ",1] 0; y = " type "(x, w, r) hidden_size=1 activations=['Affine']; output y"          \
     }
 
 // An operator, a form that it refuses, and a model with that form.
@@ -87,6 +84,7 @@ static const struct {
 static const struct {
     const char *type, *input, *model;
 } known[] = {
+    {"Compress", "condition", "input x f32[2]; input c bool[2]; y = Compress(x, c); output y"},
     {"ConstantOfShape", "input", "input s i64[1]; y = ConstantOfShape(s); output y"},
     {"CenterCropPad", "shape", "input x f32[2]; input s i64[1]; y = CenterCropPad(x, s); output y"},
     {"CumProd", "axis", "input x f32[2]; input a i64[]; y = CumProd(x, a); output y"},
@@ -99,6 +97,7 @@ static const struct {
     {"Loop", "M", "input x f32[]; input n i64[]; y = Loop(n, , x) " BODY "; output y"},
     {"Loop", "cond",
      "input x f32[]; input b bool[]; init n i64[] 2; y = Loop(n, b, x) " BODY "; output y"},
+    {"NonZero", "X", "input x f32[2]; y = NonZero(x); output y"},
     {"OneHot", "depth",
      "input i i64[2]; input d i64[]; init v f32[2] 0 5; y = OneHot(i, d, v); output y"},
     {"Pad", "pads", "input x f32[2]; input p i64[2]; y = Pad(x, p); output y"},
