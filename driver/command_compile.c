@@ -300,5 +300,7 @@ int compile(Arena *a, int argc, char **argv)
         r[i] = (Result){.o = o, .is_first = !i};
         r[i].o.ranks = i ? o.fewer[i - 1] : o.ranks;
     }
-    return compile_all(a, r, 1 + o.n_fewer, &d);
+    status = compile_all(a, r, 1 + o.n_fewer, &d);
+    weight_file_close(o.values);
+    return status;
 }

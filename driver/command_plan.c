@@ -203,5 +203,7 @@ int plan_command(Arena *a, int argc, char **argv)
     Diag d = {.file = base_name(j.o.input)};
     j.path = j.o.output ? j.o.output : arena_string(a, "%s.plan.json", output_path(a, &j.o));
     j.d = &d;
-    return plan_model(&j);
+    status = plan_model(&j);
+    weight_file_close(j.o.values);
+    return status;
 }

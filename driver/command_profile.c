@@ -100,5 +100,7 @@ int profile_command(Arena *a, int argc, char **argv)
     j.d = &d;
     if (!check_files(&j) || !open_weights(a, &j.o, &d))
         return EXIT_USER;
-    return j.o.range.dim ? find_largest_size(&j) : profile_program(&j);
+    status = j.o.range.dim ? find_largest_size(&j) : profile_program(&j);
+    weight_file_close(j.o.values);
+    return status;
 }

@@ -151,6 +151,7 @@ char *program_folder(Arena *a);
 char *runtime_folder(Arena *a);
 
 // Opens the files of --weights, if there are some, and checks that none is about to be overwritten.
+// The caller closes o->values unless it failed.
 bool open_weights(Arena *a, Options *o, Diag *d);
 
 bool is_same_file(const char *a, const char *b);

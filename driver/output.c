@@ -144,19 +144,26 @@ bool output_check(Arena *a, Options *o, Diag *d)
     return spares_inputs(o, d);
 }
 
-bool open_weights(Arena *a, Options *o, Diag *d)
+static bool spares_values(const Options *o, Diag *d)
 {
-    int n = 0;
+    int n;
+    const char *const *path = weight_file_paths(o->values, &n);
 
-    if (!o->weights)
-        return true;
-    o->values = weight_file_open(a, o->weights, o->weight_map, d);
-    const char *const *path = o->values ? weight_file_paths(o->values, &n) : NULL;
     for (int i = 0; i < n; i++)
         if (!output_spares(&o->written, path[i], "a file of --weights", d))
             return false;
-    return o->values &&
-           (!o->weight_map || output_spares(&o->written, o->weight_map, "the map of weights", d));
+    return !o->weight_map || output_spares(&o->written, o->weight_map, "the map of weights", d);
+}
+
+bool open_weights(Arena *a, Options *o, Diag *d)
+{
+    if (!o->weights)
+        return true;
+    o->values = weight_file_open(a, o->weights, o->weight_map, d);
+    if (!o->values || spares_values(o, d))
+        return o->values;
+    weight_file_close(o->values);
+    return false;
 }
 
 bool output_text(const Options *o, const Text *t, Diag *d)

@@ -183,7 +183,7 @@ static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *n
             return 0;
     }
     if (!l.data) {
-        diag_error(x->diag, "tensor '%.200s' has no bytes", name);
+        diag_error(x->diag, "tensor '%.200s' has no bytes in the model's file", name);
         return 0;
     }
     // The file's bytes may be unaligned, so they are copied.

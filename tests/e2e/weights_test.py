@@ -152,12 +152,15 @@ def test_training(checks, options, work):
     checks.check("export: the copy predicts the same bits", all(found[x].tobytes() == expected[x].tobytes() for x in expected.files))
     if options.onnxruntime:
         compare_runtime(checks, m, m.work / "file.onnx", expected)
-    # Tensors of other files stay in another file.
-    apart = m.work / "apart.onnx"
-    apart.write_bytes(strip((options.models / "gpt2.onnx").read_bytes(), weights, "external"))
-    run(options.shardcc, "checkpoint", "export", saved, "--onnx", apart, "-o", m.work / "apart_copy.onnx")
-    text, filled = source(options.shardcc, m.work / "apart_copy.onnx", m.work / "apart_program")
-    checks.check("export: external data", all((filled[x] == trained[x]).all() for x in trained) and (m.work / "apart_copy.onnx.data").exists())
+    for form in ("inputs", "external", "empty"):
+        other, copy = m.work / f"{form}.onnx", m.work / f"{form}_copy.onnx"
+        other.write_bytes(strip((options.models / "gpt2.onnx").read_bytes(), weights, form))
+        run(options.shardcc, "checkpoint", "export", saved, "--onnx", other, "-o", copy)
+        filled = source(options.shardcc, copy, m.work / f"{form}_program")[1]
+        same = filled.keys() == trained.keys() and all((filled[x] == trained[x]).all() for x in trained)
+        checks.check(f"export: a model of {form}", same)
+        # Tensors of other files stay in another file.
+        checks.check(f"export: data beside a model of {form}", Path(f"{copy}.data").exists() == (form == "external"))
 
 
 def compare_runtime(checks, m, copy, expected):

@@ -216,6 +216,19 @@ static const Case cases[] = {
                "so the exporter has made them one, which would be filled as one: node 'y' has "
                "'p_b_w' there (torch.onnx.export: optimize=False keeps them apart)\n",
      .predicts = true},
+    {"input x f32[2]; z = Mul(x, a.w) fx='aten.mul](args = (%p_a_w'; y = Add(z, a.w) node=y "
+     "fx='aten.add](args = (%p_b_w'; output y",
+     "a.w F32[2]; b.w F32[2]",
+     .result = "m: error: 'a.w' and other parameters had equal values when the file was written, "
+               "so the exporter has made them one, which would be trained as one: node 'y' has "
+               "'p_b_w' there (torch.onnx.export: optimize=False keeps them apart)\n"},
+    // An integer that is lost is a constant, not a weight.
+    {"input x f32[2]; input a.w f32[2]; input n i64[1]; z = Mul(x, a.w); y = Reshape(z, n); output "
+     "y",
+     "a.w F32[2]", .result = "m: error: tensor 'n' has no bytes in the model's file\n"},
+    {"input x f32[2]; input a.w f32[2]; input n i64[1]; z = Mul(x, a.w); y = Reshape(z, n); output "
+     "y",
+     "a.w F32[2]; n I64[1] 2", .result = "a.w F32[2] 1 2\n"},
 };
 
 // ---- files ----
@@ -357,6 +370,44 @@ static void test_cases(void **state)
     assert_int_equal(failed, 0);
 }
 
+// Every prefix of a model without its parameters, and every model with one flipped bit, gives a
+// message or a graph.
+static void test_damage(void **state)
+{
+    static const char text[] =
+        "input x f32[2,3]; input a.w f32[3,2]; extern b.w f32[2,2] w.bin 0; extern c.w f32[2,2] "
+        "w.bin 0; init d.w f32[2] 1 2; y = MatMul(x, a.w); z = MatMul(y, b.w); u = MatMul(z, c.w); "
+        "v = Mul(u, d.w); t = Add(v, e.w) fx='aten.add](args = (%b_e_w'; output t f32[2,2]";
+    Arena *a = arena_new();
+    Diag quiet = {.to = &(Text){0}};
+    size_t size;
+    const char *path = in_folder(a, "w.safetensors"), *map = in_folder(a, "w.map");
+
+    write_tensors(a, path, "m.a.w F32[3,2]; b.w F16[2,2]; d.w F32[2]; e F32[2]");
+    assert_true(out_write(map, "e.* = e", 7, NULL));
+    uint8_t *bytes = model_from_text(a, text, &size);
+    WeightFile *f = weight_file_open(a, path, map, &quiet);
+    assert_non_null(f);
+    for (size_t i = 0; i < 9 * size; i++) {
+        Arena *b = arena_new();
+        Text said = {0};
+        Diag d = {.to = &said};
+        Weights w;
+        ImportOptions o = {.accumulate = 1, .training = true, .values = f};
+        bool is_prefix = i < size;
+
+        bytes[i / 9] ^= is_prefix ? 0 : (uint8_t)(1 << i % 8);
+        Graph *g = import_bytes(b, bytes, is_prefix ? i : size, &o, &w, &d);
+        bytes[i / 9] ^= is_prefix ? 0 : (uint8_t)(1 << i % 8);
+        assert_true(!g == (d.errors > 0));
+        text_free(&said);
+        arena_free(b);
+    }
+    weight_file_close(f);
+    text_free(quiet.to);
+    arena_free(a);
+}
+
 static int make_folder(void **state) { return mkdtemp(folder) ? 0 : -1; }
 
 static int remove_folder(void **state)
@@ -372,6 +423,6 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_damage)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
