@@ -177,15 +177,20 @@ bool read_pool(Op *o, Window *w, int64_t *more)
            read_window(o, arg_value(o, 0), size, w, more);
 }
 
+// Integers have 8 bits at most, all of which f32 holds.
 static void import_max_pool(Op *o)
 {
     Window w;
     int64_t more[3];
 
-    if (wants(o, 1))
-        op_error(o, "the output Indices is not supported");
-    else if (read_pool(o, &w, more))
-        give(o, 0, make_max_pool(o->g, arg(o, 0), &w));
+    if (!read_pool(o, &w, more))
+        return;
+    DType t = arg_value(o, 0)->dtype;
+    ValueId x = dtype_is_float(t) ? arg(o, 0) : make_cast(o->g, arg(o, 0), F32);
+    ValueId y = make_cast(o->g, make_max_pool(o->g, x, &w), t);
+    give(o, 0, y);
+    if (wants(o, 1) && y)
+        give(o, 1, max_pool_indices(o, &w, y));
 }
 
 // The number of elements in each window: the same pooling of ones, for one sample and channel. With
@@ -314,6 +319,7 @@ const OpImporter import_window[] = {
      .refuses = "more than 3 spatial dims"},
     {"MaxPool", 1, 1, .import = import_max_pool,
      .attrs = "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", .max_out = 2,
-     .refuses = "more than 3 spatial dims; the output Indices"},
+     .refuses = "more than 3 spatial dims; the output Indices of windows of more than 4096 "
+                "elements"},
     {0},
 };

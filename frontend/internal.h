@@ -182,7 +182,7 @@ extern const OpImporter import_activation[], import_attention[], import_bits[],
     import_contraction[], import_control[], import_elementwise[], import_indexing[], import_loss[],
     import_norm[], import_pads[], import_part[], import_random[], import_reduce[],
     import_resampling[], import_rnn[], import_sequence[], import_shape[], import_signal[],
-    import_source[], import_trigonometry[], import_window[];
+    import_source[], import_trigonometry[], import_unpool[], import_window[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 
@@ -392,6 +392,8 @@ void import_einsum(Op *o);
 // Reads the window of a pooling node over input 0. more[i]: how much of the padding at the end of
 // spatial dim i is ceil_mode's. Returns false after an error.
 bool read_pool(Op *o, Window *w, int64_t *more);
+// The places of the maxima that pooling input 0 gave as y, i64 (import_unpool.c).
+ValueId max_pool_indices(Op *o, const Window *w, ValueId y);
 
 // ---- weights (weights.c) ----
 

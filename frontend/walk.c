@@ -9,6 +9,7 @@ const OpTable import_tables[] = {
     {"Products", import_contraction},
     {"Attention", import_attention},
     {"Windows", import_window},
+    {"Windows, inverse", import_unpool},
     {"Resampling", import_resampling},
     {"Norms", import_norm},
     {"Losses", import_loss},
