@@ -168,12 +168,12 @@ static const OptionDef table[] = {
      .check = check_shape, .use = USE_GRAPH},
     {"Parameters"},
     {"--weights", "PATH", &option_source, AT(weights),
-     "fill or replace the model's weights from this file of safetensors, index of\n"
-     "shards or folder, by their names, of which either may have a prefix more",
+     "fill or replace the model's weights from a file of safetensors, an index\n"
+     "of shards or a folder, by names of which either may have a prefix more",
      .use = USE_PROGRAM},
     {"--weight-map", "FILE", &option_source, AT(weight_map),
-     "lines that say which tensors of --weights a parameter is made of, where names\n"
-     "don't: NAME = stack(experts.{0..7}.w), transpose(w), ... (docs/weights.md)",
+     "which tensors of --weights a parameter is made of, where names don't tell:\n"
+     "lines as NAME = stack(experts.{0..7}.w) or transpose(w) (docs/weights.md)",
      .use = USE_PROGRAM},
     {"--freeze", "GLOB", &option_texts, AT(freeze),
      "parameters that are not trained (* any text, ? any letter)", .use = USE_GRAPH},
