@@ -261,12 +261,10 @@ static void report_undefined(const Import *x, const Fills *f)
                       nearest ? arena_string(x->scratch, "; '%.200s' is the nearest", nearest)
                               : "");
     }
-    int unused;
-    const char *names = fill_unused(x, f, &unused);
     if (n > MOST_NAMED)
         diag_note(x->diag, "and %d more", n - MOST_NAMED);
-    if (n && unused)
-        diag_note(x->diag, "not used    %s", names);
+    if (n)
+        (void)fill_note_unused(x, f);
     if (made_up)
         diag_note(x->diag,
                   "%d of them are constants of the exporter: torch.onnx.export with optimize=False "

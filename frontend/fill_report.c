@@ -211,7 +211,7 @@ static const char *end_rest(const Import *x, Rest *r)
     return s;
 }
 
-const char *fill_unused(const Import *x, const Fills *f, int *n)
+static const char *list_unused(const Import *x, const Fills *f, int *n)
 {
     const RtShards *s = &x->o->values->shards;
     Rest r = {0};
@@ -221,6 +221,16 @@ const char *fill_unused(const Import *x, const Fills *f, int *n)
             add_rest(&r, s->tensor[i].name);
     *n = r.n;
     return end_rest(x, &r);
+}
+
+bool fill_note_unused(const Import *x, const Fills *f)
+{
+    int n;
+    const char *names = list_unused(x, f, &n);
+
+    if (n)
+        diag_note(x->diag, "not used    %s", names);
+    return false;
 }
 
 static Map list_kinds(const Import *x)
@@ -255,13 +265,7 @@ static bool report_missing(const Import *x, const Map *kinds)
             add_line(&l, "missing     %.150s %s%s", t->name, print_fill(x->scratch, t),
                      print_nearest(x, &l, t));
     }
-    int unused;
-    const char *names = fill_unused(x, x->fills, &unused);
-    if (end_list(&l))
-        return true;
-    if (unused)
-        diag_note(x->diag, "not used    %s", names);
-    return false;
+    return end_list(&l) || fill_note_unused(x, x->fills);
 }
 
 static bool report_computed(const Import *x, const Map *kinds)
@@ -281,7 +285,7 @@ static bool report_computed(const Import *x, const Map *kinds)
             add_line(&l, "computed    %.150s %s%s", t->name, print_fill(x->scratch, t),
                      print_nearest(x, &l, t));
     }
-    return end_list(&l);
+    return end_list(&l) || fill_note_unused(x, x->fills);
 }
 
 static void warn_kept(const Import *x, const Map *kinds)
@@ -322,7 +326,7 @@ static void warn_inputs(const Import *x)
 static void warn_unused(const Import *x)
 {
     int n;
-    const char *names = fill_unused(x, x->fills, &n);
+    const char *names = list_unused(x, x->fills, &n);
 
     if (n)
         diag_warn(x->diag, "%d tensor%s of '%.200s' %s no parameter of the model: %s", n,

@@ -147,8 +147,8 @@ bool adopt_take(Import *x, Fills *f);
 // Reports values that don't fit and names that fit twice.
 bool fill_check_values(const Import *x, const Fills *f);
 bool fill_check_pairs(const Import *x, const Fills *f, const NamePair *pair);
-// The names of the tensors that nothing takes, a few of them; sets their number.
-const char *fill_unused(const Import *x, const Fills *f, int *n);
+// Names a few of the tensors that nothing takes, below an error; returns false.
+bool fill_note_unused(const Import *x, const Fills *f);
 // The name of the tensor that a fill without a value may have meant, for messages; NULL: none.
 const char *fill_nearest(const Import *x, const Fills *f, const Fill *of);
 

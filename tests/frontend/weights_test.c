@@ -95,7 +95,8 @@ static const Case cases[] = {
                "'w.safetensors' and would stay as they are: torch.onnx.export with optimize=False "
                "(do_constant_folding=False of the older one) keeps the parameters; or a line of "
                "--weight-map makes them, or says keep\n"
-               "  computed    onnx::Mul_7 F32[2]; the nearest is 'scale' F32[2]\n"},
+               "  computed    onnx::Mul_7 F32[2]; the nearest is 'scale' F32[2]\n  not used    "
+               "'scale'\n"},
     {"input x f32[2]; init a.w f32[2]; init onnx::Mul_7 f32[2] 4; z = Mul(x, a.w); y = Mul(z, "
      "onnx::Mul_7); output y",
      "a.w F32[2]", "keep onnx::*", .result = "a.w F32[2] 1 2\nonnx::Mul_7 F32[2] 4 4\n"},
