@@ -24,6 +24,7 @@ const OpTable import_tables[] = {
     {"Recurrent layers", import_rnn},
     {"Sequences", import_sequence},
     {"Signals", import_signal},
+    {"Sampling", import_sample},
     {0},
 };
 

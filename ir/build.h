@@ -108,6 +108,24 @@ ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch
 ValueId make_scatter_onto(Graph *g, ValueId x, ValueId index, ValueId onto, int axis, int batch,
                           int64_t n);
 
+// ---- sampling ----
+// x [n, c, spatial…] at the points of grid [n, points…, spatial dims] → [n, c, points…]. A point
+// says a position of each spatial dim, the last dim first, in elements: 1.5 is in the middle
+// between elements 1 and 2. Attributes mode: "nearest" (ties to even), "linear" or "cubic";
+// padding, what positions outside of x give: "zeros", the "border" or the "reflection" of x; for
+// that one, corners: mirrors are at the centres of the outermost elements, and not at their edges.
+// runtime/rt_grid.h has the formulas, and says which gradients are 0.
+typedef struct Sampling {
+    const char *mode, *padding;
+    bool corners;
+} Sampling;
+ValueId make_grid_sample(Graph *g, ValueId x, ValueId grid, const Sampling *s);
+// The gradients of x, whose dims they are, and of the grid.
+ValueId make_grid_sample_input_grad(Graph *g, ValueId dy, ValueId grid, int rank,
+                                    const int64_t *dim, const Sampling *s);
+ValueId make_grid_sample_grid_grad(Graph *g, ValueId x, ValueId grid, ValueId dy,
+                                   const Sampling *s);
+
 // ---- contractions ----
 // Attribute eq, "bmk,bkn->bmn": one letter per dim of a, b and the result y. A letter in all three
 // is a batch dim, in a and b only a contracted dim, in y and one of a and b a free dim. Every

@@ -16,6 +16,7 @@ typedef union KernelParams {
     RtAttention attention;
     RtReduce reduce;
     RtGather gather;
+    RtGrid grid;
     RtAlong along;
     RtResample resample;
     RtExchange exchange;

@@ -149,6 +149,21 @@ void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void
 void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index,
                     const void *onto);
 
+// Sampling at positions between elements: x [n, c, dim…], grid [n, points, spatial], y [n, c,
+// points], all dense, f32 or f64. The last coordinate of a point is the one of the first dim.
+// `mode` and `outside` are constants of rt_grid.h, which says what they mean.
+typedef struct RtGrid {
+    RtType type;
+    int mode, outside;
+    bool corners;
+    int spatial;  // dims, 1 to 3
+    int64_t n, c, dim[3], points;
+} RtGrid;
+void rt_grid_sample(Rt *rt, const RtGrid *p, void *y, const void *x, const void *grid);
+void rt_grid_sample_input_grad(Rt *rt, const RtGrid *p, void *dx, const void *dy, const void *grid);
+void rt_grid_sample_grid_grad(Rt *rt, const RtGrid *p, void *dgrid, const void *x, const void *grid,
+                              const void *dy);
+
 // ---- between ranks ----
 // Collectives along mesh axis `axis`: all ranks that differ only in that coordinate (for
 // rt_permute: in axis and other) call together, and of n such ranks, number i has coordinate i.

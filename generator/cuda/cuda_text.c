@@ -15,6 +15,8 @@ static const char *const collectives[] = {NULL};
 
 static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"conv_weight_grad", "conv"},
+                                          {"grid_sample_grid_grad", "grid_sample"},
+                                          {"grid_sample_input_grad", "grid_sample"},
                                           {"max_pool", "pool"},
                                           {"max_pool_grad", "pool"},
                                           {"pad", "copy"},

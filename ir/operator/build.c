@@ -187,6 +187,40 @@ ValueId make_scatter_onto(Graph *g, ValueId x, ValueId index, ValueId onto, int 
     return graph_node(g, &op_scatter_add, 3, (ValueId[]){x, index, onto}, attr);
 }
 
+// ---- sampling ----
+
+static void put_sampling(Attr *attr, const Sampling *s)
+{
+    attr[0].s = s->mode;
+    attr[1].s = s->padding;
+    attr[2].i = s->corners;
+}
+
+ValueId make_grid_sample(Graph *g, ValueId x, ValueId grid, const Sampling *s)
+{
+    Attr attr[3] = {0};
+
+    put_sampling(attr, s);
+    return graph_node(g, &op_grid_sample, 2, (ValueId[]){x, grid}, attr);
+}
+
+ValueId make_grid_sample_input_grad(Graph *g, ValueId dy, ValueId grid, int rank,
+                                    const int64_t *dim, const Sampling *s)
+{
+    Attr attr[4] = {ints(rank, dim)};
+
+    put_sampling(attr + 1, s);
+    return graph_node(g, &op_grid_sample_input_grad, 2, (ValueId[]){dy, grid}, attr);
+}
+
+ValueId make_grid_sample_grid_grad(Graph *g, ValueId x, ValueId grid, ValueId dy, const Sampling *s)
+{
+    Attr attr[3] = {0};
+
+    put_sampling(attr, s);
+    return graph_node(g, &op_grid_sample_grid_grad, 3, (ValueId[]){x, grid, dy}, attr);
+}
+
 // ---- contractions ----
 
 ValueId make_dot(Graph *g, ValueId a, ValueId b, const char *eq)

@@ -128,6 +128,14 @@ static const ParamField gather_fields[] = {
     FIELD(RtGather, inner, SIZE), OPTIONAL(RtGather, offset, SIZE),  FIELD(RtGather, whole, SIZE),
 };
 
+static const ParamField grid_fields[] = {
+    FIELD(RtGrid, type, TYPE),      OPTIONAL(RtGrid, mode, INT),
+    OPTIONAL(RtGrid, outside, INT), OPTIONAL(RtGrid, corners, FLAG),
+    FIELD(RtGrid, spatial, INT),    FIELD(RtGrid, n, SIZE),
+    FIELD(RtGrid, c, SIZE),         LIST(RtGrid, dim, SIZE, spatial),
+    FIELD(RtGrid, points, SIZE),
+};
+
 #define ALONG                                                                                      \
     FIELD(RtAlong, type, TYPE), FIELD(RtAlong, outer, SIZE), FIELD(RtAlong, n, SIZE),              \
         FIELD(RtAlong, inner, SIZE)

@@ -9,6 +9,9 @@
 #define rt_reduce cuda_reduce
 #define rt_gather cuda_gather
 #define rt_scatter_add cuda_scatter_add
+#define rt_grid_sample cuda_grid_sample
+#define rt_grid_sample_grid_grad cuda_grid_sample_grid_grad
+#define rt_grid_sample_input_grad cuda_grid_sample_input_grad
 #define rt_arg_max cuda_arg_max
 #define rt_cumsum cuda_cumsum
 #define rt_resample cuda_resample

@@ -176,3 +176,38 @@ ValueId layer_resample(Net *n, ValueId x, const int *arg)
                         : make_resample(n->g, y, axis, size, &r);
     return arg[3] % 2 ? make_add(n->g, x, make_mul(n->g, y, scalar_like(n->g, y, 0.5))) : y;
 }
+
+// Samples x around each place, further away by arg[3]. arg: mode; padding; corners; distance. The
+// places differ from whole numbers by 0.05 to 0.45, so that nothing is sampled at a kink.
+ValueId layer_warp(Net *n, ValueId x, const int *arg)
+{
+    static const char *const modes[] = {"linear", "nearest", "cubic"};
+    static const char *const paddings[] = {"zeros", "border", "reflection"};
+    Graph *g = n->g;
+    Value like = *value_of(g, x);
+    int spatial = like.rank - 2, size[3] = {1, 1, 1};
+    int64_t perm[5] = {0};
+
+    if (!is_image(n, x))
+        return layer_scale(n, x, arg);
+    Window point = same_window(spatial, size, 1);
+    ValueId y = convolve(n, x, spatial, 1, &point);
+    for (int i = 1; i <= spatial; i++)
+        perm[i] = i + 1;
+    perm[spatial + 1] = 1;
+    ValueId grid = y ? make_tanh(g, make_transpose(g, y, perm)) : 0;
+    if (!grid)
+        return 0;
+    Value v = *value_of(g, grid);
+    double far = 0.25 + arg[3] % 3 * (arg[3] % 2 ? 1 : -1);
+    grid = make_add(g, make_mul(g, grid, scalar_like(g, grid, 0.2)), scalar_like(g, grid, far));
+    ValueId place[3];
+    int64_t one[5];
+    for (int i = 0; i < v.rank; i++)
+        one[i] = i == v.rank - 1 ? 1 : v.dim[i];
+    for (int i = 0; i < spatial; i++)
+        place[i] = make_iota(g, F32, v.rank, one, spatial - i);
+    ValueId base = spatial == 1 ? place[0] : make_concat(g, spatial, place, v.rank - 1);
+    Sampling s = {modes[arg[0] % 3], paddings[arg[1] % 3], arg[2] % 2};
+    return make_grid_sample(g, x, make_add(g, grid, base), &s);
+}
