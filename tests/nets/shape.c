@@ -212,6 +212,25 @@ ValueId layer_beside(Net *n, ValueId x, const int *arg)
                       : net_linear(n, all, n->axis, width, false, false);
 }
 
+// Keeps x where an index, perhaps shifted, has no bit of a mask. arg: axis; shift; mask; other
+// number.
+ValueId layer_bits(Net *n, ValueId x, const int *arg)
+{
+    Graph *g = n->g;
+    Value v = *value_of(g, x);
+    DType t = arg[2] % 2 ? I64 : U8;
+    ValueId index = make_iota(g, t, v.rank, v.dim, 1 + arg[0] % (v.rank - 1));
+    ValueId by = scalar_like(g, index, arg[1] % 3);
+
+    if (arg[1] % 2)
+        index = make_shift_left(g, index, by);
+    else
+        index = make_shift_right(g, index, by);
+    ValueId bits = make_bit_and(g, index, scalar_like(g, index, 1 + arg[2] % 3));
+    ValueId hit = make_eq(g, bits, scalar_like(g, bits, 0));
+    return make_select(g, hit, x, scalar_like(g, x, 0.3 * (arg[3] % 3)));
+}
+
 // Keeps x where a condition on indices, a table or x itself holds; elsewhere another number.
 ValueId layer_mask(Net *n, ValueId x, const int *arg)
 {

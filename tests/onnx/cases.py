@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs ONNX's own cases of its operators (onnx.backend.test), which needs a Python that has the package `onnx`.
 
-  cases.py --shardcc build/shardcc [--operators Resize,Pad|all] [--cases GLOB] [--state FILE] [--compile] [--show WHAT,…]
+  cases.py --shardcc build/shardcc [--operators Resize,Pad|all] [--cases GLOB] [--state FILE] [--compile|--gradients] [--show WHAT,…]
 
 Each case is a small model with inputs and the outputs that ONNX expects. By default the reference evaluator computes the
 outputs, after all passes (evaluate.c beside this file). --compile makes a program of each model, which predicts them. Types
-and shapes must be ONNX's, numbers within ONNX's tolerances. A case is
+and shapes must be ONNX's, numbers within ONNX's tolerances. --gradients makes inputs of f32 and f64 parameters and the sum of
+the outputs' squares a loss: `shardcc --verify` must find gradients to be differences of the loss, on numbers of its own. A case is
 
   equal     all outputs are;
   refused   the compiler stopped with a message;
@@ -48,6 +49,7 @@ DRAWN = ["test_bernoulli*", "test_training_dropout*"]
 # Cases in which numbers that are 0 by definition are expected to be rounding errors of NumPy's, up to this size.
 NOISE = {"test_dft_inverse*": 1e-6}
 INTERNAL, SECONDS = 3, 300
+LOSS, LEARNED = "the_sum_of_all_squares", (np.float32, np.float64)
 
 
 def load_cases():
@@ -82,6 +84,24 @@ def make_constants(model, arrays, names):
     del graph.input[:], graph.node[:]
     graph.input.extend(kept)
     graph.node.extend(nodes)
+
+
+def add_loss(model, arrays, expected):
+    """Makes inputs of floats parameters, and the sum of the squares of such outputs LOSS; False if there are none of either."""
+    graph = model.graph
+    learned = [v for v in graph.input if arrays[v.name] is not None and arrays[v.name].dtype in LEARNED]
+    squared = [n for n, e in expected.items() if e is not None and e.dtype in LEARNED]
+    if not learned or not squared:
+        return False
+    for v in learned:
+        graph.initializer.append(numpy_helper.from_array(np.array(arrays[v.name], order="C"), v.name))
+        graph.input.remove(v)
+    for n in squared:
+        graph.node.append(helper.make_node("ReduceSumSquare", [n], [f"{LOSS} {n} wide"], keepdims=0))
+        graph.node.append(helper.make_node("Cast", [f"{LOSS} {n} wide"], [f"{LOSS} {n}"], to=onnx.TensorProto.FLOAT))
+    graph.node.append(helper.make_node("Sum", [f"{LOSS} {n}" for n in squared], [LOSS]))
+    graph.output.append(helper.make_tensor_value_info(LOSS, onnx.TensorProto.FLOAT, []))
+    return True
 
 
 def with_shapes(model, arrays):
@@ -124,13 +144,13 @@ def compare(found, expected, case):
 
 class Runner:
     def __init__(self, options):
-        self.shardcc, self.compiles = options.shardcc.resolve(), options.compile
+        self.shardcc, self.compiles, self.trains = options.shardcc.resolve(), options.compile, options.gradients
         self.evaluate = self.shardcc.parent / "tests/onnx/evaluate"
         self.cc = Path(__file__).resolve().parents[1] / "quick_cc"
 
     def stamp(self):
         """Names the programs that a state was made with."""
-        program = self.shardcc if self.compiles else self.evaluate
+        program = self.shardcc if self.compiles or self.trains else self.evaluate
         return hashlib.sha256(program.read_bytes() + Path(__file__).read_bytes()).hexdigest()
 
     def evaluator(self, folder, arrays):
@@ -173,6 +193,11 @@ class Runner:
             outputs.append(a.reshape(e.shape) if e is not None and a.size == e.size else a)
         return done, outputs
 
+    def gradients(self, folder):
+        """Compares gradients with differences."""
+        train = ["--loss", LOSS, "--optimizer", "sgd(lr=0.1)", "--verify", "--emit", "program", "-o", "model.program"]
+        return self.call(folder, self.shardcc, "model.onnx", *train)
+
     def call(self, folder, *command):
         return subprocess.run([str(c) for c in command], cwd=folder, capture_output=True, text=True, timeout=SECONDS, errors="replace")
 
@@ -186,8 +211,13 @@ class Runner:
             left = {n: a for n, a in arrays.items() if n not in constants}
             model = with_shapes(case.model, arrays)
             make_constants(model, arrays, constants)
+            if self.trains and not add_loss(model, arrays, expected):
+                return "refused", "no inputs of f32 or f64, or no outputs"
             (folder / "model.onnx").write_bytes(model.SerializeToString())
-            done, outputs = self.trainer(folder, left, expected) if self.compiles else self.evaluator(folder, left)
+            if self.trains:
+                done, outputs = self.gradients(folder), []
+            else:
+                done, outputs = self.trainer(folder, left, expected) if self.compiles else self.evaluator(folder, left)
             unknown = set(KNOWN.findall(done.stderr))
             more = {n for n in unknown if left.get(n) is not None}
             if unknown and not more:  # it is computed from inputs: those of integers
@@ -199,6 +229,8 @@ class Runner:
             return "crashed", words(f"status {done.returncode}: {done.stderr}")
         if done.returncode:
             return "refused", words(done.stderr)
+        if self.trains:
+            return "equal", words("".join(line for line in done.stderr.splitlines() if "warning" in line))
         if len(outputs) != len(expected):
             return "wrong", f"{len(outputs)} outputs, expected {len(expected)}"
         for (name, e), a in zip(expected.items(), outputs):
@@ -263,7 +295,9 @@ def main():
     parser.add_argument("--operators", default="all", help="Resize,Pad,…")
     parser.add_argument("--cases", default="*", help="names of cases, as a glob")
     parser.add_argument("--state", type=Path)
-    parser.add_argument("--compile", action="store_true")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--compile", action="store_true")
+    way.add_argument("--gradients", action="store_true")
     parser.add_argument("--show", default="wrong,crashed", help="results whose reasons are printed")
     options = parser.parse_args()
     cases, operator = load_cases()
