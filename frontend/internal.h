@@ -179,10 +179,11 @@ typedef struct OpTable {
 } OpTable;
 extern const OpTable import_tables[];
 extern const OpImporter import_activation[], import_attention[], import_bits[],
-    import_contraction[], import_control[], import_elementwise[], import_indexing[], import_loss[],
-    import_norm[], import_pads[], import_part[], import_random[], import_reduce[],
-    import_resampling[], import_rnn[], import_sample[], import_sequence[], import_shape[],
-    import_signal[], import_source[], import_trigonometry[], import_unpool[], import_window[];
+    import_contraction[], import_control[], import_elementwise[], import_indexing[],
+    import_linear[], import_loss[], import_norm[], import_pads[], import_part[], import_random[],
+    import_reduce[], import_resampling[], import_rnn[], import_roi[], import_sample[],
+    import_sequence[], import_shape[], import_signal[], import_source[], import_trigonometry[],
+    import_unpool[], import_window[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 

@@ -25,6 +25,8 @@ const OpTable import_tables[] = {
     {"Sequences", import_sequence},
     {"Signals", import_signal},
     {"Sampling", import_sample},
+    {"Regions", import_roi},
+    {"Linear attention", import_linear},
     {0},
 };
 

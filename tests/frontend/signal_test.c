@@ -6,37 +6,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/internal.h"
-#include "tests/frontend/model_text.h"
-
-// Numbers in [-1, 1) that depend on the seed alone.
-static double draw(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(*seed >> 11) / 0x1p52 - 1;
-}
-
-static int64_t pick(uint64_t *seed, int64_t from, int64_t to)
-{
-    return from + (int64_t)((draw(seed) + 1) / 2 * (double)(to - from + 1));
-}
-
-// The first input and output of a graph: fills the one, returns the other.
-static Tensor evaluate(Arena *a, const Graph *g, ValueId output, uint64_t seed, Tensor *x)
-{
-    Tensor *values = arena_array(a, Tensor, g->n_values + 1);
-
-    for (ValueId v = 1; v < g->n_values; v++) {
-        const Value *value = value_of(g, v);
-        if (value->kind != VALUE_INPUT)
-            continue;
-        values[v] = *x = tensor_new(a, value->dtype, value->rank, value->dim);
-        for (int64_t i = 0; i < tensor_count(x); i++)
-            x->f[i] = (float)draw(&seed);
-    }
-    graph_eval(g, a, values);
-    return values[output];
-}
+#include "tests/frontend/random_model.h"
 
 // ---- Fourier transforms ----
 
@@ -78,7 +48,7 @@ static double transform_error(DType t, int64_t n, int64_t have, int planes, bool
     ValueId out = fourier(g, in, n, inverse, onesided);
     graph_output(g, "y", out, OUTPUT_MODEL);
     assert_true(out && graph_verify(g, &d));
-    Tensor y = evaluate(a, g, out, (uint64_t)(n + have), &x);
+    Tensor y = evaluate_random(a, g, (uint64_t)(n + have), &x)[out];
     int64_t bins = onesided && !inverse ? n / 2 + 1 : n;
     assert_int_equal(y.dim[0], 2);
     assert_int_equal(y.dim[1], is_half ? 1 : 2);
@@ -122,21 +92,7 @@ static void test_transforms(void **state)
     assert_int_equal(failed, 0);
 }
 
-// ---- models ----
-
-// Imports and evaluates a model of one input.
-static Tensor model_value(Arena *a, const char *text, uint64_t seed, Tensor *x)
-{
-    ImportOptions o = {.accumulate = 1};
-    Diag d = {.file = "m"};
-    Weights w;
-    size_t size;
-    uint8_t *bytes = model_from_text(a, text, &size);
-    Graph *g = import_bytes(a, bytes, size, &o, &w, &d);
-
-    assert_true(g && graph_verify(g, &d));
-    return evaluate(a, g, g->outputs[0].value, seed, x);
-}
+// ---- frames ----
 
 // Frames that are joined from pieces, and frames that are gathered: the sum of a frame is bin 0.
 static void test_frames(void **state)
@@ -152,7 +108,7 @@ static void test_frames(void **state)
                                         "input x f32[2,%d,1]; init s i64[] %d; init n i64[] %d; "
                                         "y = STFT(x, s, , n); output y",
                                         (int)length, (int)step, (int)size);
-        Tensor y = model_value(a, text, (uint64_t)i, &x);
+        Tensor y = model_value(a, text, (uint64_t)i, &x, 0);
         int64_t count = (length - size) / step + 1, bins = size / 2 + 1;
         assert_int_equal(y.rank, 4);
         assert_int_equal(y.dim[1], count);
@@ -266,7 +222,7 @@ static void test_folds(void **state)
         int64_t columns = product_of(n, b, offsetof(Blocks, count));
         int64_t pixels = product_of(n, b, offsetof(Blocks, image));
         const char *text = fold_model(a, n, b, channels);
-        Tensor x, y = model_value(a, text, (uint64_t)++tried, &x);
+        Tensor x, y = model_value(a, text, (uint64_t)++tried, &x, 0);
         double *e = arena_array(a, double, 2 * channels * pixels);
         for (int64_t i = 0; i < tensor_count(&x); i++) {
             int64_t to = place_of(n, b, i / columns % rows, i % columns);
