@@ -52,7 +52,7 @@ static const TargetKernel kernels[] = {
     {"attention_grad", kernel_takes_attention, "f32", attention_bytes},
     {"reduce", .workspace = reduce_bytes},
     {"gather"},
-    {"scatter_add", .workspace = scatter_bytes},
+    {"scatter", .workspace = scatter_bytes},
     {"grid_sample", kernel_takes_floats, "one type, f32 or f64"},
     {"grid_sample_input_grad", kernel_takes_floats, "one type, f32 or f64"},
     {"grid_sample_grid_grad", kernel_takes_floats, "one type, f32 or f64"},

@@ -101,12 +101,13 @@ ValueId make_gather(Graph *g, ValueId table, ValueId index, int axis, int batch)
 ValueId make_gather_but(Graph *g, ValueId table, ValueId index, int axis, int batch, int64_t skip);
 // The adjoint of gather. x has the shape of gather's result; the result has the table's, `n` at
 // `axis`. It is zero plus the rows of x, added at their indices; a row whose index is outside
-// [0, n) is skipped. Attributes axis, batch, n.
+// [0, n) is skipped.
 ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch, int64_t n);
-// make_scatter_add, except that rows are added to the elements of `onto`, which has the result's
-// type.
-ValueId make_scatter_onto(Graph *g, ValueId x, ValueId index, ValueId onto, int axis, int batch,
-                          int64_t n);
+// The same onto the elements of `onto`, which has the result's type. `reduction` says how they and
+// the rows are combined, in the order of the index: "add" (onto may be 0: zeros), "mul", "max",
+// "min", or "last", which keeps the last one. Attributes axis, batch, n, reduction.
+ValueId make_scatter(Graph *g, ValueId x, ValueId index, ValueId onto, const char *reduction,
+                     int axis, int batch, int64_t n);
 
 // ---- sampling ----
 // x [n, c, spatial…] at the points of grid [n, points…, spatial dims] → [n, c, points…]. A point

@@ -51,7 +51,7 @@ void outputs_drop(Graph *g);
 // Drops the inputs that no node reads and that are no output. Of a graph of the whole model, which
 // `tells` says, names them in a warning.
 void inputs_drop_unread(Graph *g, bool tells, Diag *d);
-// Turns product + scatter_add into a scatter_add onto the product, so that the gradient of a tied
+// Turns product + scatter into a scatter onto the product, so that the gradient of a tied
 // table is not the sum of two tables. Only for one rank: it can be split in fewer ways.
 bool scatter_onto(Graph *g, Diag *d);
 

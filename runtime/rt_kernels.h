@@ -111,7 +111,8 @@ void rt_sum_pool_grad(Rt *rt, const RtConv *p, void *dx, const void *dy);
 
 // Reduces a strided tensor to a dense one. y lacks the dims that are `reduced` and keeps the order
 // of the others. Without `op` it adds. The tree of the reduction depends on the sizes alone.
-typedef enum RtReduceOp { RT_SUM, RT_MAX, RT_MIN } RtReduceOp;
+// How elements are combined. The last two are for rt_scatter alone; RT_LAST: the last one stands.
+typedef enum RtReduceOp { RT_SUM, RT_MAX, RT_MIN, RT_MUL, RT_LAST } RtReduceOp;
 typedef struct RtReduce {
     RtReduceOp op;
     RtType type;
@@ -136,18 +137,20 @@ void rt_fill(Rt *rt, RtType t, void *y, int64_t count, double value);
 typedef struct RtSums {
     int64_t outer, rows, width, n, work;
 } RtSums;
-// Gather and scatter-add on dense tensors: table [batch, outer, n, inner], index [batch, index] of
-// type I32 or I64, rows [batch, outer, index, inner]. The table is rows [offset, offset + n) of
-// `whole` rows. Gather gives zeros for an index outside of it; scatter-add skips it. Scatter-add
-// writes onto (NULL: zeros) plus the rows; table may be onto.
+// Gather and scatter on dense tensors: table [batch, outer, n, inner], index [batch, index] of type
+// I32 or I64, rows [batch, outer, index, inner]. The table is rows [offset, offset + n) of `whole`
+// rows. Gather gives zeros for an index outside of it; scatter skips it. Scatter combines the
+// elements of onto (NULL: zeros) and those of the rows by `op`, in the order of the index; table
+// may be onto.
 typedef struct RtGather {
     RtType type, index_type;
     int64_t batch, outer, n, index, inner;
     int64_t offset, whole;
+    RtReduceOp op;  // of rt_scatter
 } RtGather;
 void rt_gather(Rt *rt, const RtGather *p, void *y, const void *table, const void *index);
-void rt_scatter_add(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index,
-                    const void *onto);
+void rt_scatter(Rt *rt, const RtGather *p, void *table, const void *rows, const void *index,
+                const void *onto);
 
 // Sampling at positions between elements: x [n, c, dim…], grid [n, points, spatial], y [n, c,
 // points], all dense, f32 or f64. The last coordinate of a point is the one of the first dim.

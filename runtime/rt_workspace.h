@@ -13,7 +13,8 @@ enum {
     RT_PANEL = 32,     // packed columns come in multiples of this
     RT_ROWS = 96,      // attention: queries of a task
     RT_KEYS = 264,     // keys of a block
-    RT_SLICES = 256,   // scatter-add: parts of the table, each updated by one thread
+    RT_SLICES = 256,   // scatter: slices of the table, each made by one thread
+    RT_NARROW = 8,     // scatter: elements of a row for which the index isn't sorted
     RT_CHUNKS = 64,    // reductions: maximal number of parts of a long sum
     RT_WIDTH = 4096,   // adjacent results computed together; whole rows where possible
 };

@@ -176,15 +176,15 @@ ValueId make_gather_but(Graph *g, ValueId table, ValueId index, int axis, int ba
 
 ValueId make_scatter_add(Graph *g, ValueId x, ValueId index, int axis, int batch, int64_t n)
 {
-    return make_scatter_onto(g, x, index, 0, axis, batch, n);
+    return make_scatter(g, x, index, 0, "add", axis, batch, n);
 }
 
-ValueId make_scatter_onto(Graph *g, ValueId x, ValueId index, ValueId onto, int axis, int batch,
-                          int64_t n)
+ValueId make_scatter(Graph *g, ValueId x, ValueId index, ValueId onto, const char *reduction,
+                     int axis, int batch, int64_t n)
 {
-    Attr attr[] = {{.i = axis}, {.i = batch}, {.i = n}};
+    Attr attr[] = {{.i = axis}, {.i = batch}, {.i = n}, {.s = reduction}};
 
-    return graph_node(g, &op_scatter_add, 3, (ValueId[]){x, index, onto}, attr);
+    return graph_node(g, &op_scatter, 3, (ValueId[]){x, index, onto}, attr);
 }
 
 // ---- sampling ----

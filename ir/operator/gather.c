@@ -1,4 +1,4 @@
-// gather and its adjoint, scatter_add, share this code: the roles of dims, checks and the kernel
+// gather and its adjoint, scatter, share this code: the roles of dims, checks and the kernel
 // call.
 #include <string.h>
 
@@ -49,7 +49,7 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
 {
     const Value *index = in(g, n, 1);
     GatherDims d = gather_dims(n, table->rank, table->dim, index->rank, index->dim);
-    // The factor of the table's rows; scatter_add has it last.
+    // The factor of the table's rows; scatter has it last.
     int rows = table == in(g, n, 0) ? (int)n->attr[GATHER_AXIS].i : in(g, n, 0)->rank;
 
     kernel_dense(g, n, stride, k);

@@ -122,11 +122,13 @@ static const ParamField reduce_fields[] = {
     LIST(RtReduce, stride, SIZE, rank), LIST(RtReduce, reduced, FLAG, rank),
 };
 
-static const ParamField gather_fields[] = {
-    FIELD(RtGather, type, TYPE),  FIELD(RtGather, index_type, TYPE), FIELD(RtGather, batch, SIZE),
-    FIELD(RtGather, outer, SIZE), FIELD(RtGather, n, SIZE),          FIELD(RtGather, index, SIZE),
-    FIELD(RtGather, inner, SIZE), OPTIONAL(RtGather, offset, SIZE),  FIELD(RtGather, whole, SIZE),
-};
+#define GATHERED                                                                                   \
+    FIELD(RtGather, type, TYPE), FIELD(RtGather, index_type, TYPE), FIELD(RtGather, batch, SIZE),  \
+        FIELD(RtGather, outer, SIZE), FIELD(RtGather, n, SIZE), FIELD(RtGather, index, SIZE),      \
+        FIELD(RtGather, inner, SIZE), OPTIONAL(RtGather, offset, SIZE),                            \
+        FIELD(RtGather, whole, SIZE)
+static const ParamField gather_fields[] = {GATHERED};
+static const ParamField scatter_fields[] = {GATHERED, OPTIONAL(RtGather, op, OP)};
 
 static const ParamField grid_fields[] = {
     FIELD(RtGrid, type, TYPE),      OPTIONAL(RtGrid, mode, INT),

@@ -3,7 +3,11 @@
 
 #include "ir/kernel.h"
 
-static const char *const ops[] = {[RT_SUM] = "RT_SUM", [RT_MAX] = "RT_MAX", [RT_MIN] = "RT_MIN"};
+static const char *const ops[] = {[RT_SUM] = "RT_SUM",
+                                  [RT_MAX] = "RT_MAX",
+                                  [RT_MIN] = "RT_MIN",
+                                  [RT_MUL] = "RT_MUL",
+                                  [RT_LAST] = "RT_LAST"};
 
 static const char *const modes[] = {
     [RT_NEAREST_FLOOR] = "RT_NEAREST_FLOOR", [RT_NEAREST_CEIL] = "RT_NEAREST_CEIL",

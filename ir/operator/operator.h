@@ -73,6 +73,8 @@ typedef struct Fold {
 bool infer_reduce(Graph *g, Node *n, Diag *d);
 void rule_reduce(const Graph *g, const Node *n, Rule *r, FactorKind kind);
 void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
+// The row-major place of each element of x along some axes, of which there is one at least.
+ValueId places_along(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 // Σ dy along the axes: the gradient of the input of a broadcast along them.
 ValueId gradient_sum(Graph *g, ValueId dy, int n_axes, const int64_t *axes);
 
@@ -105,8 +107,10 @@ void kernel_along(const Graph *g, const Node *n, int axis, const int64_t (*strid
 // "ab->ab" with the axis blocked, for operators along one dim that keep the rank.
 void rule_along(const Graph *g, const Node *n, Rule *r, int axis);
 
-// ---- indexing: gather and scatter_add ----
-enum { GATHER_AXIS, GATHER_BATCH, SCATTER_N, GATHER_SKIP = SCATTER_N };  // indices of attributes
+// ---- indexing: gather and scatter ----
+// Indices of attributes.
+enum { GATHER_AXIS, GATHER_BATCH, SCATTER_N, SCATTER_REDUCTION, GATHER_SKIP = SCATTER_N };
+enum { SCATTER_ONTO = 2 };  // index of input onto
 
 // The table is [batch, outer, n, inner], the index [batch, index], the rows are
 // [batch, outer, index, inner].
@@ -117,6 +121,8 @@ typedef struct GatherDims {
 GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int index_rank,
                        const int64_t *index);
 bool infer_index(const Graph *g, const Node *n, int table_rank, Diag *d);
+// Sets dx of a scatter that doesn't add.
+void grad_scatter(Graph *g, const Node *n, ValueId dy, const bool *want, ValueId *dx);
 void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK],
                    const Value *table, Kernel *k);
 

@@ -64,18 +64,17 @@ void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y)
     }
 }
 
-// The row-major place of each element of x along the axes.
-static ValueId places_along(Graph *g, ValueId x, const Attr *axes)
+ValueId places_along(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 {
     Value like = *value_of(g, x);
     ValueId place = 0;
     int64_t step = 1;
 
-    for (int i = axes->n - 1; i >= 0; i--) {
-        ValueId index = make_iota(g, I64, like.rank, like.dim, (int)axes->v[i]);
+    for (int i = n_axes - 1; i >= 0; i--) {
+        ValueId index = make_iota(g, I64, like.rank, like.dim, (int)axes[i]);
         ValueId scaled = make_mul(g, index, scalar_like(g, index, (double)step));
         place = place ? make_add(g, place, scaled) : scaled;
-        step *= like.dim[axes->v[i]];
+        step *= like.dim[axes[i]];
     }
     return place;
 }
@@ -83,7 +82,7 @@ static ValueId places_along(Graph *g, ValueId x, const Attr *axes)
 // The first of the true elements of `is_it` along the axes.
 static ValueId first_of(Graph *g, ValueId is_it, const Attr *axes)
 {
-    ValueId place = places_along(g, is_it, axes);
+    ValueId place = places_along(g, is_it, axes->n, axes->v);
     ValueId none = scalar_like(g, place, (double)value_count(value_of(g, is_it)));
     ValueId first = make_reduce_min(g, make_select(g, is_it, place, none), axes->n, axes->v);
 

@@ -25,7 +25,7 @@ static void top_k_rule(const Graph *g, const Node *n, Rule *r)
     rule_along(g, n, r, (int)n->attr[AXIS].i);
 }
 
-// scatter_add puts the values' gradients back to their indices. It takes all dims except the last
+// scatter puts the values' gradients back to their indices. It takes all dims except the last
 // as batch dims, so the axis is moved to the end.
 static void top_k_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {

@@ -1,16 +1,17 @@
-// Makes scatter_add add its rows onto a kernel's result instead of adding two tables, as in the
+// Makes scatter add its rows onto a kernel's result instead of adding two tables, as in the
 // gradient of a table that an embedding and a head share. It saves a table of zeros and one sum.
 #include "ir/operator/operator.h"
 
-// The index of a sum's input that a scatter_add makes, if a kernel makes the other one; -1: none.
+// The index of a sum's input that a scatter makes, if a kernel makes the other one; -1: none.
 static int scattered(const Graph *g, const Node *sum, const int *readers)
 {
     if (sum->op != &op_add || readers[sum->in[0]] != 1 || readers[sum->in[1]] != 1)
         return -1;
     for (int k = 0; k < 2; k++) {
         const Node *scatter = producer(g, sum->in[k]), *other = producer(g, sum->in[1 - k]);
-        if (scatter->op == &op_scatter_add && !scatter->in[2] && other->op && other->op->kernel &&
-            is_same_block(scatter->block, sum->block) && scatter->phase == sum->phase)
+        if (scatter->op == &op_scatter && !scatter->in[SCATTER_ONTO] && other->op &&
+            other->op->kernel && is_same_block(scatter->block, sum->block) &&
+            scatter->phase == sum->phase)
             return k;
     }
     return -1;
@@ -32,10 +33,9 @@ bool scatter_onto(Graph *g, Diag *d)
         const Node *scatter = producer(g, n->in[k]);
         rewrite_at(&r, value_of(g, n->in[k])->producer);
         rewrite_put(&r, n->out[0],
-                    make_scatter_onto(r.to, r.map[scatter->in[0]], r.map[scatter->in[1]],
-                                      r.map[n->in[1 - k]], (int)scatter->attr[GATHER_AXIS].i,
-                                      (int)scatter->attr[GATHER_BATCH].i,
-                                      scatter->attr[SCATTER_N].i));
+                    make_scatter(r.to, r.map[scatter->in[0]], r.map[scatter->in[1]],
+                                 r.map[n->in[1 - k]], "add", (int)scatter->attr[GATHER_AXIS].i,
+                                 (int)scatter->attr[GATHER_BATCH].i, scatter->attr[SCATTER_N].i));
     }
     bool ok = rewrite_end(&r, d);
     graph_number_blocks(g);

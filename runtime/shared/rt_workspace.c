@@ -162,11 +162,13 @@ int64_t rt_sums_workspace(const RtSums *q, int threads)
     return q->n * q->width * (8 * units + 4 * least(units, threads));
 }
 
-// The sorted index of one batch: the end of each row's segment, and the order. None if there are
-// enough slices to give each to one thread.
+// The sorted index of one batch: the end of each row's segment, and the order. None if rows are
+// narrow, or if there are enough slices to give each to one thread.
 int64_t rt_scatter_workspace(const RtGather *p)
 {
-    return p->batch * p->outer >= RT_SLICES ? 0 : 8 * (p->n + p->index);
+    bool is_sorted = p->inner > RT_NARROW && p->batch * p->outer < RT_SLICES;
+
+    return is_sorted ? 8 * (p->n + p->index) : 0;
 }
 
 int64_t rt_resample_workspace(const RtResample *p)

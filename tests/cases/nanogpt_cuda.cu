@@ -1124,4 +1124,4 @@ RT_ENTRY(cross_entropy_log_predict);
 #include "runtime/cuda/attention.cu"
 #include "runtime/cuda/reduce.cu"
 #include "runtime/cuda/attention_grad.cu"
-#include "runtime/cuda/scatter_add.cu"
+#include "runtime/cuda/scatter.cu"

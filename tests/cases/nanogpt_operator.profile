@@ -34,7 +34,7 @@ start all_gather                          forward   1           1     0 FLOP    
 mul mul reduce_sum mul neg mul sub ...    backward  1           1     31.6 kFLOP  73.9 KiB  48.5 KiB  -         3.04 us  0.3 %
 select neg div iota eq select sub ...     backward  1           1     92.5 kFLOP  25.1 KiB  24.0 KiB  -         3.02 us  0.3 %
 mul mul add add add                       backward  1           1     15.4 kFLOP  36.5 KiB  12.0 KiB  -         3.02 us  0.3 %
-scatter_add                               backward  1           1     0 FLOP      30.5 KiB  18.0 KiB  -         3.02 us  0.3 %
+scatter                                   backward  1           1     0 FLOP      30.5 KiB  18.0 KiB  -         3.02 us  0.3 %
 shard                                     backward  1           1     0 FLOP      36.0 KiB  12.0 KiB  -         3.02 us  0.3 %
 gather                                    forward   1           1     0 FLOP      24.5 KiB  12.0 KiB  -         3.01 us  0.3 %
 sub exp reduce_sum log iota eq ...        forward   1           1     92.9 kFLOP  25.3 KiB  512 B     -         3.01 us  0.3 %

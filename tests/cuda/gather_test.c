@@ -1,16 +1,16 @@
-// Gather and scatter-add on GPUs against the CPU's.
+// Gather and scatter on GPUs against the CPU's.
 #include "tests/cuda/both.h"
 
 CALL_BOTH(gather, p, o[0], o[1], o[2])
-CALL_BOTH(scatter_add, p, o[0], o[1], o[2], o[3])
+CALL_BOTH(scatter, p, o[0], o[1], o[2], o[3])
 // The table may be the one that is added onto.
-static void cpu_add_in_place(Rt *rt, const void *p, void **o)
+static void cpu_put_in_place(Rt *rt, const void *p, void **o)
 {
-    rt_scatter_add(rt, p, o[0], o[1], o[2], o[0]);
+    rt_scatter(rt, p, o[0], o[1], o[2], o[0]);
 }
-static void gpu_add_in_place(Rt *rt, const void *p, void **o)
+static void gpu_put_in_place(Rt *rt, const void *p, void **o)
 {
-    cuda_scatter_add(rt, p, o[0], o[1], o[2], o[0]);
+    cuda_scatter(rt, p, o[0], o[1], o[2], o[0]);
 }
 
 static RtGather draw_gather(Random *r)
@@ -66,28 +66,30 @@ static void test_gather(void **state)
     }
 }
 
-static void test_scatter_add(void **state)
+static void test_scatter(void **state)
 {
     Random r = {2};
 
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 500; i++) {
         RtGather p = draw_gather(&r);
         if (p.type == RT_F16 || p.type == RT_BF16)
             p.type = RT_F32;
         int64_t width = rt_type_bytes(p.type), slices = p.batch * p.outer;
         int64_t rows = slices * p.index * p.inner, all = slices * p.n * p.inner;
-        bool is_float = p.type == RT_F32 || p.type == RT_F64;
-        double limit = is_float ? (p.type == RT_F32 ? 1e-6 : 1e-15) * (double)(1 + p.index) : 0;
+        p.op = (RtReduceOp)draw(&r, RT_LAST + 1);
+        bool is_sum = p.op == RT_SUM || p.op == RT_MUL;
+        bool is_rounded = is_sum && (p.type == RT_F32 || p.type == RT_F64);
+        double limit = is_rounded ? (p.type == RT_F32 ? 1e-6 : 1e-15) * (double)(1 + p.index) : 0;
         void *table = draw_elements(&r, p.type, all, false), *index = draw_index(&r, &p);
         void *x = draw_elements(&r, p.type, rows, false);
         void *onto = draw_elements(&r, p.type, all, false);
         Operand o[] = {{table, all * width, true, p.type, limit},
                        {x, rows * width},
                        {index, p.batch * p.index * rt_type_bytes(p.index_type)},
-                       {draw(&r, 2) ? onto : NULL, all * width}};
+                       {draw(&r, 2) || p.op != RT_SUM ? onto : NULL, all * width}};
         int64_t cpu = rt_scatter_workspace(&p), gpu = rt_cuda_scatter_workspace(&p);
-        CHECK_BOTH(scatter_add, &p, o, 4, cpu, gpu);
-        CHECK_BOTH(add_in_place, &p, o, 3, cpu, gpu);
+        CHECK_BOTH(scatter, &p, o, 4, cpu, gpu);
+        CHECK_BOTH(put_in_place, &p, o, 3, cpu, gpu);
         free(table);
         free(index);
         free(x);
@@ -98,7 +100,7 @@ static void test_scatter_add(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_gather),
-                                       cmocka_unit_test(test_scatter_add)};
+                                       cmocka_unit_test(test_scatter)};
 
     return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_gather") +
            cudart_count_unlaunched("rt_cuda_scatter");

@@ -8,7 +8,7 @@
 #define rt_pad cuda_pad
 #define rt_reduce cuda_reduce
 #define rt_gather cuda_gather
-#define rt_scatter_add cuda_scatter_add
+#define rt_scatter cuda_scatter
 #define rt_grid_sample cuda_grid_sample
 #define rt_grid_sample_grid_grad cuda_grid_sample_grid_grad
 #define rt_grid_sample_input_grad cuda_grid_sample_input_grad

@@ -1,4 +1,6 @@
 // Layers that move, add up, select and look up elements. Each returns a value of the shape of x.
+#include <string.h>
+
 #include "tests/nets/net.h"
 
 // ---- reductions ----
@@ -167,22 +169,42 @@ ValueId layer_pad(Net *n, ValueId x, const int *arg)
 
 // ---- tables and indices ----
 
-// arg: axis; which indices; whether x is added.
+// Indices along one dim of x; with `by_sample` each sample has its own.
+static ValueId draw_indices(Net *n, ValueId x, int axis, int which, bool by_sample)
+{
+    Graph *g = n->g;
+    int64_t size = net_size(n, x, axis), dim[] = {net_size(n, x, 0), size}, dims[] = {1};
+    ValueId index = net_indices(n, size, size, which);
+
+    if (!by_sample)
+        return index;
+    index = make_add(g, make_broadcast(g, index, 2, dim, dims), make_iota(g, I64, 2, dim, 0));
+    return make_mod(g, index, scalar_like(g, index, (double)size));
+}
+
+// arg: axis; which indices; whether x is added; whether each sample has indices of its own.
 ValueId layer_gather(Net *n, ValueId x, const int *arg)
 {
-    int axis = 1 + arg[0] % (net_rank(n, x) - 1);
-    int64_t size = net_size(n, x, axis);
-    ValueId y = make_gather(n->g, x, net_indices(n, size, size, arg[1]), axis, 0);
+    int axis = 1 + arg[0] % (net_rank(n, x) - 1), batch = arg[3] % 2;
+    ValueId y = make_gather(n->g, x, draw_indices(n, x, axis, arg[1], batch), axis, batch);
 
     return arg[2] % 2 ? make_add(n->g, x, y) : y;
 }
 
+// As layer_gather, and arg[3] / 2: how rows are put into the table.
 ValueId layer_scatter(Net *n, ValueId x, const int *arg)
 {
-    int axis = 1 + arg[0] % (net_rank(n, x) - 1);
-    int64_t size = net_size(n, x, axis);
-    ValueId index = net_indices(n, size, size, arg[1]);
-    ValueId y = make_scatter_add(n->g, x, index, axis, 0, size);
+    static const char *const reductions[] = {"add", "add", "last", "max", "min", "mul"};
+    int axis = 1 + arg[0] % (net_rank(n, x) - 1), batch = arg[3] % 2;
+    const char *reduction = reductions[arg[3] / 2 % 6];
+    ValueId index = draw_indices(n, x, axis, arg[1], batch), rows = x, onto = 0;
+
+    if (reduction[0] != 'a' || arg[2] / 2 % 2)
+        onto =
+            make_add(n->g, make_mul(n->g, x, scalar_like(n->g, x, 0.7)), scalar_like(n->g, x, 0.1));
+    if (!strcmp(reduction, "mul"))
+        rows = make_cos(n->g, x);
+    ValueId y = make_scatter(n->g, rows, index, onto, reduction, axis, batch, net_size(n, x, axis));
 
     return arg[2] % 2 ? make_add(n->g, x, y) : y;
 }

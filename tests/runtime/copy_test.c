@@ -1,4 +1,4 @@
-// Tests strided copies, fills, gather, scatter_add and loops over rows against plain loops, and
+// Tests strided copies, fills, gather, scatter and loops over rows against plain loops, and
 // two threads against one.
 #include "tests/runtime/kernels.h"
 
@@ -130,18 +130,28 @@ static void test_fill(void **state)
     rt_delete(&rt);
 }
 
-// Computes table += rows by index, or rows = table by index.
-static void naive(const RtGather *p, float *table, float *rows, const int64_t *index, bool is_add)
+static float combined(RtReduceOp op, float a, float b)
+{
+    return op == RT_SUM   ? a + b
+           : op == RT_MUL ? a * b
+           : op == RT_MAX ? rt_maxf(a, b)
+           : op == RT_MIN ? rt_minf(a, b)
+                          : b;
+}
+
+// Puts rows into the table by index, or takes rows from it.
+static void naive(const RtGather *p, float *table, float *rows, const int64_t *index, bool is_put)
 {
     for (int64_t r = 0; r < p->batch * p->outer * p->index; r++) {
         int64_t slice = r / p->index;
         int64_t at = index[slice / p->outer * p->index + r % p->index] - p->offset;
         bool is_inside = at >= 0 && at < p->n;
         for (int64_t c = 0; c < p->inner; c++)
-            if (!is_add)
+            if (!is_put)
                 rows[r * p->inner + c] = is_inside ? table[(slice * p->n + at) * p->inner + c] : 0;
             else if (is_inside)
-                table[(slice * p->n + at) * p->inner + c] += rows[r * p->inner + c];
+                table[(slice * p->n + at) * p->inner + c] = combined(
+                    p->op, table[(slice * p->n + at) * p->inner + c], rows[r * p->inner + c]);
     }
 }
 
@@ -164,17 +174,19 @@ static void check_gather(Random *r, RtGather *p)
     memcpy(onto, table, sizeof(float) * (size_t)n_table);
     naive(p, onto, rows, index, true);
     const void *by = p->index_type == RT_I32 ? (const void *)index32 : (const void *)index;
-    for (int t = 1; t <= 3; t++) {
+    for (int t = 1; t <= 8; t += t < 3 ? 1 : 5) {
         Rt rt = rt_new(t, rt_scatter_workspace(p));
         float *got = draw_floats(r, n_rows), *got_sum = draw_floats(r, n_table);
         rt_gather(&rt, p, got, table, by);
-        rt_scatter_add(&rt, p, got_sum, rows, by, NULL);
         assert_memory_equal(got, want, sizeof(float) * (size_t)n_rows);
-        assert_memory_equal(got_sum, sum, sizeof(float) * (size_t)n_table);
-        rt_scatter_add(&rt, p, got_sum, rows, by, table);
+        if (p->op == RT_SUM) {
+            rt_scatter(&rt, p, got_sum, rows, by, NULL);
+            assert_memory_equal(got_sum, sum, sizeof(float) * (size_t)n_table);
+        }
+        rt_scatter(&rt, p, got_sum, rows, by, table);
         assert_memory_equal(got_sum, onto, sizeof(float) * (size_t)n_table);
         memcpy(got_sum, table, sizeof(float) * (size_t)n_table);
-        rt_scatter_add(&rt, p, got_sum, rows, by, got_sum);
+        rt_scatter(&rt, p, got_sum, rows, by, got_sum);
         assert_memory_equal(got_sum, onto, sizeof(float) * (size_t)n_table);
         free(got);
         free(got_sum);
@@ -201,7 +213,8 @@ static void test_gather(void **state)
                       .n = draw_size(&r, 30),
                       .index = draw_size(&r, 30),
                       .inner = draw_size(&r, 50),
-                      .offset = draw(&r, 3)};
+                      .offset = draw(&r, 3),
+                      .op = (RtReduceOp)draw(&r, RT_LAST + 1)};
         p.whole = p.n + p.offset + draw(&r, 3);
         check_gather(&r, &p);
     }

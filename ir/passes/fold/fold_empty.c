@@ -47,9 +47,9 @@ static bool has_empty_input(const Graph *g, const Node *n)
 
 ValueId fold_empty(Folder *f, ValueId v)
 {
-    enum { ONTO = 2, PADDING = 3 };  // an input of scatter_add, an attribute of pad
-    static const OpDef *const sums[] = {&op_dot,      &op_conv,        &op_gather,
-                                        &op_sum_pool, &op_scatter_add, &op_attention};
+    enum { ONTO = 2, PADDING = 3 };  // an input of scatter, an attribute of pad
+    static const OpDef *const sums[] = {&op_dot,      &op_conv,    &op_gather,
+                                        &op_sum_pool, &op_scatter, &op_attention};
     Node n = *producer(f->g, v);
     Value y = *value_of(f->g, v);
 
@@ -65,7 +65,7 @@ ValueId fold_empty(Folder *f, ValueId v)
         return filled_with(f, &y, n.attr[PADDING].f);
     if (n.op == &op_max_pool || (n.op == &op_attention && v == n.out[1]))
         return filled_with(f, &y, -(double)INFINITY);
-    if (n.op == &op_scatter_add && n.n_in > ONTO && n.in[ONTO])
+    if (n.op == &op_scatter && n.n_in > ONTO && n.in[ONTO])
         return n.in[ONTO];
     for (int i = 0; i < COUNT(sums); i++)
         if (n.op == sums[i])
