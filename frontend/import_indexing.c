@@ -5,28 +5,6 @@
 
 #include "frontend/internal.h"
 
-// Is `index` known to have no negative element?
-static bool is_positive(const Tensor *t)
-{
-    if (!t)
-        return false;
-    for (int64_t i = 0; i < tensor_count(t); i++)
-        if (t->i[i] < 0)
-            return false;
-    return true;
-}
-
-static ValueId wrap(Import *x, ValueId index, int64_t n)
-{
-    Graph *g = x->g;
-
-    if (is_positive(known_of(x, index)))
-        return index;
-    ValueId is_negative = make_lt(g, index, scalar_like(g, index, 0));
-    ValueId from_end = make_add(g, index, scalar_like(g, index, (double)n));
-    return make_select(g, is_negative, from_end, index);
-}
-
 // Gathers x [N…, n, R…] at `index`, whose dims replace n. If the index is known and grows in equal
 // steps along one of its dims, the result is a slice; otherwise returns 0.
 static ValueId gather_slice(Op *o, ValueId x, ValueId index, int axis)
@@ -97,52 +75,33 @@ static ValueId gather(Op *o, ValueId x, ValueId index, int axis)
     int64_t n = table.dim[axis], skip = axis == 0 ? padding_of(o, &table) : -1;
     ValueId y = skip < 0 ? gather_slice(o, x, index, axis) : 0;
 
-    return y ? y : make_gather_but(o->g, x, wrap(o->x, index, n), axis, 0, skip);
-}
-
-static bool is_index(Op *o, int i)
-{
-    DType t = arg_value(o, i)->dtype;
-
-    return t == I32 || t == I64 || op_error(o, "indices must be i32 or i64");
+    index = y ? 0 : index_wrap(o, index, n);
+    return index ? make_gather_but(o->g, x, index, axis, 0, skip) : y;
 }
 
 static void import_gather(Op *o)
 {
     int64_t axis = attr_int(o, "axis", 0);
 
-    if (op_axis(o, &axis, arg_value(o, 0)->rank) && is_index(o, 1))
+    if (op_axis(o, &axis, arg_value(o, 0)->rank) && index_is_integer(o, 1))
         give(o, 0, gather(o, arg(o, 0), arg(o, 1), (int)axis));
 }
 
-// y[…, i, …] = x[…, index[…, i, …], …]. Once the axis is last, the other dims are batch dims. If
-// the index is shorter than x in a batch dim, x is cut.
+// y[…, i, …] = x[…, index[…, i, …], …]. If the index is shorter than x in another dim, x is cut.
 static void import_gather_elements(Op *o)
 {
     Graph *g = o->g;
-    Dims d = dims_of(g, arg(o, 0)), di = dims_of(g, arg(o, 1));
-    int64_t axis = attr_int(o, "axis", 0), perm[MAX_RANK], back[MAX_RANK];
+    Dims di = dims_of(g, arg(o, 1));
+    int64_t axis = attr_int(o, "axis", 0);
     ValueId x = arg(o, 0);
+    ElementIndex e;
 
-    if (!op_axis(o, &axis, d.rank) || !is_index(o, 1))
+    if (!index_elements(o, axis, &e))
         return;
-    if (d.rank != di.rank) {
-        op_error(o, "ranks differ: %d and %d", d.rank, di.rank);
-        return;
-    }
-    for (int i = 0, k = 0; i < d.rank; i++) {
-        if (i != axis && di.dim[i] > d.dim[i]) {
-            op_error(o, "dim %d of the indices is larger than the data's", i);
-            return;
-        }
-        x = i == axis ? x : slice_axis(g, x, i, 0, di.dim[i], 1);
-        perm[i == axis ? d.rank - 1 : k++] = i;
-    }
-    for (int i = 0; i < d.rank; i++)
-        back[perm[i]] = i;
-    ValueId index = transpose_to(g, wrap(o->x, arg(o, 1), d.dim[axis]), perm);
-    ValueId y = make_gather(g, transpose_to(g, x, perm), index, d.rank - 1, d.rank - 1);
-    give(o, 0, transpose_to(g, y, back));
+    for (int i = 0; i < di.rank; i++)
+        x = i == e.perm[e.axis] ? x : slice_axis(g, x, i, 0, di.dim[i], 1);
+    ValueId y = make_gather(g, transpose_to(g, x, e.perm), e.index, e.axis, e.batch);
+    give(o, 0, transpose_to(g, y, e.back));
 }
 
 // ---- GatherND ----
@@ -205,69 +164,26 @@ static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims
     return broadcast_to(g, y, wide.rank, wide.dim);
 }
 
-// Gathers at any index: joins the first k dims of x to one, and the k parts of the index to one
-// number.
-static ValueId gather_flat(Op *o, const ValueId *part, int k, int batch)
-{
-    Graph *g = o->g;
-    Dims d = dims_of(g, arg(o, 0)), flat = {0};
-    ValueId at = 0;
-    int64_t count = 1;
-
-    for (int i = 0; i < k; i++) {
-        int64_t n = d.dim[batch + i];
-        ValueId v = wrap(o->x, part[i], n);
-        at = i ? make_add(g, make_mul(g, at, scalar_like(g, at, (double)n)), v) : v;
-        count *= n;
-    }
-    for (int i = 0; i < d.rank; i++) {
-        if (i >= batch && i < batch + k - 1)
-            continue;
-        flat.dim[flat.rank++] = i == batch + k - 1 ? count : d.dim[i];
-    }
-    return make_gather(g, reshape_to(g, arg(o, 0), &flat), at, batch, batch);
-}
-
-// Part i of k of the index. If the index was joined from parts, the part is at hand. It may be
-// known even if the whole index is too large to be known.
-static ValueId index_part(Op *o, int i, int64_t k)
-{
-    const Symbol *index = &o->in[1];
-    int last = arg_value(o, 1)->rank - 1;
-    ValueId v = index->n == k && index->axis == last ? index->element[i] : 0;
-
-    if (!v || value_of(o->g, v)->dim[last] != 1)
-        v = slice_axis(o->g, arg(o, 1), last, i, 1, 1);
-    return drop_dim(o->g, v, last);
-}
-
 static void import_gather_nd(Op *o)
 {
     Graph *g = o->g;
-    Dims d = dims_of(g, arg(o, 0)), index = dims_of(g, arg(o, 1));
-    int64_t batch = attr_int(o, "batch_dims", 0), k = index.rank ? index.dim[index.rank - 1] : 0;
-    ValueId part[MAX_RANK];
+    Dims index = dims_of(g, arg(o, 1));
+    int64_t batch = attr_int(o, "batch_dims", 0);
     const Tensor *known[MAX_RANK];
     bool all_known = batch == 0;
+    TupleIndex t;
 
-    if (!is_index(o, 1))
+    if (!index_tuples(o, batch, &t))
         return;
-    if (k < 1 || batch < 0 || batch + k > d.rank || batch >= index.rank ||
-        index.rank - 1 + d.rank - k > MAX_RANK) {
-        op_error(o, "indices of %" PRId64 " numbers and %" PRId64 " batch dims don't fit the data",
-                 k, batch);
-        return;
-    }
-    for (int i = 0; i < k; i++) {
-        part[i] = index_part(o, i, k);
-        known[i] = known_of(o->x, part[i]);
+    for (int i = 0; i < t.n; i++) {
+        known[i] = known_of(o->x, t.part[i]);
         all_known &= known[i] != NULL;
     }
     index.rank--;
-    if (all_known && has_own_dims(known, (int)k, index.rank))
-        give(o, 0, gather_outer(o, known, (int)k, &index));
+    if (all_known && has_own_dims(known, t.n, index.rank))
+        give(o, 0, gather_outer(o, known, t.n, &index));
     else
-        give(o, 0, gather_flat(o, part, (int)k, (int)batch));
+        give(o, 0, make_gather(g, reshape_to(g, arg(o, 0), &t.table), t.index, t.batch, t.batch));
 }
 
 // ---- whole sequences, and known choices ----
@@ -406,7 +322,7 @@ static void import_one_hot(Op *o)
         y.dim[i] = i == axis ? (int64_t)depth : d.dim[k++];
     }
     ValueId index = make_cast(g, arg(o, 0), I64);
-    index = make_broadcast(g, wrap(o->x, index, (int64_t)depth), y.rank, y.dim, dims);
+    index = make_broadcast(g, index_from_end(o, index, (int64_t)depth), y.rank, y.dim, dims);
     ValueId hit = make_eq(g, index, make_iota(g, I64, y.rank, y.dim, (int)axis));
     ValueId value[2];
     for (int i = 0; i < 2; i++) {

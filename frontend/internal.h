@@ -182,8 +182,8 @@ extern const OpImporter import_activation[], import_attention[], import_bits[],
     import_contraction[], import_control[], import_elementwise[], import_indexing[],
     import_linear[], import_loss[], import_norm[], import_pads[], import_part[], import_random[],
     import_reduce[], import_resampling[], import_rnn[], import_roi[], import_sample[],
-    import_sequence[], import_shape[], import_signal[], import_source[], import_trigonometry[],
-    import_unpool[], import_window[];
+    import_scatter[], import_sequence[], import_shape[], import_signal[], import_source[],
+    import_trigonometry[], import_unpool[], import_window[];
 
 // ---- an Op's inputs and outputs (op.c) ----
 
@@ -382,6 +382,40 @@ ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along
 ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided);
 
 void import_col2im(Op *o);  // import_fold.c
+
+// ---- indices (index.c) ----
+
+bool index_is_integer(Op *o, int i);  // is input i of type i32 or i64? Reports it if not
+// Counts negative indices from the end, as ONNX does.
+ValueId index_from_end(Op *o, ValueId index, int64_t n);
+// The same. Returns 0 after an error: a known index is outside [-n, n).
+ValueId index_wrap(Op *o, ValueId index, int64_t n);
+
+// Input 1 as an index for each element of input 0 along an axis. Transposed by `perm`, input 0 is
+// [B…, N…, n, R…]: `index` is [B…, i] with `batch` batch dims, and no element of it depends on N
+// and R. `axis` is the place of n, `back` the inverse of `perm`.
+typedef struct ElementIndex {
+    ValueId index;
+    int batch, axis;
+    int64_t perm[MAX_RANK], back[MAX_RANK];
+} ElementIndex;
+
+bool index_elements(Op *o, int64_t axis, ElementIndex *e);  // false after an error
+
+// Input 1 as tuples of n indices into input 0, behind `batch` batch dims of both. Reshaped to
+// `table` input 0 is [B…, rows, R…], and `index` is [B…, I…]. Dims that the tuples count through
+// become batch dims, too.
+typedef struct TupleIndex {
+    ValueId part[MAX_RANK];  // the tuples' numbers as the file has them
+    int n, batch;
+    ValueId index;
+    Dims table;
+} TupleIndex;
+
+bool index_tuples(Op *o, int64_t batch, TupleIndex *t);  // false after an error
+// Part i of the k numbers of a tuple. If the index was joined from parts, the part is at hand. It
+// may be known even if the whole index is too large to be known.
+ValueId index_part(Op *o, int i, int64_t k);
 
 // ---- activations (import_activation.c) ----
 ValueId relu(Graph *g, ValueId x);

@@ -20,6 +20,8 @@ const OpTable import_tables[] = {
     {"Indexing", import_indexing},
     {"Sources", import_source},
     {"Random numbers, dropout", import_random},
+    {"Scatters", import_scatter},
+    {"Sources, dropout", import_source},
     {"Control", import_control},
     {"Recurrent layers", import_rnn},
     {"Sequences", import_sequence},

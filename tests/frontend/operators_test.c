@@ -67,6 +67,12 @@ static const struct {
     {"Scan", "the form of opset 8",
      "opset 8; input x f32[3]; init z f32[] 0; l, y = Scan(z, x)" SCAN},
     {"Scan", "more than 16384 trips", "input x f32[16385]; init z f32[] 0; l, y = Scan(z, x)" SCAN},
+    {"ScatterElements", "reductions of BOOL",
+     "input x bool[3]; input i i64[1]; input u bool[1]; y = ScatterElements(x, i, u) "
+     "reduction='max'; output y"},
+    {"ScatterND", "reductions of BOOL",
+     "input x bool[3]; input i i64[1,1]; input u bool[1]; y = ScatterND(x, i, u) "
+     "reduction='max'; output y"},
     RECURRENT("GRU", "3"),
     RECURRENT("LSTM", "4"),
     RECURRENT("RNN", "1"),

@@ -56,6 +56,88 @@ static const struct {
      .message = "m: error: input 'x': dim 0 is -5, expected 0 to 1073741824\n"},
     {"input x f32[1000000000,1000000000]; output x",
      .message = "m: error: input 'x' is too large\n"},
+    {"input x f32[3]; init i i64[2] 0 3; y = Gather(x, i); output y",
+     .message = "m: error: node 'y' (Gather): index 3 is out of range for a dim of 3\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i i64[2]\n"},
+    {"input x f32[3]; init i i64[1] -4; y = GatherElements(x, i); output y",
+     .message = "m: error: node 'y' (GatherElements): index -4 is out of range for a dim of 3\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i i64[1]\n"},
+    {"input x f32[3,2]; init i i64[1,2] 0 2; y = GatherND(x, i); output y",
+     .message = "m: error: node 'y' (GatherND): index 2 is out of range for a dim of 2\n"
+                "  in 0  x f32[3,2]\n"
+                "  in 1  i i64[1,2]\n"},
+    {"input x f32[3]; init i i64[1] 3; input u f32[1]; y = ScatterElements(x, i, u); output y",
+     .message = "m: error: node 'y' (ScatterElements): index 3 is out of range for a dim of 3\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i i64[1]\n"
+                "  in 2  u f32[1]\n"},
+    {"input x f32[3]; input i i64[1]; input u f32[1]; y = ScatterElements(x, i, u) "
+     "reduction='sum'; output y",
+     .message = "m: error: node 'y' (ScatterElements): reduction 'sum', expected none, add, mul, "
+                "max or min\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i i64[1]\n"
+                "  in 2  u f32[1]\n"},
+    {"input x f32[3]; input i i64[1]; input u f32[2]; y = ScatterElements(x, i, u); output y",
+     .message = "m: error: node 'y' (ScatterElements): expected updates f32[1]\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i i64[1]\n"
+                "  in 2  u f32[2]\n"},
+    {"input x f32[3]; input i i64[1]; input u f64[1]; y = ScatterElements(x, i, u); output y",
+     .message = "m: error: node 'y' (ScatterElements): the types of data and updates differ\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i i64[1]\n"
+                "  in 2  u f64[1]\n"},
+    {"input x f32[3,2]; input i i64[1,3]; input u f32[1,3]; y = ScatterElements(x, i, u); output y",
+     .message =
+         "m: error: node 'y' (ScatterElements): dim 1 of the indices is larger than the data's\n"
+         "  in 0  x f32[3,2]\n"
+         "  in 1  i i64[1,3]\n"
+         "  in 2  u f32[1,3]\n"},
+    {"input x f32[3]; input i f32[1]; input u f32[1]; y = ScatterElements(x, i, u); output y",
+     .message = "m: error: node 'y' (ScatterElements): indices must be i32 or i64\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i f32[1]\n"
+                "  in 2  u f32[1]\n"},
+    {"input x f32[3,2]; input i i64[1,1]; input u f32[1]; y = ScatterND(x, i, u); output y",
+     .message = "m: error: node 'y' (ScatterND): expected updates f32[1,2]\n"
+                "  in 0  x f32[3,2]\n"
+                "  in 1  i i64[1,1]\n"
+                "  in 2  u f32[1]\n"},
+    {"input x f32[3]; input i i64[1,2]; input u f32[1]; y = ScatterND(x, i, u); output y",
+     .message = "m: error: node 'y' (ScatterND): indices of 2 numbers and 0 batch dims don't fit "
+                "the data\n"
+                "  in 0  x f32[3]\n"
+                "  in 1  i i64[1,2]\n"
+                "  in 2  u f32[1]\n"},
+    {"opset 24; input x f32[2,3]; input u f32[2,1]; y = TensorScatter(x, u) axis=0; output y",
+     .message = "m: error: node 'y' (TensorScatter): axis 0 is the batch\n"
+                "  in 0  x f32[2,3]\n"
+                "  in 1  u f32[2,1]\n"},
+    {"opset 24; input x f32[2,3]; input u f32[2,1]; y = TensorScatter(x, u) axis=1 mode='ring'; "
+     "output y",
+     .message = "m: error: node 'y' (TensorScatter): mode 'ring', expected linear or circular\n"
+                "  in 0  x f32[2,3]\n"
+                "  in 1  u f32[2,1]\n"},
+    {"opset 24; input x f32[2,3]; input u f32[2,4]; y = TensorScatter(x, u) axis=1; output y",
+     .message = "m: error: node 'y' (TensorScatter): the update doesn't fit the cache\n"
+                "  in 0  x f32[2,3]\n"
+                "  in 1  u f32[2,4]\n"},
+    {"opset 24; input x f32[2,3]; input u f32[2,1]; input w i64[1]; y = TensorScatter(x, u, w) "
+     "axis=1; output y",
+     .message =
+         "m: error: node 'y' (TensorScatter): expected one write index for each of 2 samples\n"
+         "  in 0  x f32[2,3]\n"
+         "  in 1  u f32[2,1]\n"
+         "  in 2  w i64[1]\n"},
+    {"opset 24; input x f32[2,3]; input u f32[2,2]; init w i64[2] 1 2; y = TensorScatter(x, u, w) "
+     "axis=1; output y",
+     .message = "m: error: node 'y' (TensorScatter): index 3 is out of range for a dim of 3\n"
+                "  in 0  x f32[2,3]\n"
+                "  in 1  u f32[2,2]\n"
+                "  in 2  w i64[2]\n"},
     {"input x str[4]; output x", .message = "m: error: input 'x' is not a tensor of numbers\n"},
     {"input x f32[4]; y = Relu(z); output y",
      .message = "m: error: node 'y' (Relu): input 'z' is not defined before it\n"
