@@ -57,7 +57,7 @@ def language(suffix, classes):
     for prefix, settings in classes.items():
         def build(prefix=prefix, settings=settings):
             config = without_dropout(getattr(tf, f"{prefix}Config")(**settings))
-            if hasattr(config, "num_experts"):
+            if any("experts" in key for key in settings):
                 config._experts_implementation = "batched_mm"  # the exporter can't write the others
             options = dict(use_cache=False) if suffix == "ForCausalLM" and prefix not in ("Rwkv", "Mamba") else {}
             module = Named(getattr(tf, prefix + suffix)(config), ["input_ids"], "logits", **options)
