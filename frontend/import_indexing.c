@@ -197,7 +197,7 @@ static void import_reverse_sequence(Op *o)
     int64_t perm[MAX_RANK], back[MAX_RANK];
     int n = 2;
 
-    if (!op_axis(o, &batch, d.rank) || !op_axis(o, &time, d.rank) || !is_index(o, 1))
+    if (!op_axis(o, &batch, d.rank) || !op_axis(o, &time, d.rank) || !index_is_integer(o, 1))
         return;
     if (batch == time || lengths.rank != 1 || lengths.dim[0] != d.dim[batch]) {
         op_error(o, "its axes must differ, and each sequence needs a length");

@@ -247,59 +247,7 @@ static const struct {
     {"input x f32[3,2]; input i i64[2,1]; init s i64[2] 2 2; j = Expand(i, s); y = "
      "GatherElements(x, j); output y",
      "1 2 3 4 5 6; 2 0", "[2,2] 5 6 1 2"},
-    // scatters
-    {"input x f32[3,3]; input i i64[2,3]; input u f32[2,3]; y = ScatterElements(x, i, u); output y",
-     "0 0 0 0 0 0 0 0 0; 1 0 2 0 2 1; 1 1.5 2 3 4 5", "[3,3] 3 1.5 0 1 0 5 0 4 2"},
-    {"opset 10; input x f32[1,5]; input i i64[1,3]; input u f32[1,3]; y = Scatter(x, i, u) axis=1; "
-     "output y",
-     "1 2 3 4 5; 1 -2 1; 7 8 9", "[1,5] 1 9 3 8 5"},
-    {"input x f32[4]; input i i64[3]; input u f32[3]; y = ScatterElements(x, i, u) "
-     "reduction='add'; output y",
-     "1 2 3 4; 1 1 -1; 5 6 7", "[4] 1 13 3 11"},
-    {"input x i64[4]; input i i64[3]; input u i64[3]; y = ScatterElements(x, i, u) "
-     "reduction='mul'; z = Cast(y) to=1; output z",
-     "1 2 3 4; 1 1 -1; 5 6 7", "[4] 1 60 3 28"},
-    {"input x f32[4]; input i i64[3]; input u f32[3]; y = ScatterElements(x, i, u) "
-     "reduction='max'; output y",
-     "1 2 3 4; 1 1 -1; 5 6 3", "[4] 1 6 3 4"},
-    {"input x f32[4]; input i i64[3]; input u f32[3]; y = ScatterElements(x, i, u) "
-     "reduction='min'; output y",
-     "1 2 3 4; 1 1 -1; 5 0 3", "[4] 1 0 3 3"},
-    {"input x f32[3,2]; input i i64[2,1]; input u f32[2,1]; y = ScatterElements(x, i, u) "
-     "reduction='add'; output y",
-     "1 2 3 4 5 6; 2 0; 10 20", "[3,2] 21 2 3 4 15 6"},
-    {"input x f32[2,3]; input i i64[1,2]; input u f32[1,2]; y = ScatterElements(x, i, u) axis=1; "
-     "output y",
-     "1 2 3 4 5 6; 2 0; 10 20", "[2,3] 20 2 10 4 5 6"},
-    {"input x f32[3,2]; input i i64[2,1]; init s i64[2] 2 2; j = Expand(i, s); input u f32[2,2]; y "
-     "= ScatterElements(x, j, u) reduction='add'; output y",
-     "1 2 3 4 5 6; 2 0; 10 20 30 40", "[3,2] 31 42 3 4 15 26"},
-    {"input x f32[4]; init i i64[2] -3 -2; input u f32[2]; y = ScatterElements(x, i, u); output y",
-     "1 2 3 4; 5 6", "[4] 1 5 6 4"},
-    {"input x f32[4]; init i i64[2] 0 1; input u f32[2]; y = ScatterElements(x, i, u) "
-     "reduction='max'; output y",
-     "1 8 3 4; 5 6", "[4] 5 8 3 4"},
-    {"input x f32[4]; init i i64[2] 2 0; input u f32[2]; y = ScatterElements(x, i, u); output y",
-     "1 2 3 4; 5 6", "[4] 6 2 5 4"},
-    {"input x bool[3]; input i i64[1]; input u bool[1]; y = ScatterElements(x, i, u); z = Cast(y) "
-     "to=1; output z",
-     "0 1 1; 1; 0", "[3] 0 0 1"},
-    {"input x f32[2,2,2]; input i i64[2,1]; input u f32[2,2,2]; y = ScatterND(x, i, u) "
-     "reduction='add'; output y",
-     "1 1 1 1 2 2 2 2; 1 1; 1 2 3 4 5 6 7 8", "[2,2,2] 1 1 1 1 8 10 12 14"},
-    {"input x f32[2,3]; input i i64[2,2]; input u f32[2]; y = ScatterND(x, i, u); output y",
-     "1 2 3 4 5 6; 1 -1 0 1; 8 9", "[2,3] 1 9 3 4 5 8"},
-    {"input x f32[2,3]; init i i64[1,2] 1 2; input u f32[1]; y = ScatterND(x, i, u); output y",
-     "1 2 3 4 5 6; 9", "[2,3] 1 2 3 4 5 9"},
-    {"input x f32[2,3]; input i i64[2]; init b i64[2,1] 0 1; init a i64[1] -1; j = Unsqueeze(i, "
-     "a); k = Concat(b, j) axis=-1; input u f32[2]; y = ScatterND(x, k, u) reduction='mul'; output "
-     "y",
-     "1 2 3 4 5 6; 2 0; 10 20", "[2,3] 1 2 30 80 5 6"},
-    {"opset 24; input x f32[2,3,1]; input u f32[2,2,1]; input w i64[2]; y = TensorScatter(x, u, w) "
-     "mode='circular'; output y",
-     "1 2 3 4 5 6; 7 8 9 10; 2 0", "[2,3,1] 8 2 7 9 10 6"},
-    {"opset 24; input x f32[1,3]; input u f32[1,2]; y = TensorScatter(x, u) axis=-1; output y",
-     "1 2 3; 7 8", "[1,3] 7 8 3"},
+#include "tests/frontend/scatter_cases.def"
     {"input i i64[2]; init d i64[] 3; init v f32[2] 0 5; y = OneHot(i, d, v); output y", "-1 1",
      "[2,3] 0 0 5 0 5 0"},
     // windows
