@@ -178,7 +178,6 @@ typedef struct OpTable {
     const OpImporter *importer;
 } OpTable;
 extern const OpTable import_tables[];
-<<<<<<< HEAD
 extern const OpImporter import_activation[], import_attention[], import_bits[],
     import_contraction[], import_control[], import_elementwise[], import_indexing[],
     import_linear[], import_loss[], import_norm[], import_pads[], import_part[], import_random[],
