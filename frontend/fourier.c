@@ -18,10 +18,11 @@ typedef struct Fourier {
 
 static ValueId transform(const Fourier *f, ValueId x);
 
-// The longest transform by one matrix, which is a constant of 4n² elements at most.
+int64_t fourier_matrix(DType t) { return t == F64 ? 181 : 256; }
+
 static int64_t longest(const Fourier *f, ValueId x)
 {
-    return value_of(f->g, x)->dtype == F64 ? 181 : 256;
+    return fourier_matrix(value_of(f->g, x)->dtype);
 }
 
 // The cosine or sine of `turns` parts of a circle of n parts. The quarters are exact.
@@ -212,29 +213,68 @@ static ValueId by_factors(const Fourier *f, ValueId x)
     return slice_axis(g, reshape_to(g, v, &d), planes + 1, 0, f->bins, 1);
 }
 
+// Transforms complex numbers in place; n is a power of two.
+static void transform_numbers(double *re, double *im, int64_t n)
+{
+    for (int64_t i = 1, j = 0; i < n; i++) {  // j: the bits of i in reverse
+        int64_t bit = n / 2;
+        for (; j & bit; bit /= 2)
+            j ^= bit;
+        j ^= bit;
+        if (i < j) {
+            double a = re[i], b = im[i];
+            re[i] = re[j], im[i] = im[j];
+            re[j] = a, im[j] = b;
+        }
+    }
+    for (int64_t half = 1; half < n; half *= 2)
+        for (int64_t k = 0; k < half; k++) {
+            double c = wave(k, 2 * half, false), s = -wave(k, 2 * half, true);
+            for (int64_t i = k; i < n; i += 2 * half) {
+                double a = re[i + half] * c - im[i + half] * s;
+                double b = re[i + half] * s + im[i + half] * c;
+                re[i + half] = re[i] - a, im[i + half] = im[i] - b;
+                re[i] += a, im[i] += b;
+            }
+        }
+}
+
+// The transform of the inverse chirp, e^(-sign · πi · j² / n) for -n < j < n, as a ring of m
+// elements. Made here, as what is made of constants in the graph is made again in each step.
+static void chirp_filter(const Fourier *f, DType t, int64_t m, ValueId *re, ValueId *im)
+{
+    Tensor part[] = {tensor_new(f->g->arena, t, 1, &m), tensor_new(f->g->arena, t, 1, &m)};
+
+    for (int64_t j = 0; j < f->n; j++) {
+        int64_t at[] = {j, j ? m - j : 0};
+        for (int i = 0; i < 2; i++) {
+            part[0].f[at[i]] = wave(j * j, 2 * f->n, false);
+            part[1].f[at[i]] = -f->sign * wave(j * j, 2 * f->n, true);
+        }
+    }
+    transform_numbers(part[0].f, part[1].f, m);
+    *re = constant_of(f->g, &part[0]);
+    *im = constant_of(f->g, &part[1]);
+}
+
 // jk = (j² + k² - (k - j)²) / 2, so y is x times a chirp, convolved with its inverse, times the
 // chirp. The convolution is a product of transforms whose length is a power of two.
 static ValueId by_chirp(const Fourier *f, ValueId x)
 {
     Graph *g = f->g;
-    Dims table = {1, {f->n}}, pair = {2, {1, f->n}}, gap;
+    Dims table = {1, {f->n}};
     int planes = value_of(g, x)->rank - 2, along[] = {0, 0};
     int64_t m = 1;
+    ValueId re, im;
 
     while (m < 2 * f->n - 1)
         m *= 2;
     Fourier there = {g, m, m, -1, false, 1}, back = {g, m, f->bins, 1, false, f->scale / (double)m};
     ValueId c = waves_like(f, x, &table, along, 2 * f->n, false, 1);
     ValueId s = waves_like(f, x, &table, along, 2 * f->n, true, f->sign);
-    ValueId chirp[] = {reshape_to(g, c, &pair), reshape_to(g, make_neg(g, s), &pair)};
-    ValueId inverse = make_concat(g, 2, chirp, 0);
-    gap = (Dims){2, {2, m - (2 * f->n - 1)}};
-    ValueId ring[] = {inverse, full(g, value_of(g, x)->dtype, &gap, 0),
-                      slice_axis(g, inverse, 1, f->n - 1, f->n - 1, -1)};
-    ValueId filter = transform(&there, make_concat(g, 3, ring, 1));
+    chirp_filter(f, value_of(g, x)->dtype, m, &re, &im);
     ValueId v = fit(g, rotate(f, x, planes, c, s), m);
-    v = rotate(f, transform(&there, v), planes, plane(g, filter, 0, 0), plane(g, filter, 0, 1));
-    v = transform(&back, v);
+    v = transform(&back, rotate(f, transform(&there, v), planes, re, im));
     v = rotate(f, v, planes, slice_axis(g, c, 0, 0, f->bins, 1),
                slice_axis(g, s, 0, 0, f->bins, 1));
     return f->only_real ? plane(g, v, planes, 0) : v;
@@ -260,6 +300,11 @@ static ValueId whole_spectrum(const Fourier *f, ValueId x)
     ValueId both[] = {x, make_concat(g, 2, part, axis - 1)};
 
     return make_concat(g, 2, both, axis);
+}
+
+bool fourier_fits(DType t, int64_t n)
+{
+    return n <= MOST_CHIRP || largest_prime(n) <= fourier_matrix(t);
 }
 
 ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided)

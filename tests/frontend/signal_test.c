@@ -69,8 +69,8 @@ static double transform_error(DType t, int64_t n, int64_t have, int planes, bool
 // Lengths of each kind: one matrix, factors, a chirp, and those where the kind changes.
 static void test_transforms(void **state)
 {
-    static const int64_t length[] = {1,   2,   3,   4,   8,   12,  181, 182,
-                                     191, 255, 256, 257, 300, 509, 512, 1030};
+    static const int64_t length[] = {1,   2,   3,   4,   8,   12,  181,  182, 191,
+                                     255, 256, 257, 300, 509, 512, 1030, 1031};
     int failed = 0;
 
     for (int i = 0; i < COUNT(length); i++)
