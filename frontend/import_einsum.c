@@ -19,6 +19,7 @@ typedef struct Einsum {
     char dots[MAX_RANK];  // letters of the dims that "..." stands for, from the last one on
     int n_dots;           // the most of them that an operand has
     int count[LETTERS];   // how many dims of operands have the letter
+    int left[LETTERS];    // how many operands that aren't joined yet have the letter
     int64_t size[LETTERS];
 } Einsum;
 
@@ -209,23 +210,28 @@ static void drop_repeated(Graph *g, const Einsum *e, Term *t)
 
 // ---- joining ----
 
-// Is the letter in the result, or in an operand from `first` on?
-static bool is_wanted(const Einsum *e, char letter, int first)
+// Is the letter in the result, or in an operand that isn't joined yet?
+static bool is_wanted(const Einsum *e, char letter)
 {
-    for (int i = first; i < e->n; i++)
-        if (strchr(e->term[i].letters, letter))
-            return true;
-    return strchr(e->out, letter) != NULL;
+    return e->left[(int)letter] || strchr(e->out, letter);
 }
 
-// Sums over the letters that neither `other` nor the result nor an operand from `first` on has.
-static void sum_unread(Graph *g, const Einsum *e, Term *t, const char *other, int first)
+// Takes an operand out of those that aren't joined yet.
+static void take_operand(Einsum *e, int i)
+{
+    for (const char *c = e->term[i].letters; *c; c++)
+        e->left[(int)*c]--;
+}
+
+// Sums over the letters that neither `other` nor the result nor an operand that isn't joined yet
+// has.
+static void sum_unread(Graph *g, const Einsum *e, Term *t, const char *other)
 {
     int64_t axes[MAX_RANK];
     int n = 0, kept = 0;
 
     for (int i = 0; t->letters[i]; i++) {
-        if (!strchr(other, t->letters[i]) && !is_wanted(e, t->letters[i], first))
+        if (!strchr(other, t->letters[i]) && !is_wanted(e, t->letters[i]))
             axes[n++] = i;
         else
             t->letters[kept++] = t->letters[i];
@@ -276,21 +282,22 @@ static ValueId multiply_ints(Op *o, const Einsum *e, const Term *a, const Term *
 }
 
 // Multiplies the product so far with operand i.
-static bool join(Op *o, const Einsum *e, Term *a, int i)
+static bool join(Op *o, Einsum *e, Term *a, int i)
 {
     Term *b = &e->term[i], y = {0};
     char eq[4 * MAX_RANK + 8];
 
-    sum_unread(o->g, e, a, b->letters, i + 1);
-    sum_unread(o->g, e, b, a->letters, i + 1);
+    take_operand(e, i);
+    sum_unread(o->g, e, a, b->letters);
+    sum_unread(o->g, e, b, a->letters);
     if (i == e->n - 1) {
         strcpy(y.letters, e->out);
     } else {
         for (const char *c = a->letters; *c; c++)
-            if (is_wanted(e, *c, i + 1) && !add_letter(o, y.letters, *c))
+            if (is_wanted(e, *c) && !add_letter(o, y.letters, *c))
                 return false;
         for (const char *c = b->letters; *c; c++)
-            if (is_wanted(e, *c, i + 1) && !strchr(y.letters, *c) && !add_letter(o, y.letters, *c))
+            if (is_wanted(e, *c) && !strchr(y.letters, *c) && !add_letter(o, y.letters, *c))
                 return false;
     }
     snprintf(eq, sizeof eq, "%s,%s->%s", a->letters, b->letters, y.letters);
@@ -305,7 +312,7 @@ static ValueId reorder(Graph *g, const Einsum *e, Term *t)
 {
     int64_t perm[MAX_RANK];
 
-    sum_unread(g, e, t, "", 1);
+    sum_unread(g, e, t, "");
     for (int i = 0; e->out[i]; i++)
         perm[i] = strchr(t->letters, e->out[i]) - t->letters;
     return t->v ? transpose_to(g, t->v, perm) : 0;
@@ -321,7 +328,10 @@ void import_einsum(Op *o)
         if (!take_diagonals(o, &e.term[i]))
             return;
         drop_repeated(o->g, &e, &e.term[i]);
+        for (const char *c = e.term[i].letters; *c; c++)
+            e.left[(int)*c]++;
     }
+    take_operand(&e, 0);
     Term product = e.term[0];
     if (e.n == 1) {
         give(o, 0, reorder(o->g, &e, &product));

@@ -12,8 +12,10 @@ static void pad_constant(Op *o, const int64_t *low, const int64_t *high, double 
     bool pads = false;
 
     for (int i = 0; i < d.rank; i++) {
-        int64_t a = low[i] < 0 ? -low[i] : 0, b = high[i] < 0 ? -high[i] : 0;
-        if (a > d.dim[i] || b > d.dim[i] - a || low[i] > 1 << 30 || high[i] > 1 << 30) {
+        bool fits = low[i] >= -d.dim[i] && high[i] >= -d.dim[i];
+        fits = fits && low[i] <= 1 << 30 && high[i] <= 1 << 30;
+        int64_t a = fits && low[i] < 0 ? -low[i] : 0, b = fits && high[i] < 0 ? -high[i] : 0;
+        if (!fits || b > d.dim[i] - a) {
             op_error(o, "its pads don't fit dim %d of %" PRId64, i, d.dim[i]);
             return;
         }
@@ -55,12 +57,13 @@ static ValueId take(Graph *g, ValueId x, int axis, Run r)
 static ValueId pad_dim(Op *o, ValueId x, Mode mode, int axis, int64_t low, int64_t high)
 {
     enum { MOST_RUNS = 1 << 10 };
-    int64_t n = value_of(o->g, x)->dim[axis], size = low + n + high;
+    int64_t n = value_of(o->g, x)->dim[axis];
     ValueId part[MOST_RUNS];
     int k = 0;
 
-    if (size < 0 || low < -n || high < -n || low > 1 << 30 || high > 1 << 30 ||
-        (n == 0 && size > 0)) {
+    bool fits = low >= -n && high >= -n && low <= 1 << 30 && high <= 1 << 30;
+    int64_t size = fits ? low + n + high : -1;
+    if (size < 0 || (n == 0 && size > 0)) {
         op_error(o, "its pads don't fit dim %d of %" PRId64, axis, n);
         return 0;
     }
@@ -153,11 +156,11 @@ static void import_center_crop_pad(Op *o)
         axes[i] = v ? v[i] : i;
         if (!op_axis(o, &axes[i], d.rank))
             return;
-        int64_t more = shape[i] - d.dim[axes[i]];
         if (shape[i] < 0 || shape[i] > 1 << 30) {
             op_error(o, "a size is %" PRId64 ", expected 0 to 2^30", shape[i]);
             return;
         }
+        int64_t more = shape[i] - d.dim[axes[i]];
         low[axes[i]] = more / 2;
         high[axes[i]] = more - more / 2;
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seeds for onnx_fuzz: small models of every operator that frontend/lower_*.c lists, on inputs of several shapes and types.
+"""Seeds for onnx_fuzz: small models of every operator that frontend/import_*.c lists, on inputs of several shapes and types.
 
   tests/fuzz/onnx_seeds.py DIR
 
@@ -36,7 +36,7 @@ def seed(op, n, kinds, dims):
 def main():
     to, n = Path(sys.argv[1]), 0
     to.mkdir(parents=True, exist_ok=True)
-    for path in sorted((ROOT / "frontend").glob("lower_*.c")):
+    for path in sorted((ROOT / "frontend").glob("import_*.c")):
         for op, least, most in LINE.findall(path.read_text()):
             counts = sorted({max(int(least), 1), min(int(most), 4) if most.isdigit() else 3})
             for count in counts:
