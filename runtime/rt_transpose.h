@@ -8,6 +8,8 @@
 
 enum { RT_TRANSPOSE_BLOCK = 16 };
 
+#ifdef __AVX512F__
+
 typedef float RtVector __attribute__((vector_size(4 * RT_TRANSPOSE_BLOCK)));
 typedef RtVector RtVectorAt __attribute__((aligned(4), may_alias));  // aligned as a float only
 
@@ -40,6 +42,50 @@ static inline void rt_transpose_block(float *to, int64_t to_row, const float *fr
     for (int i = 0; i < RT_TRANSPOSE_BLOCK; i++)
         *(RtVectorAt *)(to + i * to_row) = x[i];
 }
+
+#else
+
+typedef float RtVector __attribute__((vector_size(32)));
+typedef RtVector RtVectorAt __attribute__((aligned(4), may_alias));  // aligned as a float only
+
+// Eight rows of eight, by shuffles that each are one instruction of AVX: pairs of elements, pairs
+// of pairs, halves. gcc takes vectors of 16 apart into single elements here, which takes four times
+// as long.
+static inline void rt_transpose_quarter(float *to, int64_t to_row, const float *from,
+                                        int64_t from_row)
+{
+    RtVector x[8], y[8];
+
+    for (int i = 0; i < 8; i++)
+        x[i] = *(const RtVectorAt *)(from + i * from_row);
+    for (int i = 0; i < 8; i += 2) {
+        y[i] = __builtin_shufflevector(x[i], x[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        y[i + 1] = __builtin_shufflevector(x[i], x[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int k = 0; k < 2; k++) {
+            RtVector a = y[i + k], b = y[i + k + 2];
+            x[i + 2 * k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+            x[i + 2 * k + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int i = 0; i < 4; i++) {
+        *(RtVectorAt *)(to + i * to_row) =
+            __builtin_shufflevector(x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        *(RtVectorAt *)(to + (i + 4) * to_row) =
+            __builtin_shufflevector(x[i], x[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+// to[j * to_row + i] = from[i * from_row + j].
+static inline void rt_transpose_block(float *to, int64_t to_row, const float *from,
+                                      int64_t from_row)
+{
+    for (int i = 0; i < RT_TRANSPOSE_BLOCK; i += 8)
+        for (int j = 0; j < RT_TRANSPOSE_BLOCK; j += 8)
+            rt_transpose_quarter(to + j * to_row + i, to_row, from + i * from_row + j, from_row);
+}
+
+#endif
 
 enum { RT_TRANSPOSE_ROWS = RT_TRANSPOSE_BLOCK };
 
