@@ -8,7 +8,7 @@ typedef struct Resized {
     int axis;
     int64_t from, to;   // elements before and after
     double scale;       // > 0
-    bool is_stretched;  // the scale is to / from exactly
+    double mul, div;    // the scale is div / mul
     double start, end;  // of the region of interest, in parts of the axis
     // Elements [inside, inside + n) of the result are read from x; the others are outside of it.
     int64_t inside, n;
@@ -123,21 +123,39 @@ static bool set_size(Op *o, Resized *a, double size)
     return true;
 }
 
-// Sizes are products in f32, as in ONNX Runtime: 10 elements times 0.7, which f32 rounds down, are
-// 7, as the model's author means.
+// Sets the scale to the simplest fraction that f32 rounds to it, by continued fractions: 0.6 is
+// 3 / 5. So coordinates and sizes that are whole numbers as the model's author means them stay
+// whole: 10 elements times 0.7 are 7, though f32 rounds that scale down.
+static void set_fraction(Resized *a, double scale)
+{
+    double p[2] = {0, 1}, q[2] = {1, 0}, rest = scale;
+
+    for (int i = 0; i == 0 || (i < 64 && (float)(p[1] / q[1]) != (float)scale); i++) {
+        double whole = floor(rest), next_p = whole * p[1] + p[0], next_q = whole * q[1] + q[0];
+        p[0] = p[1];
+        q[0] = q[1];
+        p[1] = next_p;
+        q[1] = next_q;
+        rest = 1 / (rest - whole);
+    }
+    a->mul = q[1];
+    a->div = p[1];
+    a->scale = p[1] / q[1];
+}
+
 static bool read_scales(Op *o, int n, const double *scale, Resize *r)
 {
     for (int i = 0; i < n; i++) {
         Resized *a = &r->axis[i];
-        double size = floor((double)((float)a->from * (float)scale[i]));
 
         if (!(scale[i] > 0) || isinf(scale[i]))
             return op_error(o, "the scale of axis %d is %g, expected a finite number above 0",
                             a->axis, scale[i]);
+        set_fraction(a, scale[i]);
+        double size = floor((double)a->from * a->div / a->mul);
         if (size < 1 && a->from > 0)
             return op_error(o, "a scale of %g leaves none of the %" PRId64 " elements of axis %d",
                             scale[i], a->from, a->axis);
-        a->scale = scale[i];
         if (!set_size(o, a, size))
             return false;
     }
@@ -178,8 +196,9 @@ static bool read_sizes(Op *o, int i, Resize *r)
         return false;
     for (int k = 0; k < r->n; k++) {
         Resized *a = &r->axis[k];
-        a->is_stretched = common == 0;
-        a->scale = common != 0 ? common : size[k] / (double)a->from;
+        a->mul = common != 0 ? 1 : (double)a->from;
+        a->div = common != 0 ? common : size[k];
+        a->scale = a->div / a->mul;
         double to = common != 0 ? floor(common * (double)a->from + 0.5) : size[k];
         if (to < 1)
             return op_error(o, "keep_aspect_ratio_policy leaves nothing of axis %d", a->axis);
@@ -214,15 +233,18 @@ static bool read_region(Op *o, Resize *r)
 static void scale_coordinates(const Resized *a, double shift, Resampling *m)
 {
     m->shift = shift;
-    m->mul = a->is_stretched ? (double)a->from : 1;
-    m->div = a->is_stretched ? (double)a->to : a->scale;
+    m->mul = a->mul;
+    m->div = a->div;
 }
 
 // Sets the coordinates that elements of the result have in x. `width` is the size that the scale
-// asks for, before it is rounded to the axis' size.
-static void set_coordinates(const char *mode, const Resized *a, Resampling *m)
+// asks for, which isn't rounded in ONNX's own cases. In PyTorch, which writes the scale of an
+// interpolation with aligned corners, the corners are those of the result.
+static void set_coordinates(const Op *o, const char *mode, const Resized *a, Resampling *m)
 {
-    double width = a->is_stretched ? (double)a->to : a->scale * (double)a->from;
+    const char *producer = o->x->model->producer_name;
+    bool is_pytorch = producer && !strcmp(producer, "pytorch");
+    double width = is_pytorch ? (double)a->to : (double)a->from * a->div / a->mul;
     double last = (double)(a->from - 1);
 
     m->mul = m->div = 1;
@@ -274,7 +296,7 @@ static void set_map(Op *o, const Resize *r, Resized *a)
                           .exclude = !r->is_nearest && attr_int(o, "exclude_outside", 0) != 0};
     if (!r->is_nearest && attr_int(o, "antialias", 0) && a->scale < 1)
         a->map.stretch = 1 / a->scale;
-    set_coordinates(r->coordinates, a, &a->map);
+    set_coordinates(o, r->coordinates, a, &a->map);
     find_inside(r, a);
 }
 

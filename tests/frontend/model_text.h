@@ -3,6 +3,7 @@
 //
 //     ir 8                               IR version, default 10
 //     opset 13                           default 18
+//     producer pytorch                   default none
 //     input x f32[batch,4]
 //     init w f32[2,2] 1 2 3 4            one number repeats
 //     extern w f32[4] "w.bin" 16         external data at an offset
@@ -360,6 +361,8 @@ static Onnx__GraphProto *graph(Reader *r)
             function(r);
         else if (take(r, "ir "))
             r->model->ir_version = (int64_t)number(r);
+        else if (take(r, "producer "))
+            r->model->producer_name = name(r);
         else if (take(r, "opset "))
             r->model->opset_import[0]->version = (int64_t)number(r);
         else
