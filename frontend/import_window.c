@@ -245,9 +245,16 @@ static ValueId to_power(Graph *g, ValueId x, int64_t p)
                     : make_pow(g, size, scalar_like(g, x, (double)p));
 }
 
+// At 0 the gradient is 0, as that of ReduceL2, and not infinite.
 static ValueId root(Graph *g, ValueId x, int64_t p)
 {
-    return p == 1 ? x : p == 2 ? make_sqrt(g, x) : make_pow(g, x, scalar_like(g, x, 1 / (double)p));
+    if (p == 1)
+        return x;
+    ValueId zero = scalar_like(g, x, 0), is_zero = make_eq(g, x, zero);
+    ValueId base = make_select(g, is_zero, scalar_like(g, x, 1), x);
+    ValueId y = p == 2 ? make_sqrt(g, base) : make_pow(g, base, scalar_like(g, x, 1 / (double)p));
+
+    return make_select(g, is_zero, zero, y);
 }
 
 // The attribute p. Returns false after an error.

@@ -8,7 +8,7 @@ Outputs have the shapes of the definition, whatever shapes the file gives. A pro
 """
 import numpy as np
 
-from harness import read_log, read_safetensors, run, test_in_folder, write_data
+from harness import MPI_ENV, mpirun, read_log, read_safetensors, run, test_in_folder, write_data
 from onnx_bytes import model, node, tensor, value
 
 MOMENTUM, EPSILON, CHANNELS = 0.9, 1e-5, 3
@@ -189,19 +189,19 @@ class Onnx:
         self.checks.check(f"{name}: by the seed", (found[0] == found[1]).all() and (found[0] != found[2]).any())
 
     def noise(self):
-        """A loss with noise of each sample is the same in one batch and in micro-batches."""
+        """A loss with noise of each sample is the same in one batch, in micro-batches and on two ranks."""
         w = np.arange(12, dtype=np.float32).reshape(4, 3) / 9
         nodes = [node("MatMul", ["x", "w"], ["h"]), node("RandomNormalLike", ["h"], ["n"]), node("Add", ["h", "n"], ["y"])]
         data = model(nodes, [value("x", "f32", ["b", 4])], [value("y", "f32", ["b", 3])], [tensor("w", w)], 22)
         x = self.random.standard_normal((8, 4), np.float32)
         write_data(self.work / "noise_data", {"x": x, "target": np.zeros((8, 3), np.float32)})
         losses = []
-        for i, parts in enumerate((1, 4)):
-            options = ["--bind", "b=8", "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0.1)", "--accumulate", parts]
-            self.compile(f"noise{i}", data, *options)
-            run(f"./noise{i}", "--data", "noise_data", "--steps", 3, "--no-shuffle", "--quiet", "--log", f"noise{i}.jsonl", cwd=self.work)
+        for i, ways in enumerate(([], ["--accumulate", 4], ["--ranks", 2, "--mesh", "dp=2"], ["--ranks", 2, "--mesh", "tp=2"])):
+            self.compile(f"noise{i}", data, "--bind", "b=8", "--loss", "mse(y, target)", "--optimizer", "sgd(lr=0.1)", *ways)
+            command = [f"./noise{i}", "--data", "noise_data", "--steps", 3, "--no-shuffle", "--quiet", "--log", f"noise{i}.jsonl"]
+            run(*(mpirun(2) if "--ranks" in ways else []), *command, cwd=self.work, env=MPI_ENV)
             losses.append([step["loss"] for step in read_log(self.work / f"noise{i}.jsonl")])
-        self.checks.close("noise in micro-batches", losses[1], losses[0], 1e-5)
+            self.checks.close(f"noise: {' '.join(map(str, ways))}", losses[i], losses[0], 1e-5)
         self.checks.check("noise of each step", len(set(losses[0])) == 3)
 
     def evaluate(self):

@@ -152,6 +152,7 @@ ENDS = {
     # windows, padding, products
     "max_pool_indices": (lambda x: F.max_pool1d(R(x, (1, 1, 4)), 2, 1, return_indices=True)[0], [1, 1, 2, 2]),
     "avg_pool_ceil": (lambda x: F.avg_pool1d(R(x, (1, 1, 4)), 3, 2, 1, True), [1, 2, 3, 4]),
+    "lp_pool": (lambda x: F.lp_pool1d(R(x, (1, 1, 4)), 2.0, 2), [0, 0, 3, 4]),
     "pad_reflect": (lambda x: F.pad(R(x, (1, 1, 4)), (3, 2), "reflect"), [1, 2, 3, 4]),
     "pad_replicate": (lambda x: F.pad(R(x, (1, 1, 4)), (2, 1), "replicate"), [1, 2, 3, 4]),
     "pad_circular": (lambda x: F.pad(R(x, (1, 1, 4)), (1, 3), "circular"), [1, 2, 3, 4]),

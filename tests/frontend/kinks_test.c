@@ -46,7 +46,11 @@ static const Kink taken[] = {
          "ab = Mul(a, b); p = ReduceSum(ab) keepdims=0; aa = Mul(a, a); q = ReduceSum(aa) "
          "keepdims=0; bb = Mul(b, b); r = ReduceSum(bb) keepdims=0; qr = Mul(q, r); s = Sqrt(qr); "
          "init val_1 f32[] 1e-8; m = Max(s, val_1); y = Div(p, m); output y",
-         1, 0, 3e8F, 4e8F, 0, 0)
+         1, 0, 3e8F, 4e8F, 0, 0) KINK("lp_pool",
+                                      "input d f32[1,1,6]; init w f32[1,1,6] 0 0 3 4 0 -5; v0 = "
+                                      "Add(w, d); y = LpPool(v0) "
+                                      "kernel_shape=[2] strides=[2] p=2; output y",
+                                      3, 0, 5, 5, 0, 0, 1.2F, 1.6F, 0, -3)
         KINK("lp_normalization",
              "input d f32[2,2]; init w f32[2,2] 0 0 3 4; v0 = Add(w, d); y = LpNormalization(v0); "
              "output y",
