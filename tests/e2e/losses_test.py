@@ -23,6 +23,7 @@ PAGE = REPOSITORY / "docs/losses.md"
 BEGIN, END = "<!-- the table -->", "<!-- its end -->"
 WAYS = {
     "two ranks": (2, ["--ranks", "2", "--mesh", "dp=2"]),
+    "classes on two ranks": (2, ["--ranks", "2", "--mesh", "tp=2"]),
     "micro-batches": (1, ["--accumulate", "3"]),
     "both": (2, ["--ranks", "2", "--mesh", "dp=2", "--accumulate", "3"]),
 }
@@ -70,7 +71,7 @@ class Losses:
                 row[1].append(x["error"])
             else:
                 row[0].append(f"`{x['options']}`" if x["options"] else "as it is")
-        lines = [f"| `{kind}` | {'; '.join(forms) or '—'} | {'; '.join(errors)} |" for kind, (forms, errors) in rows.items()]
+        lines = [f"| `{kind}` | {'; '.join(dict.fromkeys(forms)) or '—'} | {'; '.join(errors)} |" for kind, (forms, errors) in rows.items()]
         table, page = "\n".join(["| loss | trained | the exporter stops |", "|---|---|---|", *lines, ""]), PAGE.read_text()
         head, tail = page.partition(BEGIN)[0], page.partition(END)[2]
         new = f"{head}{BEGIN}\n{table}{END}{tail}"
