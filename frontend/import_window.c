@@ -119,7 +119,8 @@ static bool transposed_dim(Op *o, const Value *x, int i, int64_t more, int64_t s
 
     if (shape || is_same) {
         int64_t total = span + more - (shape ? shape : x->dim[2 + i] * w->stride[i]);
-        w->low[i] = upper ? total / 2 : total - total / 2;
+        // A shape that is larger than the windows cover has zeros at the end.
+        w->low[i] = total < 0 ? 0 : upper ? total / 2 : total - total / 2;
         w->high[i] = total - w->low[i];
     }
     *dim = span + more - w->low[i] - w->high[i];

@@ -181,6 +181,9 @@ static const struct {
     {"input x f32[1,2,2]; input i i64[1,2,2]; init s i64[3] 1 2 4; y = MaxUnpool(x, i, s) "
      "kernel_shape=[2]; output y",
      "1 2 3 4; 1 1 3 5", "[1,2,4] 0 2 0 0 3 0 4 0"},
+    {"input x f32[1,1,2]; init w f32[1,1,2] 1 10; y = ConvTranspose(x, w) strides=[2] "
+     "output_shape=[5]; output y",
+     "1 2", "[1,1,5] 1 10 2 20 0"},
     {"input x f32[1,1,3]; y = LpPool(x) kernel_shape=[2] p=3; output y", "1 -2 3",
      "[1,1,2] 2.0801 3.2711"},
     {"input x f32[1,1,2]; y = GlobalLpPool(x); output y", "3 -4", "[1,1,1] 5"},
