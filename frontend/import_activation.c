@@ -135,12 +135,16 @@ static void import_gelu(Op *o)
     give(o, 0, make_mul(g, times(g, x, 0.5), t));
 }
 
-static void import_swish(Op *o)
+static ValueId swish(Op *o)
 {
     ValueId x = arg(o, 0), s = make_sigmoid(o->g, times(o->g, x, attr_float(o, "alpha", 1)));
 
-    give(o, 0, make_mul(o->g, x, s));
+    return make_mul(o->g, x, s);
 }
+
+static void import_swish(Op *o) { give(o, 0, swish(o)); }
+
+static void import_swiglu(Op *o) { give(o, 0, make_mul(o->g, swish(o), arg(o, 1))); }
 
 const OpImporter import_activation[] = {
     {"Celu", 1, 1, .import = import_celu, .attrs = "alpha", .since = 12},
@@ -157,6 +161,7 @@ const OpImporter import_activation[] = {
     {"Sigmoid", 1, 1, .unary = make_sigmoid},
     {"Softplus", 1, 1, .unary = make_softplus},
     {"Softsign", 1, 1, .unary = softsign},
+    {"SwiGLU", 2, 2, .import = import_swiglu, .attrs = "alpha", .since = 28},
     {"Swish", 1, 1, .import = import_swish, .attrs = "alpha", .since = 24},
     {"ThresholdedRelu", 1, 1, .import = import_thresholded_relu, .attrs = "alpha", .since = 10},
     {0},

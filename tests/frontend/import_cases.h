@@ -65,6 +65,8 @@ static const struct {
     {"input x i8[3]; y = BitwiseNot(x); output y", "0 -1 5", "[3] -1 0 -6"},
     {"input x u8[3]; init b u8[] 6; y = BitwiseOr(x, b); output y", "3 255 0", "[3] 7 255 6"},
     {"input x i64[3]; init b i64[] 6; y = BitwiseXor(x, b); output y", "3 -1 0", "[3] 5 -7 6"},
+    {"input a f32[2]; input b f32[2]; y = SwiGLU(a, b) alpha=2f; output y", "0 1; 3 2",
+     "[2] 0 1.7616"},
     {"input x f32[5]; y = Shrink(x) lambd=1f bias=0.5f; output y", "-2 -1 0 1 2",
      "[5] -1.5 0 0 0 1.5"},
     // padding
