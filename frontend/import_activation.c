@@ -135,16 +135,24 @@ static void import_gelu(Op *o)
     give(o, 0, make_mul(g, times(g, x, 0.5), t));
 }
 
-static ValueId swish(Op *o)
+static ValueId swish(const Op *o, ValueId x)
 {
-    ValueId x = arg(o, 0), s = make_sigmoid(o->g, times(o->g, x, attr_float(o, "alpha", 1)));
+    ValueId s = make_sigmoid(o->g, times(o->g, x, attr_float(o, "alpha", 1)));
 
     return make_mul(o->g, x, s);
 }
 
-static void import_swish(Op *o) { give(o, 0, swish(o)); }
+static void import_swish(Op *o) { give(o, 0, swish(o, arg(o, 0))); }
 
-static void import_swiglu(Op *o) { give(o, 0, make_mul(o->g, swish(o), arg(o, 1))); }
+// Halves are rounded once, at the end.
+static void import_swiglu(Op *o)
+{
+    Graph *g = o->g;
+    DType t = arg_value(o, 0)->dtype, wide = t == F64 ? F64 : F32;
+    ValueId gate = swish(o, make_cast(g, arg(o, 0), wide));
+
+    give(o, 0, make_cast(g, make_mul(g, gate, make_cast(g, arg(o, 1), wide)), t));
+}
 
 const OpImporter import_activation[] = {
     {"Celu", 1, 1, .import = import_celu, .attrs = "alpha", .since = 12},
