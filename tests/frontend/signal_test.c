@@ -92,6 +92,32 @@ static void test_transforms(void **state)
     assert_int_equal(failed, 0);
 }
 
+// A transform whose table is too large for a constant. The input is one element of 1, so the result
+// is a wave.
+static void test_large_table(void **state)
+{
+    enum { LENGTH = 131200, AT = 77777 };  // of F64: 1.05 MB
+    Arena *a = arena_new();
+    Diag d = {.file = "m"};
+    Graph *g = graph_new(a, "g");
+
+    g->diag = &d;
+    ValueId in = graph_value(g, VALUE_INPUT, "x", F64, 2, (int64_t[]){1, LENGTH});
+    ValueId out = fourier(g, in, LENGTH, false, false);
+    graph_output(g, "y", out, OUTPUT_MODEL);
+    assert_true(out && graph_verify(g, &d));
+    Tensor *values = arena_array(a, Tensor, g->n_values + 1);
+    values[in] = tensor_new(a, F64, 2, (int64_t[]){1, LENGTH});
+    values[in].f[AT] = 1;
+    graph_eval(g, a, values);
+    for (int64_t k = 0; k < LENGTH; k++) {
+        double angle = 2 * M_PI * (double)(AT * k % LENGTH) / LENGTH;
+        assert_true(fabs(values[out].f[k] - cos(angle)) < 1e-13);
+        assert_true(fabs(values[out].f[LENGTH + k] + sin(angle)) < 1e-13);
+    }
+    arena_free(a);
+}
+
 // ---- frames ----
 
 // Frames that are joined from pieces, and frames that are gathered: the sum of a frame is bin 0.
@@ -240,6 +266,7 @@ static void test_folds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_transforms),
+                                       cmocka_unit_test(test_large_table),
                                        cmocka_unit_test(test_frames), cmocka_unit_test(test_folds)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

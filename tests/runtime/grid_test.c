@@ -163,6 +163,55 @@ static void run(const RtGrid *p, const Tensors *in, const float *dy, int threads
     rt_delete(&rt);
 }
 
+static double *widened(const float *x, int64_t n)
+{
+    double *y = malloc(sizeof *y * (size_t)n + (n == 0));
+
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (double)x[i];
+    return y;
+}
+
+// Frees x.
+static void narrow(float *y, double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (float)x[i];
+    free(x);
+}
+
+// The same in f64, on the same numbers.
+static void run_double(const RtGrid *p, const Tensors *in, const float *dy, Tensors *t)
+{
+    RtGrid q = *p;
+    Rt rt = rt_new(2, 0);
+    double *x = widened(in->x, in->n_x), *grid = widened(in->grid, in->n_grid);
+    double *wide = widened(dy, in->n_y), *y = widened(dy, in->n_y);
+    double *dx = widened(in->x, in->n_x), *dgrid = widened(in->grid, in->n_grid);
+
+    q.type = RT_F64;
+    *t = tensors_new(p);
+    rt_grid_sample(&rt, &q, y, x, grid);
+    rt_grid_sample_input_grad(&rt, &q, dx, wide, grid);
+    rt_grid_sample_grid_grad(&rt, &q, dgrid, x, grid, wide);
+    narrow(t->y, y, in->n_y);
+    narrow(t->dx, dx, in->n_x);
+    narrow(t->dgrid, dgrid, in->n_grid);
+    free(x);
+    free(grid);
+    free(wide);
+    rt_delete(&rt);
+}
+
+static void check_tensors(const RtGrid *p, const Tensors *got, const Tensors *want)
+{
+    double many = (double)(p->points + p->c);
+
+    check_floats("y", got->y, want->y, want->n_y, 1e-5);
+    check_floats("dx", got->dx, want->dx, want->n_x, 1e-6 * many + 1e-5);
+    check_floats("dgrid", got->dgrid, want->dgrid, want->n_grid, 1e-5 * many);
+}
+
 static void test_random_shapes(void **state)
 {
     static const int threads[] = {1, 2, 8};
@@ -170,7 +219,7 @@ static void test_random_shapes(void **state)
 
     for (int i = 0; i < n_shapes; i++) {
         RtGrid p = draw_grid(&r);
-        Tensors want = tensors_new(&p), got[3];
+        Tensors want = tensors_new(&p), got[4];
         float *dy = draw_floats(&r, want.n_y);
         want.x = draw_floats(&r, want.n_x);
         want.grid = draw_floats(&r, want.n_grid);
@@ -178,16 +227,15 @@ static void test_random_shapes(void **state)
         naive(&p, &want, dy);
         for (int k = 0; k < 3; k++)
             run(&p, &want, dy, threads[k], &got[k]);
-        double many = (double)(p.points + p.c);
-        check_floats("y", got[0].y, want.y, want.n_y, 1e-5);
-        check_floats("dx", got[0].dx, want.dx, want.n_x, 1e-6 * many + 1e-5);
-        check_floats("dgrid", got[0].dgrid, want.dgrid, want.n_grid, 1e-5 * many);
+        run_double(&p, &want, dy, &got[3]);
+        check_tensors(&p, &got[0], &want);
+        check_tensors(&p, &got[3], &want);
         for (int k = 1; k < 3; k++) {
             assert_memory_equal(got[0].y, got[k].y, sizeof(float) * (size_t)want.n_y);
             assert_memory_equal(got[0].dx, got[k].dx, sizeof(float) * (size_t)want.n_x);
             assert_memory_equal(got[0].dgrid, got[k].dgrid, sizeof(float) * (size_t)want.n_grid);
         }
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 4; k++)
             tensors_free(&got[k]);
         free(want.x);
         free(want.grid);
