@@ -44,12 +44,35 @@ def resize(mode):
     return torch.nn.Upsample(scale_factor=2, mode=mode)
 
 
+def grid_sample():
+    import torch
+
+    class GridSample(torch.nn.Module):
+        def forward(self, x, grid):
+            return torch.nn.functional.grid_sample(x, grid, align_corners=False)
+
+    return GridSample()
+
+
+def dft():
+    import torch
+
+    class Dft(torch.nn.Module):
+        def forward(self, x):
+            return torch.view_as_real(torch.fft.rfft(x))
+
+    return Dft()
+
+
 # The name of a row: what makes its module, and the inputs, of which the first gets a gradient.
 ROWS = {
     "resize_nearest": (lambda: resize("nearest"), [Input((8, 64, 64, 64))]),
     "resize_linear": (lambda: resize("bilinear"), [Input((8, 64, 64, 64))]),
     "resize_nearest_small": (lambda: resize("nearest"), [Input((8, 128, 16, 16))]),
     "resize_linear_small": (lambda: resize("bilinear"), [Input((8, 128, 16, 16))]),
+    "grid_sample": (grid_sample, [Input((8, 32, 64, 64)), Input((8, 64, 64, 2))]),
+    "dft_short": (dft, [Input((4096, 32))]),
+    "dft": (dft, [Input((512, 256))]),
 }
 
 
@@ -82,7 +105,8 @@ def build(name, options):
     names = [f"x{i}" for i in range(len(inputs))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.onnx.export(net, tuple(inputs), str(work / "op.onnx"), dynamo=False, input_names=names, output_names=["y"])
+        newer = {"dynamo": True, "verbose": False} if name.startswith("dft") else {"dynamo": False}  # the older one has no FFT
+        torch.onnx.export(net, tuple(inputs), str(work / "op.onnx"), input_names=names, output_names=["y"], **newer)
     for n, x in [*zip(names, inputs), ("t", torch.zeros_like(net(*inputs)))]:
         np.save(work / "data" / f"{n}.npy", x.detach().numpy())
     run([options.shardcc, work / "op.onnx", "-o", work / "trainer", "--loss", "mse(y, t)", "--optimizer", "sgd"])

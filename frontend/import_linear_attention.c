@@ -123,6 +123,7 @@ static bool read_tokens(Op *o, Tokens *t)
     t->chunks = (t->length + t->chunk - 1) / t->chunk;
     if (t->chunks > MAX_TRIPS)
         return op_error(o, "more than %d chunks of %" PRId64 " tokens", MAX_TRIPS, t->chunk);
+    budget_allow(o->g->budget, BUDGET_importing, t->chunks);
     t->q = in_chunks(t, 0, 3, (int64_t[]){t->heads, t->reads, t->keys});
     t->k = in_chunks(t, 1, 2, (int64_t[]){t->heads, t->keys});
     t->v = in_chunks(t, 2, 2, (int64_t[]){t->heads, t->values});

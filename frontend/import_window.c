@@ -312,7 +312,7 @@ const OpImporter import_window[] = {
      .refuses = "more than 3 spatial dims"},
     {"Col2Im", 3, 3, .import = import_col2im, .attrs = "dilations pads strides", .since = 18,
      .known = "image_shape, block_shape",
-     .refuses = "more than 5 spatial dims; blocks that span more than 1024 strides"},
+     .refuses = "more than 5 spatial dims; blocks that span more than 256 strides"},
     {"Conv", 2, 3, .import = import_conv,
      .attrs = "auto_pad dilations group kernel_shape pads strides",
      .refuses = "more than 3 spatial dims"},

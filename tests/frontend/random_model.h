@@ -41,17 +41,17 @@ static inline Tensor *evaluate_random(Arena *a, const Graph *g, uint64_t seed, T
     return values;
 }
 
-// Imports and evaluates a model. Returns its output `output`.
+// Imports and evaluates a model, within the bounds of a compilation. Returns its output `output`.
 static inline Tensor model_value(Arena *a, const char *text, uint64_t seed, Tensor *in, int output)
 {
-    ImportOptions o = {.accumulate = 1};
+    ImportOptions o = {.accumulate = 1, .budget = budget_new(a, 1)};
     Diag d = {.file = "m"};
     Weights w;
     size_t size;
     uint8_t *bytes = model_from_text(a, text, &size);
     Graph *g = import_bytes(a, bytes, size, &o, &w, &d);
 
-    assert_true(g && graph_verify(g, &d));
+    assert_true(g && graph_verify(g, &d) && budget_check(o.budget, &d));
     return evaluate_random(a, g, seed, in)[g->outputs[output].value];
 }
 

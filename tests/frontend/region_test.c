@@ -291,6 +291,7 @@ static void test_attends(void **state)
     for (int i = 0; i < COUNT(length); i++)
         for (int kind = 0; kind < 6; kind++)
             check_attend(&(Attend){kind % 3 > 0, kind % 3 == 2, kind > 2, length[i]});
+    check_attend(&(Attend){true, true, true, 6000});
 }
 
 int main(void)
