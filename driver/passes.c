@@ -30,6 +30,7 @@ typedef struct Run {
 
 static bool run_import(Run *r) { return true; }  // done: see enter
 static bool run_fold(Run *r) { return fold(r->g, r->d); }
+static bool run_indices(Run *r) { return indices_check(r->g, r->d); }
 static bool run_loss(Run *r) { return loss_add(r->g, r->o->loss, r->d); }
 static bool run_micro(Run *r);
 static bool run_patterns(Run *r) { return patterns(r->g, r->d); }

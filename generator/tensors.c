@@ -157,6 +157,14 @@ static void print_range(Text *t, const Graph *g, ValueId input)
         text_printf(t, ", .bound = %" PRId64, r.bound);
 }
 
+static int64_t bound_of(const Graph *g, ValueId v)
+{
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == OUTPUT_BAD_INDEX && g->outputs[i].value == v)
+            return g->outputs[i].bound;
+    return 0;
+}
+
 // Parameters that are added share a gradient: it has the number of the first one's entry.
 int gradient_number(const Gen *g, ValueId v)
 {
@@ -182,6 +190,8 @@ static void print_special(Gen *g, Text *t, const TensorEntry *e, const Value *v)
         text_printf(t, ", .gradient = %d", gradient_number(g, e->value[0]));
     if (e->role == RT_INPUT)
         print_range(t, whole_graph(g->s), whole_value(g->s, e->value[0]));
+    if (e->role == RT_BAD_INDEX)
+        text_printf(t, ", .bound = %" PRId64, bound_of(g->s->g, e->value[0]));
     if (v->is_labels)
         text_printf(t, ", .is_labels = true");
     if (e->is_for_loss)
@@ -199,7 +209,7 @@ static const char *role_text(RtRole r)
         [RT_INPUT] = "RT_INPUT",           [RT_OUTPUT] = "RT_OUTPUT",
         [RT_GRADIENT] = "RT_GRADIENT",     [RT_LOSS_SUM] = "RT_LOSS_SUM",
         [RT_LOSS_COUNT] = "RT_LOSS_COUNT", [RT_GRAD_NORM] = "RT_GRAD_NORM",
-        [RT_BAD_LABEL] = "RT_BAD_LABEL",
+        [RT_BAD_LABEL] = "RT_BAD_LABEL",   [RT_BAD_INDEX] = "RT_BAD_INDEX",
     };
     return names[r];
 }

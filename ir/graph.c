@@ -199,7 +199,7 @@ void graph_output(Graph *g, const char *name, ValueId v, OutputRole role)
 void graph_output_like(Graph *g, const Output *like, ValueId v)
 {
     *arena_push(g->arena, g->outputs, g->n_outputs, g->cap_outputs) =
-        (Output){like->name, v, like->role, like->ignored};
+        (Output){like->name, v, like->role, like->ignored, like->bound};
 }
 
 ValueId graph_constant(Graph *g, DType t, int rank, const int64_t *dim, const void *data)

@@ -138,6 +138,9 @@ typedef enum OutputRole {
     OUTPUT_GRADIENT,    // the gradient, before clipping, of the parameter with the output's name
     OUTPUT_GRAD_NORM,   // f32[]: 2-norm of all gradients, before clipping
     OUTPUT_BAD_LABEL,   // i64[]: 0, or 1 + the position of the first label out of range
+    // i64[]: 0, or of the index farthest out of range, x: 2 x + 1, or -2 x if it is negative. The
+    // name is that of the node, or of all like it, with * for numbers.
+    OUTPUT_BAD_INDEX,
     // f32[]: the factor of OUTPUT_LOSS_SUM, in place of 1 / OUTPUT_LOSS_COUNT. It is made of the
     // accumulator of that over micro-batches, a VALUE_ZERO; autodiff puts the total in its place.
     OUTPUT_LOSS_FACTOR,
@@ -148,6 +151,7 @@ typedef struct Output {
     ValueId value;
     OutputRole role;
     int64_t ignored;  // of OUTPUT_BAD_LABEL: the label that the loss ignores
+    int64_t bound;    // of OUTPUT_BAD_INDEX: indices must be below it
 } Output;
 
 // A class of repeated blocks: `length` isomorphic iterations.
@@ -229,8 +233,8 @@ Block value_block(const Graph *g, ValueId v);  // its producer's, or its own
 // *x is the number.
 bool value_splat(const Graph *g, ValueId v, double *x);
 
-// The elements of an input must be in [least, bound), because they index the rows of a parameter,
-// buffer or constant. bound 0: they may be any number.
+// The elements of an input must be in [least, bound), because they index a dim. bound 0: they may be
+// any number.
 typedef struct IndexRange {
     int64_t least, bound;
 } IndexRange;

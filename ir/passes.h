@@ -8,7 +8,8 @@ typedef struct Graph Graph;
 
 // ---- in this order ----
 
-bool fold(Graph *g, Diag *d);  // evaluates constants, merges equal nodes, drops no-ops
+bool fold(Graph *g, Diag *d);           // evaluates constants, merges equal nodes, drops no-ops
+bool indices_check(Graph *g, Diag *d);  // adds OUTPUT_BAD_INDEX where an index may be out of range
 // Puts -inf where exporters mask the scores of guarded softmaxes by the lowest number.
 bool guards_read(Graph *g, Diag *d);
 bool patterns(Graph *g, Diag *d);  // puts attention, norms and rotary embeddings in one form each

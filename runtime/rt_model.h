@@ -47,7 +47,8 @@ typedef enum RtRole {
     RT_LOSS_SUM,
     RT_LOSS_COUNT,
     RT_GRAD_NORM,
-    RT_BAD_LABEL
+    RT_BAD_LABEL,
+    RT_BAD_INDEX  // RtTensor.name is the node's, bound its table's
 } RtRole;
 
 enum { RT_MAX_AXES = 4, RT_MAX_DIMS = 12 };

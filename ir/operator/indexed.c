@@ -1,4 +1,5 @@
-// Finds the range of an input's elements: the row numbers of the tables that it indexes.
+// Finds the range of an input's elements: the numbers of the rows that it takes or puts. Labels
+// have another check: some may be ignored.
 #include "ir/operator/operator.h"
 
 // The value that v has all elements of, seen through views and casts.
@@ -16,16 +17,25 @@ static ValueId source_of(const Graph *g, ValueId v)
     return v;
 }
 
-// Is v the number x everywhere?
+// Is v the number x everywhere? Folding makes short broadcasts constants.
 static bool is_number(const Graph *g, ValueId v, int64_t x)
 {
     double y;
 
-    return value_splat(g, v, &y) && y == (double)x;
+    if (value_splat(g, v, &y))
+        return y == (double)x;
+    if (value_of(g, v)->kind != VALUE_CONSTANT || dtype_is_float(value_of(g, v)->dtype))
+        return false;
+    Arena *a = arena_new();
+    Tensor t = tensor_of(a, value_of(g, v));
+    int64_t i = 0, n = tensor_count(&t);
+    while (i < n && t.i[i] == x)
+        i++;
+    arena_free(a);
+    return i == n;
 }
 
-// Is v = select(x < 0, x + n, x), which counts negative numbers from the end? Then *x is x.
-static bool counts_from_end(const Graph *g, ValueId v, int64_t n, ValueId *x)
+bool index_counts_from_end(const Graph *g, ValueId v, int64_t n, ValueId *x)
 {
     const Node *select = producer(g, v), *less, *add;
 
@@ -38,25 +48,24 @@ static bool counts_from_end(const Graph *g, ValueId v, int64_t n, ValueId *x)
            add->op == &op_add && add->in[0] == *x && is_number(g, add->in[1], n);
 }
 
-// Is v a parameter, buffer or constant, seen through views and casts?
-static bool is_table(const Graph *g, ValueId v)
+int64_t index_bound(const Graph *g, const Node *n)
 {
-    ValueKind kind = value_of(g, source_of(g, v))->kind;
+    const Value *table = n->op == &op_gather ? in(g, n, 0) : out(g, n);
 
-    return kind == VALUE_PARAMETER || kind == VALUE_BUFFER || kind == VALUE_CONSTANT;
+    return table->dim[n->attr[GATHER_AXIS].i];
 }
 
 IndexRange input_range(const Graph *g, ValueId input)
 {
     IndexRange r = {0};
 
-    for (NodeId i = 1; i < g->n_nodes; i++) {
+    for (NodeId i = value_of(g, input)->is_labels ? g->n_nodes : 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (n->op != &op_gather || !is_table(g, n->in[0]))
+        if ((n->op != &op_gather && n->op != &op_scatter) || n->phase != FORWARD)
             continue;
-        int64_t rows = in(g, n, 0)->dim[n->attr[GATHER_AXIS].i];
+        int64_t rows = index_bound(g, n);
         ValueId index = source_of(g, n->in[1]), x;
-        bool wraps = counts_from_end(g, index, rows, &x);
+        bool wraps = index_counts_from_end(g, index, rows, &x);
         if ((wraps ? source_of(g, x) : index) != input)
             continue;
         int64_t least = wraps ? -rows : 0;

@@ -120,6 +120,10 @@ typedef struct GatherDims {
 
 GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int index_rank,
                        const int64_t *index);
+// indexed.c: the rows of the table of a gather or scatter.
+int64_t index_bound(const Graph *g, const Node *n);
+// Is v = select(x < 0, x + n, x), which counts negative numbers from the end? Then *x is x.
+bool index_counts_from_end(const Graph *g, ValueId v, int64_t n, ValueId *x);
 bool infer_index(const Graph *g, const Node *n, int table_rank, Diag *d);
 // Sets dx of a scatter that doesn't add.
 void grad_scatter(Graph *g, const Node *n, ValueId dy, const bool *want, ValueId *dx);

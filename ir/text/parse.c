@@ -120,9 +120,11 @@ static bool parse_output(Parser *p)
     if (!lexer_text(p->lex, &name) || !parse_reference(p, &v))
         return false;
     graph_output(p->g, name, v, (OutputRole)role);
-    return role != OUTPUT_BAD_LABEL ||
-           (lexer_word(p->lex, "ignored") &&
-            lexer_int(p->lex, &p->g->outputs[p->g->n_outputs - 1].ignored));
+    Output *o = &p->g->outputs[p->g->n_outputs - 1];
+    if (role == OUTPUT_BAD_LABEL)
+        return lexer_word(p->lex, "ignored") && lexer_int(p->lex, &o->ignored);
+    return role != OUTPUT_BAD_INDEX ||
+           (lexer_word(p->lex, "bound") && lexer_int(p->lex, &o->bound));
 }
 
 static bool parse_carry(Parser *p)

@@ -216,7 +216,7 @@ static void put_node(Printer *p, const Node *n)
 // ---- the whole ----
 
 const char *const output_role_names[] = {"model",     "loss_sum",  "loss_count", "gradient",
-                                         "grad_norm", "bad_label", "loss_factor"};
+                                         "grad_norm", "bad_label", "bad_index",  "loss_factor"};
 
 static void put_ends(Printer *p)
 {
@@ -230,6 +230,8 @@ static void put_ends(Printer *p)
         text_name(p->out, p->name[o->value]);
         if (o->role == OUTPUT_BAD_LABEL)
             text_printf(p->out, " ignored %" PRId64, o->ignored);
+        if (o->role == OUTPUT_BAD_INDEX)
+            text_printf(p->out, " bound %" PRId64, o->bound);
         text_put(p->out, "\n", 1);
     }
     for (int i = 0; i < g->n_carries; i++) {

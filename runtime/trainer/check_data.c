@@ -71,7 +71,25 @@ bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample, con
     return true;
 }
 
-bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d, const int64_t *sample)
+bool rt_check_indices(RtRun *run, const RtTensor *set, int n)
+{
+    char step[32] = "";
+
+    if (set == run->model->train)
+        snprintf(step, sizeof step, "step %lld: ", (long long)run->step + 1);
+    for (int i = 0; i < n; i++) {
+        int64_t bad = set[i].role == RT_BAD_INDEX ? rt_get_scalar_int(&run->rt, &set[i]) : 0;
+
+        if (bad)
+            return rt_error(run->model, "%snode '%s': index %lld is out of range for a dim of %lld",
+                            step, set[i].name, (long long)(bad % 2 ? bad / 2 : -(bad / 2)),
+                            (long long)set[i].bound);
+    }
+    return true;
+}
+
+static bool check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d,
+                         const int64_t *sample)
 {
     const RtModel *m = run->model;
     const RtTensor *bad = rt_find(set, n, RT_BAD_LABEL);
@@ -93,4 +111,9 @@ bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d, co
     print_where(where, c, row, place);
     return rt_error(m, "step %lld: %slabel %lld is out of range", step, where,
                     (long long)rt_get_int(c->type, label));
+}
+
+bool rt_check_batch(RtRun *run, const RtTensor *set, int n, const RtData *d, const int64_t *sample)
+{
+    return check_labels(run, set, n, d, sample) && rt_check_indices(run, set, n);
 }

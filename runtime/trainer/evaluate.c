@@ -23,7 +23,7 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
         if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
             return false;
         run->rt.device->run(&run->rt, m->forward);
-        if (!rt_check_labels(run, m->predict, m->n_predict, d, d->sample))
+        if (!rt_check_batch(run, m->predict, m->n_predict, d, d->sample))
             return false;
         if (!rt_watch_end(run->rt.watch))
             return false;

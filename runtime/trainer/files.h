@@ -106,11 +106,12 @@ void rt_gradients_close(RtGradients *g);
 // that no two go to one file.
 bool rt_outputs_check(const RtRun *run, const RtInputs *x);
 
-// Both report values out of range; `sample` has the samples of the micro-batch.
+// These report values out of range; `sample` has the samples of the micro-batch.
 // rt_check_data checks the indices in `staging`, and that the mapped files weren't truncated while
-// they were staged. rt_check_labels runs after the micro-batch.
+// they were staged. rt_check_batch runs after the micro-batch: it checks labels and indices that
+// were computed, rt_check_indices these alone.
 bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample, const char *staging);
-bool rt_check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d,
-                     const int64_t *sample);
+bool rt_check_batch(RtRun *run, const RtTensor *set, int n, const RtData *d, const int64_t *sample);
+bool rt_check_indices(RtRun *run, const RtTensor *set, int n);
 
 #endif

@@ -63,6 +63,8 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
         return false;
     run->rt.device->run(&run->rt, run->model->forward);
+    if (!rt_check_indices(run, run->model->predict, run->model->n_predict))
+        return false;
     return rt_agree(run, rt_watch_end(run->rt.watch));
 }
 

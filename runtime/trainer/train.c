@@ -158,7 +158,7 @@ static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
             return false;
         rt_set_hypers(run, run->step, k, r->lr);
         run_part(t, m->micro, "micro");
-        if (!rt_check_labels(run, m->train, m->n_train, t->data, sample))
+        if (!rt_check_batch(run, m->train, m->n_train, t->data, sample))
             return false;
     }
     run_part(t, m->reduce, "reduce");

@@ -17,7 +17,7 @@
     "  %x i64[4] = select(%below, %end, %i)\n"
 #define TABLES                                                                                     \
     "  parameter %w f32[10,3]\n  buffer %b f32[7,3]\n  input %data f32[5,3]\n"                     \
-    "  input %i i64[4]\n"
+    "  input %i i64[4]\n  input %rows f32[4,3]\n"
 
 static const struct {
     const char *what, *lines;
@@ -30,7 +30,8 @@ static const struct {
      WRAP "  %y0 f32[4,3] = gather(%w, %x)\n  %y1 f32[4,3] = gather(%b, %i)\n"
           "  %y f32[4,3] = add(%y0, %y1)\n",
      0, 7},
-    {"data is no table", "  %y f32[4,3] = gather(%data, %i)\n", 0, 0},
+    {"rows of data", "  %y f32[4,3] = gather(%data, %i)\n", 0, 5},
+    {"rows that are put", "  %y f32[6,3] = scatter(%rows, %i) n=6 reduction=\"add\"\n", 0, 6},
     {"another axis, a view of the table and of the index",
      "  %t f32[3,10] = transpose(%w) perm=[1,0]\n  %r i64[2,2] = reshape(%i) shape=[2,2]\n"
      "  %y f32[3,2,2] = gather(%t, %r) axis=1\n",
