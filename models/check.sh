@@ -97,6 +97,7 @@ run "near nets" tests/e2e/near_test.py --models "$compared/near" --all
 run "detached nets" tests/e2e/stop_test.py --detached "$compared/detached"
 run "losses" tests/e2e/losses_test.py --losses "$compared/losses"
 test_python=$torch run "ONNX's cases" tests/onnx/cases.py --show equal,drawn,wrong,crashed
+test_python=$torch run "gradients of ONNX's cases" tests/onnx/cases.py --gradients --show equal,wrong,crashed
 run "random nets" models/compare.py --models "$compared/nets"
 run "families" models/compare.py --models "$compared/families" --ranks 1 2
 echo "$passed passed, $failed failed"
