@@ -172,12 +172,39 @@ static void test_infinity(void **state)
     }
 }
 
+// Positions whose taps are all outside read nothing.
+static void test_outside(void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        RtResample p = {.type = RT_F32,
+                        .outer = 1,
+                        .n = 5,
+                        .size = 3,
+                        .inner = 1 + i / 2,
+                        .mode = RT_FILTER_CUBIC,
+                        .mul = 1,
+                        .div = 1,
+                        .offset = i % 2 ? 50 : -50,
+                        .stretch = 1,
+                        .exclude = true};
+        float x[10], y[6];
+        Rt rt = rt_new(1, rt_resample_workspace(&p));
+        for (int k = 0; k < 10; k++)
+            x[k] = INFINITY;
+        rt_resample(&rt, &p, y, x);
+        for (int64_t k = 0; k < p.size * p.inner; k++)
+            assert_true(y[k] == 0);
+        rt_delete(&rt);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_large_shapes),
         cmocka_unit_test(test_infinity),
+        cmocka_unit_test(test_outside),
     };
 
     count = argc > 1 ? atoi(argv[1]) : count;
