@@ -27,7 +27,6 @@ typedef struct Run {
 } Run;
 
 // ---- the passes ----
-
 static bool run_import(Run *r) { return true; }  // done: see enter
 static bool run_fold(Run *r) { return fold(r->g, r->d); }
 static bool run_indices(Run *r) { return indices_check(r->g, r->d); }

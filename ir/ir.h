@@ -233,8 +233,8 @@ Block value_block(const Graph *g, ValueId v);  // its producer's, or its own
 // *x is the number.
 bool value_splat(const Graph *g, ValueId v, double *x);
 
-// The elements of an input must be in [least, bound), because they index a dim. bound 0: they may be
-// any number.
+// The elements of an input must be in [least, bound), because they index a dim. bound 0: they may
+// be any number.
 typedef struct IndexRange {
     int64_t least, bound;
 } IndexRange;

@@ -113,7 +113,7 @@ static void fill(Tensor *t, const char *name)
             t->i[k] = k - 4;
 }
 
-// What the added outputs are: "name bound: index".
+// Prints the added outputs: "name bound: index".
 static void print_checks(const Graph *g, Arena *a, Text *t)
 {
     Tensor *x = arena_array(a, Tensor, g->n_values);
