@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Trainers of nets and families against PyTorch in double: loss, gradients, a curve of three steps.
 
-  compare.py --shardcc build/shardcc --models DIR [--ranks 1 2] [--preset fsdp] [--no-fuse] [--cuda] [--work DIR] [--remove] [NAME ...]
+  compare.py --shardcc build/shardcc --models DIR [--ranks 1 2] [--preset fsdp] [--no-fuse] [--cuda] [--work DIR] [--remove] [--results FILE] [NAME ...]
 
 For each NAME.onnx in DIR with its NAME.npz and NAME.json (made by nets.py or families.py). A trainer runs with
 --check-arena; several ranks are planned for machines so slow that splitting pays. With --cuda it runs on the tests' GPU
 (tests/cuda), which checks what kernels access. A model that shardcc refuses for a reason of the model's own counts as
-refused, not as failed; the closing lines say which reasons there were.
+refused, not as failed; the closing lines say which reasons there were. --results adds a line of JSON to a file for each
+comparison, of which models_table.py makes docs/models.md.
 
 A gradient may be 1e-4 off, relative to its norm, the loss 1e-5, a later loss 1e-4. A model is ill-conditioned where PyTorch's own
 float32 is farther than that from its double, as after batch norms over few samples: then three times as much is allowed as
 PyTorch moves when its inputs are one unit in the last place off, five times over; the closing lines say where, and by how
 much. A gradient that is 0 except for rounding may be 1e-7 of the largest one.
 """
+import json
 import re
 import subprocess
 import sys
@@ -87,8 +89,8 @@ class Error:
     def __init__(self, name, off, size, bound, noise=0.0, zero=0.0):
         off = off if np.isfinite(off) else np.inf
         allowed = max(bound * size, OF_NOISE * noise, zero)
-        self.noise = noise / max(size, 1e-300)
-        self.name, self.relative, self.part = name, off / max(size, 1e-300), off / max(allowed, 1e-300)
+        self.noise = float(noise / max(size, 1e-300))
+        self.name, self.relative, self.part = name, float(off / max(size, 1e-300)), float(off / max(allowed, 1e-300))
         self.is_zero = bool(size <= zero)
         self.is_noisy = bool(not self.is_zero and OF_NOISE * noise > bound * size)
 
@@ -150,20 +152,31 @@ class Summary:
             print(f"refused {len(names)}: {reason}: {' '.join(sorted(names))}")
 
 
-def test(checks, summary, model, ranks, way):
+def record(file, model, ranks, way, **found):
+    """Adds a line to the file of --results."""
+    if file:
+        with file.open("a") as f:
+            f.write(json.dumps(dict(name=model.name, ranks=ranks, way=way, **found)) + "\n")
+
+
+def test(checks, summary, model, ranks, way, results):
     name = " ".join([f"{model.name} on {ranks}", *way])
     try:
         trainer, curve = compile_model(model, ranks, way)
         errors = compare(model, *train(model, trainer, curve, ranks))
     except Refused as e:
+        record(results, model, ranks, way, refused=str(e))
         summary.refused[re.sub(r"'[^']*'|^[^:]*: error: ", "", str(e)).strip()].add(model.name)
         return True
     except (Failed, subprocess.TimeoutExpired) as e:
+        record(results, model, ranks, way, failed=str(e)[:1500])
         return checks.check(name, False, str(e).replace("\n", " | ")[:1500])
     summary.add(ranks, model.name, errors)
     worst = {kind: max(of_kind, key=lambda e: e.part) for kind, of_kind in errors.items() if of_kind}
     bad = {kind: e for kind, e in worst.items() if not e.part <= 1}
     said = (bad or worst).items()
+    numbers = {kind: dict(error=e.relative, part=e.part, moves=e.noise * e.is_noisy, zero=e.is_zero) for kind, e in worst.items()}
+    record(results, model, ranks, way, **numbers)
     text = ", ".join(f"{kind} {e.text()}" for kind, e in said)
     return checks.check(name, not bad, text)
 
@@ -175,6 +188,7 @@ def main():
     p.add_argument("--remove", action="store_true", help="remove the files of models that are right")
     p.add_argument("--no-fuse", action="store_true", help="as shardcc's option")
     p.add_argument("--preset", help="how several ranks share the work, instead of a search")
+    p.add_argument("--results", type=Path, help="a file that gets a line of JSON for each comparison")
     options, summary = p.parse_args(), Summary()
     way = ["--plan-preset", options.preset] if options.preset else []
     fuse = ["--no-fuse"] if options.no_fuse else []
@@ -182,7 +196,7 @@ def main():
 
     def one(checks, path, work):
         model = Model(path, options.shardcc, work, cc=QUICK_CC if toolkit else "cc", cuda=toolkit)
-        right = [test(checks, summary, model, ranks, [*fuse, *(way if ranks > 1 else [])]) for ranks in options.ranks]
+        right = [test(checks, summary, model, ranks, [*fuse, *(way if ranks > 1 else [])], options.results) for ranks in options.ranks]
         if options.remove and all(right):
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Families of transformers and timm in tiny sizes with random weights, with PyTorch's losses, gradients and curves.
+"""Families of transformers and timm, and of nets written here, in tiny sizes with random weights, with PyTorch's results.
 
   families.py --out DIR [NAME ...]     NAME.onnx, .npz, .json of each; nothing is downloaded
   families.py --list
@@ -8,64 +8,21 @@ The files have the form of those of nets.py, and compare.py compares trainers wi
 """
 import contextlib
 import math
-import os
-import warnings
 from functools import partial
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-warnings.filterwarnings("ignore")
+from family import ENDS, FAMILIES, GROUPED, LAYERS, PLAIN, SGD, SHORT, SLOW, VOCABULARY, family, language, vision
 
-import timm  # noqa: E402
-import torch  # noqa: E402
-import torch.nn as nn  # noqa: E402
-import transformers as tf  # noqa: E402
-from timm.models import efficientnet, mlp_mixer, regnet  # noqa: E402
+import timm
+import torch
+import torch.nn as nn
+from timm.models import efficientnet, mlp_mixer, regnet
 
-import nets  # noqa: E402
-from zoo import Case, Named, classifier, next_token, tokens  # noqa: E402
-
-SGD = dict(optimizer="sgd", lr=0.01, momentum=0.9)
-SLOW = dict(optimizer="sgd", lr=1e-4, momentum=0.9)  # batch norm over few samples makes larger steps chaotic
-VOCABULARY, LENGTH, LAYERS = 64, 12, 3
-FAMILIES = {}  # name -> (function that builds a Case, curve)
-
-
-def family(name, curve, build):
-    assert name not in FAMILIES, name
-    FAMILIES[name] = (build, curve)
-
-
-def without_dropout(config):
-    """Sets every rate of a config to 0."""
-    for key, value in vars(config).items():
-        if ("drop" in key or "pdrop" in key) and isinstance(value, float):
-            setattr(config, key, 0.0)
-    return config
-
+import families_own  # noqa: F401 (enters its families, as the next one does)
+import families_sparse  # noqa: F401
+import nets
+from zoo import Case, classifier
 
 # ---- language models of transformers ----
-
-WIDE = dict(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=LAYERS, num_attention_heads=4, max_position_embeddings=16)
-PLAIN = dict(**WIDE, intermediate_size=64)
-GROUPED = dict(**PLAIN, num_key_value_heads=2)
-ENDS = dict(bos_token_id=0, eos_token_id=0, pad_token_id=0)
-SHORT = dict(n_embd=32, n_layer=LAYERS, n_head=4, vocab_size=VOCABULARY, **ENDS)
-
-
-def language(suffix, classes):
-    """Families of models whose class is PREFIX + suffix, from their configs' settings."""
-    for prefix, settings in classes.items():
-        def build(prefix=prefix, settings=settings):
-            config = without_dropout(getattr(tf, f"{prefix}Config")(**settings))
-            if any("experts" in key for key in settings):
-                config._experts_implementation = "batched_mm"  # the exporter can't write the others
-            options = dict(use_cache=False) if suffix == "ForCausalLM" and prefix not in ("Rwkv", "Mamba") else {}
-            module = Named(getattr(tf, prefix + suffix)(config), ["input_ids"], "logits", **options)
-            # Row 1 of a position table may be padding, so tokens start at 3, after the special ones.
-            return Case(module, lambda g: {"input_ids": torch.randint(3, VOCABULARY, (4, LENGTH), generator=g)}, next_token(VOCABULARY))
-
-        family(prefix.lower(), SGD, build)
-
 
 language("ForCausalLM", {
     "GPTNeo": dict(vocab_size=VOCABULARY, hidden_size=32, num_layers=4, num_heads=4, attention_types=[[["global", "local"], 2]], window_size=4, max_position_embeddings=16, **ENDS),
@@ -94,10 +51,11 @@ language("ForCausalLM", {
     "Persimmon": PLAIN,
     "XGLM": dict(vocab_size=VOCABULARY, d_model=32, ffn_dim=64, num_layers=LAYERS, attention_heads=4, max_position_embeddings=16),
     "BioGpt": PLAIN,
-    "Mamba": dict(vocab_size=VOCABULARY, hidden_size=16, state_size=4, num_hidden_layers=LAYERS),
     "Lfm2": dict(**GROUPED, **ENDS, layer_types=["conv", "full_attention", "conv"]),
     "Lfm2Moe": dict(**GROUPED, **ENDS, layer_types=["conv", "full_attention", "conv"], moe_intermediate_size=16, num_dense_layers=1, num_experts=4, num_experts_per_tok=2),
-})
+}, use_cache=False)
+
+language("ForCausalLM", {"Mamba": dict(vocab_size=VOCABULARY, hidden_size=16, state_size=4, num_hidden_layers=LAYERS)})
 
 language("ForMaskedLM", {
     "Roberta": {**PLAIN, "max_position_embeddings": 20},
@@ -118,18 +76,6 @@ language("ForMaskedLM", {
 
 
 # ---- vision models of transformers ----
-
-
-def vision(prefix, size=32, curve=SGD, batch=4, attention=None, **settings):
-    def build():
-        config = without_dropout(getattr(tf, f"{prefix}Config")(num_labels=10, **settings))
-        if attention:
-            config._attn_implementation = attention
-        module = getattr(tf, f"{prefix}ForImageClassification")(config)
-        return classifier(Named(module, ["pixel_values"], "logits"), batch, 3, size, size)
-
-    family(f"hf_{prefix.lower()}", curve, build)
-
 
 PATCHES = dict(hidden_size=32, num_hidden_layers=LAYERS, num_attention_heads=4, intermediate_size=64, image_size=32, patch_size=8)
 vision("ViT", **PATCHES)

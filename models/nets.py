@@ -239,7 +239,9 @@ def check(case, batches):
 
 
 def print_failed(name, error):
-    """One line for a case that could not be written."""
+    """One line for a case that could not be written. The exporter hides the reason behind advice."""
+    while isinstance(error, torch.onnx.errors.OnnxExporterError) and error.__cause__:
+        error = error.__cause__
     text = (str(error).strip().splitlines() or [""])[0][:200]
     print(f"{name} FAILED {type(error).__name__}: {text}", flush=True)
 

@@ -142,7 +142,7 @@ class Matching:
             array = p.detach().numpy()
             for layout in layouts_of(array):
                 index.setdefault(digest(in_layout(array, layout)), (name, layout))
-        return index, {digest(b.detach().numpy()): name for name, b in module.named_buffers()}
+        return index, {digest(b.numpy()): name for name, b in module.named_buffers() if b.dtype == torch.float32}
 
     def enter(self, name, array, index, buffers):
         key = digest(array)
