@@ -146,7 +146,7 @@ ValueId max_pool_indices(Op *o, const Window *w, ValueId y)
 // ---- the inverse ----
 
 // The dims that MaxPool with this window would have had. Returns false after an error.
-static bool unpooled_dims(Op *o, Dims *d, bool *overlaps)
+static bool unpooled_dims(Op *o, Dims *d)
 {
     int n = d->rank - 2;
     int64_t size[3], stride[3], pads[6];
@@ -156,7 +156,6 @@ static bool unpooled_dims(Op *o, Dims *d, bool *overlaps)
     if (!attr_ints_of(o, "kernel_shape", n, 0, size) || !attr_ints_of(o, "strides", n, 1, stride) ||
         !attr_ints_of(o, "pads", 2 * n, 0, pads))
         return false;
-    *overlaps = false;
     for (int i = 0; i < n; i++) {
         const int64_t most = 1 << 24;
         int64_t out = (d->dim[2 + i] - 1) * stride[i] + size[i] - pads[i] - pads[n + i];
@@ -165,25 +164,9 @@ static bool unpooled_dims(Op *o, Dims *d, bool *overlaps)
             return op_error(o,
                             "its window is out of range, or dim %d would have %" PRId64 " elements",
                             2 + i, out);
-        *overlaps |= stride[i] < size[i];
         d->dim[2 + i] = out;
     }
     return true;
-}
-
-// Keeps of equal indices [n, c, l] the last one, and makes the others -1; x is ordered as they are.
-static void keep_last(Graph *g, ValueId *x, ValueId *index)
-{
-    Dims d = dims_of(g, *index);
-    int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0, 0, 1};
-    ValueId sorted = make_top_k(g, *index, 2, d.dim[2]);
-
-    if (!sorted)
-        return;
-    *x = make_gather(g, *x, graph_output_of(g, sorted, 1), 2, 2);
-    ValueId next = slice_axis(g, sorted, 2, 1, d.dim[2] - 1, 1);
-    next = make_pad(g, next, none, high, none, -1);
-    *index = make_select(g, make_eq(g, sorted, next), number(g, sorted, -1), sorted);
 }
 
 // Pads with zeros at the end to the dims of input 2.
@@ -212,14 +195,13 @@ static void import_max_unpool(Op *o)
 {
     Graph *g = o->g;
     Dims x = dims_of(g, arg(o, 0)), index = dims_of(g, arg(o, 1)), y = x, rows = {3, {0}};
-    bool overlaps = false;
 
     if (x.rank != index.rank || memcmp(x.dim, index.dim, (size_t)x.rank * sizeof *x.dim) ||
         arg_value(o, 1)->dtype != I64) {
         op_error(o, "each element needs an index, i64");
         return;
     }
-    if (!unpooled_dims(o, &y, &overlaps))
+    if (!unpooled_dims(o, &y))
         return;
     int64_t plane = 1;
     rows.dim[0] = x.dim[0];
@@ -235,9 +217,9 @@ static void import_max_unpool(Op *o)
     sample = make_mul(g, sample, number(g, sample, (double)x.dim[1]));
     sample = make_add(g, sample, channel);
     at = make_sub(g, at, make_mul(g, sample, number(g, sample, (double)plane)));
-    if (overlaps && rows.dim[2] > 1)
-        keep_last(g, &v, &at);
-    v = make_scatter_add(g, v, at, 2, 2, plane);
+    Dims flat = {3, {rows.dim[0], rows.dim[1], plane}};
+    ValueId zeros = full(g, arg_value(o, 0)->dtype, &flat, 0);
+    v = make_scatter(g, v, at, zeros, "last", 2, 2, plane);
     v = v ? reshape_to(g, v, &y) : 0;
     give(o, 0, has(o, 2) && v ? pad_to_shape(o, v) : v);
 }

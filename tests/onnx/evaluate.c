@@ -124,7 +124,8 @@ static bool evaluate(Inputs *in, const Options *o, Graphs *graphs, Diag *d)
         return false;
     graph_eval(g, in->a, value);
     for (int i = 0; i < g->n_outputs && ok; i++)
-        ok = write_output(in->a, in->folder, g, i, &value[g->outputs[i].value], d);
+        if (g->outputs[i].role == OUTPUT_MODEL)
+            ok = write_output(in->a, in->folder, g, i, &value[g->outputs[i].value], d);
     return ok;
 }
 
