@@ -64,6 +64,36 @@ def dft():
     return Dft()
 
 
+def scatter_add():
+    import torch
+
+    class ScatterAdd(torch.nn.Module):
+        def forward(self, x, index):
+            return torch.zeros(4096, x.shape[1]).scatter_add(0, index[:, None].expand_as(x), x)
+
+    return ScatterAdd()
+
+
+def scatter_elements():
+    import torch
+
+    class ScatterElements(torch.nn.Module):
+        def forward(self, x, index):
+            return torch.zeros(x.shape[0], 512).scatter_add(1, index, x)
+
+    return ScatterElements()
+
+
+def gather():
+    import torch
+
+    class Gather(torch.nn.Module):
+        def forward(self, x, index):
+            return x[index]
+
+    return Gather()
+
+
 # The name of a row: what makes its module, and the inputs, of which the first gets a gradient.
 ROWS = {
     "resize_nearest": (lambda: resize("nearest"), [Input((8, 64, 64, 64))]),
@@ -71,6 +101,9 @@ ROWS = {
     "resize_nearest_small": (lambda: resize("nearest"), [Input((8, 128, 16, 16))]),
     "resize_linear_small": (lambda: resize("bilinear"), [Input((8, 128, 16, 16))]),
     "grid_sample": (grid_sample, [Input((8, 32, 64, 64)), Input((8, 64, 64, 2))]),
+    "scatter_add": (scatter_add, [Input((32768, 64)), Input((32768,), 4096)]),
+    "scatter_elements": (scatter_elements, [Input((4096, 256)), Input((4096, 256), 512)]),
+    "gather": (gather, [Input((4096, 64)), Input((32768,), 4096)]),
     "dft_short": (dft, [Input((4096, 32))]),
     "dft": (dft, [Input((512, 256))]),
 }
@@ -105,7 +138,7 @@ def build(name, options):
     names = [f"x{i}" for i in range(len(inputs))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        newer = {"dynamo": True, "verbose": False} if name.startswith("dft") else {"dynamo": False}  # the older one has no FFT
+        newer = {"dynamo": True, "verbose": False} if name.startswith(("dft", "scatter", "gather")) else {"dynamo": False}  # the older one has no FFT
         torch.onnx.export(net, tuple(inputs), str(work / "op.onnx"), input_names=names, output_names=["y"], **newer)
     for n, x in [*zip(names, inputs), ("t", torch.zeros_like(net(*inputs)))]:
         np.save(work / "data" / f"{n}.npy", x.detach().numpy())
