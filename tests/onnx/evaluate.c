@@ -124,13 +124,8 @@ static bool evaluate(Inputs *in, const Options *o, Graphs *graphs, Diag *d)
         return false;
     graph_eval(g, in->a, value);
     for (int i = 0; i < g->n_outputs && ok; i++)
-<<<<<<< HEAD
         if (g->outputs[i].role == OUTPUT_MODEL)
             ok = write_output(in->a, in->folder, g, i, &value[g->outputs[i].value], d);
-=======
-        ok = g->outputs[i].role != OUTPUT_MODEL ||
-             write_output(in->a, in->folder, g, i, &value[g->outputs[i].value], d);
->>>>>>> 543aa29 (runtime: gather single elements by typed loops)
     return ok;
 }
 
