@@ -50,10 +50,15 @@ bool params_is_made_up(const char *name)
            !strncmp(name, "_val_", 5);
 }
 
+// A buffer of one half is a number, too: modules that train in f32 keep some (Gemma's normalizer).
 static bool is_number(const Import *x, const Literal *l, const char *name)
 {
-    if (l->bytes != dtype_size(l->dtype) || map_get(&x->marks, name))
+    int32_t mark = map_get(&x->marks, name);
+
+    if (l->bytes != dtype_size(l->dtype))
         return false;
+    if (mark)
+        return mark == MARK_BUFFER && (l->dtype == F16 || l->dtype == BF16);
     return x->has_marks || params_is_made_up(name);
 }
 

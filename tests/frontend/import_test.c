@@ -86,6 +86,30 @@ static void test_operators(void **state)
     assert_int_equal(failed, 0);
 }
 
+// Programs train in f32, so a buffer of one half must be a number that needs no node of its type.
+static void test_numbers_in_halves(void **state)
+{
+    static const char *const models[] = {
+        "input x f32[2]; buffer n bf16[] 16565; c = Cast(n) to=1; y = Mul(x, c); output y",
+        "input x f32[2]; buffer n f16[1] 17832; c = CastLike(n, x); y = Mul(x, c); output y"};
+
+    for (int i = 0; i < COUNT(models); i++) {
+        Arena *a = arena_new();
+        Diag d = {.file = "model"};
+        ImportOptions o = {.accumulate = 1, .training = true};
+        Weights w;
+        size_t size;
+        uint8_t *bytes = model_from_text(a, models[i], &size);
+        Graph *g = import_bytes(a, bytes, size, &o, &w, &d);
+        assert_non_null(g);
+        for (NodeId n = 1; n < g->n_nodes; n++)
+            for (int k = 0; k < g->nodes[n].n_in; k++)
+                assert_int_equal(value_of(g, g->nodes[n].in[k])->dtype, F32);
+        assert_string_equal(evaluate(a, models[i], "1 2;", &d), "[2] 5.6562 11.312");
+        arena_free(a);
+    }
+}
+
 // Counts the cases of an operator, and the fewest and the most inputs that any of them has.
 static int count_inputs(const char *type, int *fewest, int *most)
 {
@@ -145,6 +169,7 @@ static int write_models(const char *folder)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators),
+                                       cmocka_unit_test(test_numbers_in_halves),
                                        cmocka_unit_test(test_all_operators)};
 
     return argc > 1 ? write_models(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 //     producer pytorch                   default none
 //     input x f32[batch,4]
 //     init w f32[2,2] 1 2 3 4            one number repeats
+//     buffer w f32[2] 1                  the same, which PyTorch's exporter marks as a buffer
 //     extern w f32[4] "w.bin" 16         external data at an offset
 //     y, z = Op(a, , b) axis=1 alpha=0.5f ints=[1,2] mode='x' names=['x'] body={ … } in domain
 //     y = Op(x) floats=[1f,2f] node="name"
@@ -117,8 +118,8 @@ static int32_t element_type(Reader *r)
     static const struct {
         const char *name;
         int32_t type;
-    } types[] = {{"f32", 1}, {"u8", 2},   {"i8", 3},   {"i32", 6},  {"i64", 7},
-                 {"str", 8}, {"bool", 9}, {"f16", 10}, {"f64", 11}, {"u64", 13}};
+    } types[] = {{"f32", 1},  {"u8", 2},   {"i8", 3},   {"i32", 6},  {"i64", 7},  {"str", 8},
+                 {"bool", 9}, {"f16", 10}, {"f64", 11}, {"u64", 13}, {"bf16", 16}};
 
     for (int i = 0; i < COUNT(types); i++)
         if (!strncmp(r->s, types[i].name, strlen(types[i].name))) {
@@ -222,6 +223,15 @@ static Onnx__TensorProto *tensor(Reader *r, bool is_external)
             v = number(r);
         add_number(r, t, v);
     }
+    return t;
+}
+
+static Onnx__TensorProto *buffer(Reader *r)
+{
+    Onnx__TensorProto *t = tensor(r, false);
+
+    ADD(r, t->metadata_props, t->n_metadata_props,
+        entry(r, "pkg.torch.export.graph_signature.InputSpec.kind", "BUFFER"));
     return t;
 }
 
@@ -355,6 +365,8 @@ static Onnx__GraphProto *graph(Reader *r)
             ADD(r, g->value_info, g->n_value_info, value_info(r));
         else if (take(r, "init "))
             ADD(r, g->initializer, g->n_initializer, tensor(r, false));
+        else if (take(r, "buffer "))
+            ADD(r, g->initializer, g->n_initializer, buffer(r));
         else if (take(r, "extern "))
             ADD(r, g->initializer, g->n_initializer, tensor(r, true));
         else if (take(r, "function "))
