@@ -238,16 +238,20 @@ def check(case, batches):
             raise IllConditioned(name)
 
 
-def print_failed(name, error):
-    """One line for a case that could not be written. The exporter hides the reason behind advice."""
+def reason(error):
+    """A line of an error. The exporter hides the reason behind advice."""
     while isinstance(error, torch.onnx.errors.OnnxExporterError) and error.__cause__:
         error = error.__cause__
-    text = (str(error).strip().splitlines() or [""])[0][:200]
-    print(f"{name} FAILED {type(error).__name__}: {text}", flush=True)
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:200]}"
+
+
+def print_failed(name, error):
+    """One line for a case that could not be written."""
+    print(f"{name} FAILED {reason(error)}", flush=True)
 
 
 def write_named(doc, cases, write):
-    """The main of a script of named cases: lists them, or calls write(name, folder) for some or all. Exit status 1: some failed."""
+    """The main of a script of named cases: lists them, or calls write(name, folder) for some or all, and prints its words. Exit status 1: some failed."""
     p = argparse.ArgumentParser(description=doc.splitlines()[0])
     p.add_argument("names", nargs="*")
     p.add_argument("--out", default="out")
@@ -261,8 +265,8 @@ def write_named(doc, cases, write):
     failed = 0
     for name in options.names or cases:
         try:
-            write(name, Path(options.out))
-            print(f"{name}: written", flush=True)
+            said = write(name, Path(options.out)) or "written"
+            print(f"{name}: {said}", flush=True)
         except Exception as e:
             failed += 1
             print_failed(name, e)
