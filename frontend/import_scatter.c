@@ -11,6 +11,14 @@ typedef struct Put {
     int axis, batch;
 } Put;
 
+// PyTorch's exporter writes the mean of scatter_reduce, which ONNX lacks, as no reduction.
+static bool is_lost_mean(const Op *o)
+{
+    const char *args = strstr(fx_node_of(o->node), "aten.scatter_reduce.two](args = (");
+
+    return args && strstr(args, ", mean)");
+}
+
 // Reads the attribute `reduction`. NULL after an error.
 static const char *reduction_of(Op *o)
 {
@@ -18,6 +26,13 @@ static const char *reduction_of(Op *o)
     const char *s = attr_text(o, "reduction", "none");
     bool is_bool = arg_value(o, 0)->dtype == BOOL;
 
+    if (is_lost_mean(o)) {
+        op_error(o,
+                 "reduction %s, expected the mean of scatter_reduce, which the exporter can't "
+                 "write: divide its sum by the count",
+                 s);
+        return NULL;
+    }
     for (int i = 0; i < COUNT(names); i++) {
         if (strcmp(s, names[i]))
             continue;
