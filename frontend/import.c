@@ -128,8 +128,10 @@ static void warn(const Import *x)
                   x->n_biased, x->biased, x->biased_count, x->biased_count - 1);
     if (!x->o->only_weights)
         stop_warn(x);
-    if (x->o->training && x->o->has_loss)
+    if (x->o->training && x->o->has_loss) {
         folded_warn(x);
+        balance_warn(x);
+    }
     if (x->has_batch_statistics)
         diag_warn(x->diag, "batch norms in training mode use each batch's statistics: samples that "
                            "fill up an incomplete last batch count too");

@@ -222,6 +222,7 @@ static void import_top_k(Op *o)
         op_error(o, "k is %" PRId64 ", expected 0 to %" PRId64, k, x->dim[axis]);
         return;
     }
+    balance_note(o->x, arg(o, 0));
     ValueId y = make_top_k(o->g, is_largest ? arg(o, 0) : make_neg(o->g, arg(o, 0)), (int)axis, k);
     if (wants(o, 1))
         give(o, 1, y ? graph_output_of(o->g, y, 1) : 0);

@@ -135,6 +135,9 @@ typedef struct Import {
     bool *stop_used;          // by index in o->stop: does it match a name?
     bool has_detach;          // a node of the file is a detach()
     const char *lost_detach;  // the first node whose detached operand is none in the file
+    Map balances;             // names of the buffers that balance.c has found
+    int n_balances;
+    const char *balance;  // the first of them
     Missing *missing;
     int n_missing, cap_missing;
     struct Fills *fills;  // NULL: there are no --weights
@@ -338,6 +341,9 @@ bool fill_report(const Import *x);
 // Reports parameters that the exporter has made one because their values were equal (merged.c);
 // false if there are some.
 bool merged_check(Import *x);
+// Notes a buffer that is added to the scores of a TopK, and warns of those (balance.c).
+void balance_note(Import *x, ValueId scores);
+void balance_warn(const Import *x);
 void folded_warn(const Import *x);  // of batch norms that the exporter has folded (folded.c)
 
 // ---- what the compiler knows (known.c) ----

@@ -27,6 +27,7 @@ void params_scan(Import *x)
     x->taken.arena = x->scratch;
     map_set(&x->taken, "__metadata__", 1);  // safetensors forbids this name for tensors
     x->marks.arena = x->scratch;
+    x->balances.arena = x->scratch;
     x->places.arena = x->scratch;
     x->is_stored.arena = x->scratch;
     x->is_file.arena = x->scratch;

@@ -271,6 +271,44 @@ static void test_training(void **state)
     text_free(&t);
 }
 
+// Buffers that are added to what TopK selects by, and how often a warning tells of them.
+static void test_balance(void **state)
+{
+    static const char *const freeze[] = {"b*"};
+    static const struct {
+        const char *sum;
+        bool warns;
+    } cases[] = {
+        {"s = Add(x, b)", true},
+        {"t = Add(b, x); f = Flatten(t); s = Where(c, f, x)", true},
+        {"s = Mul(x, b)", false},
+        {"s = Add(x, w)", false},
+        {"t = Add(x, b); s = Exp(t)", false},
+    };
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Arena *a = arena_new();
+        Text t = {0}, model = {0};
+        Diag d = {.file = "m", .to = &t};
+        ImportOptions o = {.training = true, .has_loss = true, .freeze = freeze, .n_freeze = 1};
+        Weights w;
+        text_printf(&model,
+                    "input x f32[2,3]; input c bool[2,3]; init b f32[3] 1; init w f32[3] 1; "
+                    "init k i64[1] 2; %s; y, i = TopK(s, k); z, j = TopK(s, k); output y; output z",
+                    cases[i].sum);
+        assert_non_null(import(a, model.s, &o, &w, &d));
+        assert_string_equal(t.s ? t.s : "",
+                            cases[i].warns
+                                ? "m: warning: buffers (1, the first is 'b') are added to the "
+                                  "scores that TopK selects by: a framework may move them as it "
+                                  "trains, here they stay as they are\n"
+                                : "");
+        text_free(&t);
+        text_free(&model);
+        arena_free(a);
+    }
+}
+
 // ---- files below the model's folder ----
 
 static const struct {
@@ -400,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_training),
+        cmocka_unit_test(test_balance),
         cmocka_unit_test_setup_teardown(test_beneath, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_external, enter_folder, leave_folder),
     };
