@@ -159,7 +159,7 @@ def record(file, model, ranks, way, **found):
             f.write(json.dumps(dict(name=model.name, ranks=ranks, way=way, **found)) + "\n")
 
 
-def test(checks, summary, model, ranks, way, results):
+def test(checks, summary, model, ranks, way, results=None):
     name = " ".join([f"{model.name} on {ranks}", *way])
     try:
         trainer, curve = compile_model(model, ranks, way)
