@@ -89,9 +89,13 @@ RT_INLINE double rt_resample_sum(const RtResample *p, const RtTapsAt *t, double 
 
 RT_INLINE RtTapsAt rt_resample_taps(const RtResample *p, int64_t o)
 {
-    RtTapsAt t = {.x = rt_resample_coordinate(p, o), .total = 1};
     double reach = rt_resample_reach(p), most = (double)(p->n - 1);
+    RtTapsAt t;
 
+    t.x = rt_resample_coordinate(p, o);
+    t.total = 1;
+    t.first = t.count = 0;
+    t.low = t.high = 0;
     if (rt_resample_is_nearest(p)) {
         t.first = (int64_t)rt_resample_clamp(rt_resample_round(p, t.x), most);
         t.count = 1;
