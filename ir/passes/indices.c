@@ -20,11 +20,13 @@ typedef struct Checks {
     int n, cap;
 } Checks;
 
-static bool may_be_outside(const Graph *g, const Node *n, const Span *span)
+// `span` is NULL until the first node asks for it: many graphs have no such nodes.
+static bool may_be_outside(const Graph *g, const Node *n, const Span **span, Arena *a)
 {
     if (n->op != &op_gather && n->op != &op_scatter)
         return false;
-    Span s = span[n->in[1]];
+    *span = *span ? *span : value_spans(g, a);
+    Span s = (*span)[n->in[1]];
     return value_count(in(g, n, 1)) && (s.least < 0 || s.most >= (double)index_bound(g, n));
 }
 
@@ -96,13 +98,13 @@ static void add_check(Rewrite *r, const Node *n, Group *to)
 bool indices_check(Graph *g, Diag *d)
 {
     Arena *a = arena_new();
-    const Span *span = value_spans(g, a);
+    const Span *span = NULL;
     int *group = arena_array(a, int, g->n_nodes);  // 1 + its number; 0: none
     Checks c = {0};
     bool ok = true;
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
-        if (!may_be_outside(g, &g->nodes[i], span))
+        if (!may_be_outside(g, &g->nodes[i], &span, a))
             continue;
         Group *x = group_of(g, &c, &g->nodes[i]);
         x->n++;

@@ -38,6 +38,22 @@ template <int N> __device__ __forceinline__ float4 rt_load4(float (&row)[N], int
 
 enum { RT_WARP = 32, RT_ALL_LANES = -1 };
 
+// Sums; those of whole numbers wrap.
+__device__ __forceinline__ float rt_plus(float a, float b) { return a + b; }
+__device__ __forceinline__ double rt_plus(double a, double b) { return a + b; }
+template <class T> __device__ __forceinline__ T rt_plus(T a, T b)
+{
+    return (T)((uint64_t)a + (uint64_t)b);
+}
+
+// The larger of two, or for RT_MIN the smaller. A NaN is larger, and smaller, than all else.
+template <class T> __device__ __forceinline__ T rt_extreme(RtReduceOp op, T a, T b)
+{
+    bool is_first = op == RT_MAX ? a > b : a < b;
+
+    return a != a || (is_first && b == b) ? a : b;
+}
+
 // The quotient and remainder, by 32-bit division where that is enough. The other one is a call, as
 // it takes a hundred instructions.
 struct RtDivided {

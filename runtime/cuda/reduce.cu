@@ -17,21 +17,11 @@ template <> struct RtTotal<float> {
 template <> struct RtTotal<double> : RtTotal<float> {
 };
 
-__device__ __forceinline__ double rt_plus(double a, double b) { return a + b; }
-__device__ __forceinline__ int64_t rt_plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-// A NaN is larger, and smaller, than all else.
 template <class S> struct RtReducer {
     RtReduceOp op;
     __device__ __forceinline__ S operator()(S a, S b) const
     {
-        if (op == RT_SUM)
-            return rt_plus(a, b);
-        bool is_first = op == RT_MAX ? a > b : a < b;
-        return a != a || (is_first && b == b) ? a : b;
+        return op == RT_SUM ? rt_plus(a, b) : rt_extreme(op, a, b);
     }
 };
 

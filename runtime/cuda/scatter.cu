@@ -43,12 +43,6 @@ extern "C" __global__ void rt_cuda_scatter_sort(RtGather p, int32_t *row, int32_
 }
 RT_ENTRY(rt_cuda_scatter_sort);
 
-__device__ __forceinline__ float rt_add(float a, float b) { return a + b; }
-__device__ __forceinline__ double rt_add(double a, double b) { return a + b; }
-template <class T> __device__ __forceinline__ T rt_add(T a, T b)
-{
-    return (T)((uint64_t)a + (uint64_t)b);
-}
 __device__ __forceinline__ float rt_times(float a, float b) { return a * b; }
 __device__ __forceinline__ double rt_times(double a, double b) { return a * b; }
 template <class T> __device__ __forceinline__ T rt_times(T a, T b)
@@ -56,18 +50,16 @@ template <class T> __device__ __forceinline__ T rt_times(T a, T b)
     return (T)((uint64_t)a * (uint64_t)b);
 }
 
-// Combines a table's element, or some rows', with a later row's. A NaN is larger, and smaller, than
-// all else.
+// Combines a table's element, or some rows', with a later row's.
 template <class T> __device__ __forceinline__ T rt_combine(RtReduceOp op, T a, T b)
 {
     if (op == RT_SUM)
-        return rt_add(a, b);
+        return rt_plus(a, b);
     if (op == RT_MUL)
         return rt_times(a, b);
     if (op == RT_LAST)
         return b;
-    bool is_first = op == RT_MAX ? a > b : a < b;
-    return a != a || (is_first && b == b) ? a : b;
+    return rt_extreme(op, a, b);
 }
 
 // RT_PUT_LINES lines of `columns` threads combine a segment, the sorted elements of one row, with a
