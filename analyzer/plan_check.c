@@ -68,11 +68,17 @@ static bool are_equal_specs(const Plan *p, ValueId a, ValueId b)
     return same;
 }
 
-static void check_blocks(const Graph *g, const Plan *p, Diag *d)
+static void check_tied(const Graph *g, const Plan *p, Diag *d)
 {
     Arena *a = arena_new();
     TiedValues k = tied_find(g, a);
 
+    for (ValueId v = 1; v < g->n_values; v++)
+        if (!storage_allows(k.storage_rule[k.value[v]], &p->storage_spec[v]))
+            bad_value(g, v,
+                      "can't be partial: it is compared, and readers of a partial sum may add it "
+                      "in different orders",
+                      d);
     for (NodeId n = 1; n < g->n_nodes; n++)
         if (!spec_equal(&p->strategy[n], &p->strategy[k.node[n]]))
             node_error(g, &g->nodes[n], d,
@@ -94,6 +100,6 @@ bool plan_check(const Graph *g, const Plan *p, Diag *d)
     if (d->errors == errors)
         check_ends(g, p, d);
     if (d->errors == errors)
-        check_blocks(g, p, d);
+        check_tied(g, p, d);
     return d->errors == errors;
 }

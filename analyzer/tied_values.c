@@ -87,6 +87,29 @@ static void tighten(TiedValues *k, ValueId v, StorageRule to)
     *storage_rule = to > *storage_rule ? to : *storage_rule;
 }
 
+static bool is_comparison(const Node *n)
+{
+    return n->op == &op_eq || n->op == &op_lt || n->op == &op_le;
+}
+
+static bool keeps_elements(const OpDef *op) { return op->is_elementwise || op->view || op->place; }
+
+// By ValueId: is the float compared, itself or by what is made of its elements one by one? Readers
+// of a partial sum may add its parts in different orders. Then `x == max(x)` could be false for the
+// largest x, since the comparison and the maximum would read different bits.
+static bool *find_compared(const Graph *g, Arena *a)
+{
+    bool *is_compared = arena_array(a, bool, g->n_values);
+
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool is = is_comparison(n) || (is_compared[n->out[0]] && keeps_elements(n->op));
+        for (int k = 0; k < n->n_in && is; k++)
+            is_compared[n->in[k]] |= dtype_is_float(value_of(g, n->in[k])->dtype);
+    }
+    return is_compared;
+}
+
 TiedValues tied_find(const Graph *g, Arena *a)
 {
     TiedValues k = {.storage_rule = arena_array(a, StorageRule, g->n_values)};
@@ -94,8 +117,12 @@ TiedValues tied_find(const Graph *g, Arena *a)
 
     find_nodes(&k, g, places_find(g, true, scratch), a);
     find_values(&k, g, places_find(g, false, scratch), a);
-    for (ValueId v = 1; v < g->n_values; v++)
+    const bool *is_compared = find_compared(g, scratch);
+    for (ValueId v = 1; v < g->n_values; v++) {
         tighten(&k, v, storage_rule_of(g, v));
+        if (is_compared[v])
+            tighten(&k, v, STORAGE_COMPLETE);
+    }
     for (int i = 0; i < g->n_outputs; i++)
         tighten(&k, g->outputs[i].value, STORAGE_COMPLETE);
     arena_free(scratch);

@@ -308,6 +308,22 @@ static const Case cases[] = {
      "  in 0  c f32[4,6]\n"},
     {"an output in parts", LAYER, "y:k",
      "plan: error: value 'y' can't be partial: it is an output\n"},
+    {"a float that a comparison reads",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,2]\n"
+     "  %y f32[4,2] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %m f32[4] = reduce_max(%y) axes=[1]\n"
+     "  %b f32[4,2] = broadcast(%m) shape=[4,2] dims=[0]\n"
+     "  %t f32[4,2] = tanh(%y)\n"
+     "  %u f32[4,2] = tanh(%b)\n"
+     "  %e bool[4,2] = eq(%t, %u)\n"
+     "  output model \"e\" %e\n"
+     "}\n",
+     "y:k",
+     "plan: error: value 'y' can't be partial: it is compared, and readers of a partial sum may "
+     "add "
+     "it in different orders\n"},
     {"a constant is everywhere", LAYER, "k=[x0]",
      "plan: error: value 'k' must be replicated: it is a constant or a hyper-parameter\n"},
     {"the two ends of a carry have different specs", LAYER, "w=[x0,-]",

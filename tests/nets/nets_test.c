@@ -120,6 +120,13 @@ static const FoundNet split[] = {
      "numbers=64000000904 dims=1,2 last=1 stem=0 topology=0 head=2 shared=0 loss=5 optimizer=0 "
      "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=3 more=0 tied=0 data=0 layers=1 "
      "block=0 summed=0,0,0,0 block=1 summed=0,0,7,0 block=2 summed=0,0,7,0"},
+    {"a maximum and what is compared with it are sums of parts in two orders",
+     "numbers=542000004100 dims=2,4 last=1 stem=5 topology=0 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=2 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 "
+     "layers=3 block=0 none=0,0,0,0 none=0,0,0,0 none=0,0,0,0 block=1 linear=0,0,0,0 "
+     "none=0,0,0,0 none=0,0,0,0 block=2 linear=0,0,0,0 act=0,0,0,0 linear=0,0,0,0 block=3 "
+     "linear=0,0,0,0 reduce=8,0,3,0 none=0,0,0,0 block=4 linear=0,0,0,0 reduce=8,0,3,0 "
+     "none=0,0,0,0"},
 };
 
 // Sanitizers look for faults of the passes themselves, which few nets show.
