@@ -29,7 +29,7 @@ static void add_outputs(Import *x, const Frame *f, size_t n, char **outputs)
             diag_error(x->diag, "the model's output '%.200s' is not defined", outputs[i]);
         else if (symbol->is_sequence)
             diag_error(x->diag, "the model's output '%.200s' is a sequence", outputs[i]);
-        else if (!symbol->failed)
+        else if (!symbol->failed && ragged_check_output(x, outputs[i], symbol->value))
             graph_output(x->g, arena_string(x->arena, "%s", outputs[i]), symbol->value,
                          OUTPUT_MODEL);
     }

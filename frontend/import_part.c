@@ -18,6 +18,10 @@ static void import_concat(Op *o)
     }
     if (!op_axis(o, &axis, value_of(o->g, x[0])->rank))
         return;
+    if (ragged_is_any(o->x, n, x)) {
+        give(o, 0, ragged_concat(o, n, x, (int)axis));
+        return;
+    }
     give(o, 0, n == 1 ? x[0] : make_concat(o->g, n, x, (int)axis));
     o->out[0].n = n;
     o->out[0].axis = (int)axis;
@@ -35,7 +39,8 @@ static void import_split(Op *o)
     if (!op_axis(o, &axis, x->rank))
         return;
     const int64_t *v = attr_ints(o, "split", &n);
-    if (has(o, 1)) {
+    bool is_ragged = has(o, 1) && !arg_known(o, 1);
+    if (has(o, 1) && !is_ragged) {
         if (!arg_ints(o, 1, "split", o->n_out, &n, size))
             return;
         v = size;
@@ -45,7 +50,8 @@ static void import_split(Op *o)
         return;
     }
     int64_t each = (x->dim[axis] + parts - 1) / (parts ? parts : 1);
-    if (!o->n_out || !op_split(o, (int)axis, o->n_out, n ? v : NULL, each, part))
+    if (!o->n_out || !(is_ragged ? ragged_split(o, (int)axis, o->n_out, part)
+                                 : op_split(o, (int)axis, o->n_out, n ? v : NULL, each, part)))
         return;
     for (int i = 0; i < o->n_out; i++)
         give(o, i, part[i]);
@@ -138,6 +144,6 @@ const OpImporter import_part[] = {
     {"Slice", 1, 5, .import = import_slice, .attrs = "starts ends axes",
      .known = "starts, ends, axes, steps"},
     {"Split", 1, 2, .import = import_split, .attrs = "axis split num_outputs",
-     .max_out = MAX_OPERANDS, .known = "split"},
+     .max_out = MAX_OPERANDS, .refuses = "parts of parts whose sizes are computed"},
     {0},
 };

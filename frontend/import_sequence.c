@@ -33,18 +33,33 @@ static bool split_sizes(Op *o, int64_t whole, int *n, int64_t **size, int64_t *e
     return true;
 }
 
+// Are there parts of sizes that are computed? Sets their number.
+static bool is_ragged(Op *o, int *n)
+{
+    const Value *size = has(o, 1) ? arg_value(o, 1) : NULL;
+
+    if (!size || size->rank != 1 || size->dim[0] > MAX_OPERANDS || arg_known(o, 1))
+        return false;
+    *n = (int)size->dim[0];
+    return true;
+}
+
 static void import_split(Op *o)
 {
     const Value *x = arg_value(o, 0);
-    int64_t axis = attr_int(o, "axis", 0), each, *size;
+    int64_t axis = attr_int(o, "axis", 0), each = 1, *size = NULL;
     bool keep_dims = has(o, 1) || attr_int(o, "keepdims", 1);
-    int n;
+    int n = 0;
 
-    if (!op_axis(o, &axis, x->rank) || !split_sizes(o, x->dim[axis], &n, &size, &each))
+    if (!op_axis(o, &axis, x->rank))
+        return;
+    bool ragged = is_ragged(o, &n);
+    if (!ragged && !split_sizes(o, x->dim[axis], &n, &size, &each))
         return;
     ValueId *part = arena_array(o->x->scratch, ValueId, n + 1);
     budget_allow(o->g->budget, BUDGET_importing, n);
-    if (!op_split(o, (int)axis, n, size, each, part))
+    if (!(ragged ? ragged_split(o, (int)axis, n, part)
+                 : op_split(o, (int)axis, n, size, each, part)))
         return;
     for (int i = 0; i < n && !keep_dims; i++)
         part[i] = drop_dim(o->g, part[i], (int)axis);
@@ -116,7 +131,8 @@ static void import_concat(Op *o)
         return;
     for (int i = 0; i < n; i++)
         v[i] = is_new ? insert_dims(o->g, o->in[0].element[i], 1, &axis) : o->in[0].element[i];
-    give(o, 0, make_concat(o->g, n, v, (int)axis));
+    bool ragged = ragged_is_any(o->x, n, o->in[0].element);
+    give(o, 0, ragged ? ragged_concat(o, n, v, (int)axis) : make_concat(o->g, n, v, (int)axis));
 }
 
 const OpImporter import_sequence[] = {
@@ -128,6 +144,6 @@ const OpImporter import_sequence[] = {
     {"SequenceInsert", 2, 3, .import = import_insert, .since = 11, .known = "position"},
     {"SequenceLength", 1, 1, .import = import_length, .since = 11, .no_gradient = "none: a count"},
     {"SplitToSequence", 1, 2, .import = import_split, .attrs = "axis keepdims", .since = 11,
-     .known = "split"},
+     .known = "a scalar split", .refuses = "parts of parts whose sizes are computed"},
     {0},
 };

@@ -127,6 +127,10 @@ typedef struct Import {
     bool *padding_used;  // by index in o->padding: does it match a table's name?
     int8_t *batch_axis;  // by ValueId: 1 + the dim that holds the batch
     int n_batch_axis, cap_batch_axis;
+    struct RaggedSplit *splits;  // into parts whose sizes are computed, see ragged.c
+    int n_splits, cap_splits;
+    struct Ragged *ragged;  // by ValueId
+    int n_ragged, cap_ragged;
     Map tied;  // initializer, by part_key → 1 + index in tie_first
     const Onnx__TensorProto **tie_first;
     int n_tied, cap_tied;
@@ -155,6 +159,7 @@ typedef struct Op {
     const Symbol *in;  // n_in
     Symbol *out;       // n_out
     bool failed;       // an error was reported
+    bool ends_parts;   // its outputs may be no parts, though inputs are, see ragged.c
 } Op;
 
 typedef struct OpImporter {
@@ -271,6 +276,18 @@ void bind_check(Import *x, const char *name, ValueId v);  // compares with the f
 
 // ---- the batch (batch.c) ----
 int batch_axis(Import *x, ValueId v);  // the dim of v that micro-batches split; -1: none
+
+// ---- parts whose sizes are computed (ragged.c) ----
+// Splits input 0 along `axis` into n parts of the sizes in input 1, which aren't known. Each part
+// keeps all rows. False after an error.
+bool ragged_split(Op *o, int axis, int n, ValueId *part);
+bool ragged_is_any(const Import *x, int n, const ValueId *v);  // is one of them such a part?
+// Joins values, of which one is such a part. Returns 0 after an error: they aren't all parts, in
+// their order.
+ValueId ragged_concat(Op *o, int n, const ValueId *v, int axis);
+// Refuses a node that reads a part and doesn't treat each of its rows alone.
+void ragged_check(Op *o);
+bool ragged_check_output(Import *x, const char *name, ValueId v);  // false after an error
 
 // ---- gradients (stop.c) ----
 // Stops the gradients of the node's outputs if it is a detach() or --stop-gradient names it.

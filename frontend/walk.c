@@ -164,6 +164,7 @@ bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Symbol *
     Frame f;
 
     o->failed = true;
+    o->ends_parts = true;
     if (body->n_input != (size_t)n_in || body->n_output != (size_t)n_out)
         return op_error(o, "its subgraph has %zu inputs and %zu outputs, expected %d and %d",
                         body->n_input, body->n_output, n_in, n_out);
@@ -207,6 +208,7 @@ static void walk_function(Op *o, const Onnx__FunctionProto *body)
         return;
     }
     o->failed = true;  // errors in the body's outputs were reported there
+    o->ends_parts = true;
     if (frame_open(o->x, &f, NULL, body, o))
         walk_definition(o, &f, body);
     frame_close(&f);
@@ -391,8 +393,10 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
     x->named += o.n_in + o.n_out;  // inputs and outputs without a name take time too
     o.out = arena_array(f->arena, Symbol, o.n_out + 1);
     import_node(&o);
-    if (o.in)  // an operator that isn't supported gets no inputs
+    if (o.in) {  // an operator that isn't supported gets no inputs
         stop_outputs(&o);
+        ragged_check(&o);
+    }
     for (int i = 0; i < o.n_out; i++) {
         if (!*node->output[i])
             continue;

@@ -127,6 +127,7 @@ static const struct {
     {"input x f32[5]; init n i64[3] 1 0 4; s = SplitToSequence(x, n); init i i64[] 2; "
      "y = SequenceAt(s, i); output y",
      "1 2 3 4 5", "[4] 2 3 4 5"},
+#include "tests/frontend/ragged_cases.def"
     {"input x f32[5]; init a i64[1] -1; init b i64[1] -99; init c i64[1] 0; init d i64[1] -2; "
      "y = Slice(x, a, b, c, d); output y",
      "1 2 3 4 5", "[3] 5 3 1"},

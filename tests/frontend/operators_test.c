@@ -77,6 +77,11 @@ static const struct {
     RECURRENT("LSTM", "4"),
     RECURRENT("RNN", "1"),
 #include "tests/frontend/signal_refused.def"
+    {"Split", "parts of parts whose sizes are computed",
+     "input x f32[3]; input n i64[2]; a, b = Split(x, n); y, c = Split(b, n); output y"},
+    {"SplitToSequence", "parts of parts whose sizes are computed",
+     "input x f32[3]; input n i64[2]; a, b = Split(x, n); s = SplitToSequence(b, n); "
+     "y = ConcatFromSequence(s) axis=0; output y"},
     {"Upsample", "more than 2^24 elements along a resized axis",
      "opset 9; input x f32[2]; init s f32[1] 1e7; y = Upsample(x, s); output y"},
 };
@@ -148,8 +153,7 @@ static const struct {
     {"Slice", "ends", SLICE("a", "b", "a", "a")},
     {"Slice", "axes", SLICE("a", "a", "b", "a")},
     {"Slice", "steps", SLICE("a", "a", "a", "b")},
-    {"Split", "split", "input x f32[3]; input s i64[2]; a, y = Split(x, s); output y"},
-    {"SplitToSequence", "split",
+    {"SplitToSequence", "a scalar split",
      "input x f32[3]; input n i64[]; s = SplitToSequence(x, n); y = SequenceLength(s); output y"},
     {"Squeeze", "axes", "input x f32[1]; input a i64[1]; y = Squeeze(x, a); output y"},
     {"Tile", "repeats", "input x f32[2]; input r i64[1]; y = Tile(x, r); output y"},
@@ -359,6 +363,11 @@ static void put_page(Text *t)
         "- *gradient*: does one flow through it to inputs that are floats? Indices and truth "
         "values "
         "get none in any case.\n\n"
+        "Split and SplitToSequence also take sizes that are computed, as those of the tokens that "
+        "each expert gets. A part keeps\nall rows then, and the Concat or ConcatFromSequence of "
+        "all parts takes each row from the part that it belongs to; so each\nexpert computes all "
+        "rows. Up to there, operators must treat each row alone, as products with weights do; "
+        "others are refused.\n\n"
         "%d operators:\n",
         FIRST_IR, LAST_IR, FIRST_OPSET, LAST_OPSET, FIRST_OPSET, LAST_OPSET, n);
     for (const OpTable *table = import_tables; table->theme; table++) {

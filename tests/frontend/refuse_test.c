@@ -56,6 +56,7 @@ static const struct {
      .message = "m: error: input 'x': dim 0 is -5, expected 0 to 1073741824\n"},
     {"input x f32[1000000000,1000000000]; output x",
      .message = "m: error: input 'x' is too large\n"},
+#include "tests/frontend/ragged_refusals.def"
 #include "tests/frontend/scatter_refusals.def"
     {"input x str[4]; output x", .message = "m: error: input 'x' is not a tensor of numbers\n"},
     {"input x f32[4]; y = Relu(z); output y",
