@@ -23,6 +23,11 @@ GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int 
     return d;
 }
 
+int64_t gather_row(int64_t index, int64_t offset, int64_t n)
+{
+    return index >= offset && index - offset < n ? index - offset : -1;
+}
+
 bool infer_index(const Graph *g, const Node *n, int table_rank, Diag *d)
 {
     int64_t axis = n->attr[GATHER_AXIS].i, batch = n->attr[GATHER_BATCH].i;

@@ -120,6 +120,8 @@ typedef struct GatherDims {
 
 GatherDims gather_dims(const Node *n, int table_rank, const int64_t *table, int index_rank,
                        const int64_t *index);
+// The row of a shard of n rows from `offset` on that has this index; -1 if another shard has it.
+int64_t gather_row(int64_t index, int64_t offset, int64_t n);
 // indexed.c: the rows of the table of a gather or scatter.
 int64_t index_bound(const Graph *g, const Node *n);
 // Is v = select(x < 0, x + n, x), which counts negative numbers from the end? Then *x is x.

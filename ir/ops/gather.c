@@ -67,9 +67,9 @@ static void gather_eval(const Graph *g, const Node *n, const Place *p, const Ten
 
     for (int64_t k = 0; k < tensor_count(y); k++) {
         int64_t col = k % d.inner, i = k / d.inner % d.index, outer = k / d.inner / d.index;
-        int64_t row = index->i[outer / d.outer * d.index + i] - offset;
+        int64_t row = gather_row(index->i[outer / d.outer * d.index + i], offset, d.n);
 
-        if (row >= 0 && row < d.n)
+        if (row >= 0)
             element_copy(y, k, table, (outer * d.n + row) * d.inner + col);
     }
 }

@@ -159,10 +159,10 @@ static void scatter_eval(const Graph *g, const Node *n, const Place *p, const Te
         element_copy(y, k, &x[SCATTER_ONTO], k);
     for (int64_t k = 0; k < tensor_count(rows); k++) {
         int64_t col = k % d.inner, i = k / d.inner % d.index, outer = k / d.inner / d.index;
-        int64_t row = index->i[outer / d.outer * d.index + i] - offset;
+        int64_t row = gather_row(index->i[outer / d.outer * d.index + i], offset, d.n);
         int64_t to = (outer * d.n + row) * d.inner + col;
 
-        if (row < 0 || row >= d.n)
+        if (row < 0)
             continue;
         if (y->f)
             y->f[to] = fold.join(y->f[to], rows->f[k]);
