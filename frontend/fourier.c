@@ -3,8 +3,9 @@
 // of the other factor (Cooley and Tukey 1965). A length with a large prime factor is a convolution
 // with a chirp, by transforms of another length (Bluestein 1970).
 //
-// Complex numbers are planes, [rows…, 2, n]: the dim before the last holds the real and the
-// imaginary part. It is 1 for real numbers.
+// Complex numbers come and go as pairs, [rows…, n, 2]: the last dim holds the real and the
+// imaginary part. It is 1 for real numbers. One product reads and writes them so. Longer transforms
+// compute with planes, [rows…, 2, n], whose rows are what the rotations read.
 #include "frontend/internal.h"
 
 // One transform along the last dim: y[k] = scale · Σ x[j] e^(sign · 2πi · jk / n) for k < bins.
@@ -103,44 +104,63 @@ static ValueId waves_like(const Fourier *f, ValueId x, const Dims *d, const int 
     return sign < 0 ? make_neg(f->g, t) : t;
 }
 
-// Appends zeros, or cuts the end off, so that the last dim has n elements.
-static ValueId fit(Graph *g, ValueId x, int64_t n)
+// Appends zeros, or cuts the end off, so that a dim has n elements.
+static ValueId fit(Graph *g, ValueId x, int axis, int64_t n)
 {
-    Dims d = dims_of(g, x);
-    int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0}, last = d.dim[d.rank - 1];
+    int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0}, size = value_of(g, x)->dim[axis];
 
-    if (last >= n)
-        return slice_axis(g, x, d.rank - 1, 0, n, 1);
-    high[d.rank - 1] = n - last;
+    if (size >= n)
+        return slice_axis(g, x, axis, 0, n, 1);
+    high[axis] = n - size;
     return make_pad(g, x, none, high, none, 0);
+}
+
+// Pairs to planes, or planes to pairs.
+static ValueId exchange_parts(Graph *g, ValueId x)
+{
+    int rank = value_of(g, x)->rank;
+    int64_t perm[MAX_RANK];
+
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    return make_transpose(g, x, perm);
 }
 
 // ---- short transforms ----
 
-// Multiplies x [rows…, c, n] by a matrix [c, n, e, k].
+// Multiplies x [rows…, r, s] by a matrix [r, s, t, u].
 static ValueId product(Graph *g, ValueId x, ValueId matrix)
 {
     static const char rows[] = "ABCDEFGHIJKL";
     int rank = value_of(g, x)->rank - 2;
     char eq[64];
 
-    snprintf(eq, sizeof eq, "%.*scn,cnek->%.*sek", rank, rows, rank, rows);
+    snprintf(eq, sizeof eq, "%.*srs,rstu->%.*stu", rank, rows, rank, rows);
     return make_dot(g, x, matrix, eq);
 }
 
-// `parts` are the planes of x. A bin of half a spectrum counts for its mirror image too, if
-// is_half.
-static ValueId direct(const Fourier *f, ValueId x, bool is_half)
+// The element of the matrix that bin k has of number j, for parts c of the number and e of the bin.
+// A bin of half a spectrum counts for its mirror image too, if is_half.
+static double weight(const Fourier *f, int64_t j, int64_t c, int64_t k, int64_t e, bool is_half)
+{
+    double w = wave(j * k, f->n, c != e) * (c == e ? 1 : f->sign * (e ? 1 : -1));
+
+    return f->scale * w * (is_half && j && 2 * j != f->n ? 2 : 1);
+}
+
+// x and the result are pairs, or planes. The matrix has their order of dims, so that rows of all
+// three are contiguous.
+static ValueId direct(const Fourier *f, ValueId x, bool is_pairs, bool is_half)
 {
     const Value *v = value_of(f->g, x);
-    int64_t dim[] = {v->dim[v->rank - 2], v->dim[v->rank - 1], f->only_real ? 1 : 2, f->bins};
+    int64_t parts = f->only_real ? 1 : 2, r = v->dim[v->rank - 2], s = v->dim[v->rank - 1];
+    int64_t dim[] = {r, s, is_pairs ? f->bins : parts, is_pairs ? parts : f->bins};
     Tensor m = tensor_new(f->g->arena, v->dtype, 4, dim);
 
     for (int64_t i = 0; i < tensor_count(&m); i++) {
-        int64_t k = i % dim[3], e = i / dim[3] % dim[2], j = i / dim[3] / dim[2] % dim[1];
-        int64_t c = i / dim[3] / dim[2] / dim[1];
-        double w = wave(j * k, f->n, c != e) * (c == e ? 1 : f->sign * (e ? 1 : -1));
-        m.f[i] = f->scale * w * (is_half && j && 2 * j != f->n ? 2 : 1);
+        int64_t to = i % (dim[2] * dim[3]), from = i / (dim[2] * dim[3]);
+        m.f[i] = is_pairs ? weight(f, from / s, from % s, to / parts, to % parts, is_half)
+                          : weight(f, from % s, from / s, to % f->bins, to / f->bins, is_half);
     }
     return product(f->g, x, constant_of(f->g, &m));
 }
@@ -190,7 +210,7 @@ static ValueId by_factors(const Fourier *f, ValueId x)
     perm[planes] = planes + 2;  // [rows…, b, c, a]
     perm[planes + 1] = planes;
     perm[planes + 2] = planes + 1;
-    ValueId v = direct(&first, make_transpose(g, reshape_to(g, x, &parts), perm), false);
+    ValueId v = direct(&first, make_transpose(g, reshape_to(g, x, &parts), perm), false, false);
     perm[planes] = planes + 1;  // [rows…, e, a, b]
     perm[planes + 1] = planes + 2;
     perm[planes + 2] = planes;
@@ -273,7 +293,7 @@ static ValueId by_chirp(const Fourier *f, ValueId x)
     ValueId c = waves_like(f, x, &table, along, 2 * f->n, false, 1);
     ValueId s = waves_like(f, x, &table, along, 2 * f->n, true, f->sign);
     chirp_filter(f, value_of(g, x)->dtype, m, &re, &im);
-    ValueId v = fit(g, rotate(f, x, planes, c, s), m);
+    ValueId v = fit(g, rotate(f, x, planes, c, s), planes + 1, m);
     v = transform(&back, rotate(f, transform(&there, v), planes, re, im));
     v = rotate(f, v, planes, slice_axis(g, c, 0, 0, f->bins, 1),
                slice_axis(g, s, 0, 0, f->bins, 1));
@@ -285,7 +305,7 @@ static ValueId transform(const Fourier *f, ValueId x)
     if (!x)
         return 0;
     if (f->n <= longest(f, x))
-        return direct(f, x, false);
+        return direct(f, x, false, false);
     return largest_prime(f->n) <= longest(f, x) ? by_factors(f, x) : by_chirp(f, x);
 }
 
@@ -317,8 +337,11 @@ ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided)
                  .only_real = is_half,
                  .scale = inverse ? 1 / (double)n : 1};
 
-    x = x ? fit(g, x, is_half ? n / 2 + 1 : n) : 0;
-    if (!x || !is_half)
-        return transform(&f, x);
-    return n <= longest(&f, x) ? direct(&f, x, true) : transform(&f, whole_spectrum(&f, x));
+    if (!x)
+        return 0;
+    x = fit(g, x, value_of(g, x)->rank - 2, is_half ? n / 2 + 1 : n);
+    if (n <= longest(&f, x))
+        return direct(&f, x, true, is_half);
+    x = exchange_parts(g, x);
+    return exchange_parts(g, transform(&f, is_half ? whole_spectrum(&f, x) : x));
 }

@@ -62,16 +62,17 @@ static bool is_possible(Op *o, DType t, int64_t n)
                     n, MOST_CHIRP, fourier_matrix(t));
 }
 
-// Moves the axis to the end, behind the planes: [rows…, c, n].
-static ValueId to_planes(Graph *g, ValueId x, int axis, int64_t *back)
+// Moves the axis before the last dim, of real and imaginary parts: [rows…, n, c].
+static ValueId to_pairs(Graph *g, ValueId x, int axis, int64_t *back)
 {
     int rank = value_of(g, x)->rank, k = 0;
     int64_t perm[MAX_RANK];
 
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < rank - 1; i++)
         if (i != axis)
             perm[k++] = i;
-    perm[k] = axis;
+    perm[k++] = axis;
+    perm[k] = rank - 1;
     for (int i = 0; i < rank; i++)
         back[perm[i]] = i;
     return transpose_to(g, x, perm);
@@ -94,7 +95,7 @@ static void import_dft(Op *o)
     int64_t n = inverse && onesided ? 2 * (v.dim[axis] - 1) : v.dim[axis];
     if (!read_length(o, 1, "dft_length", &n) || !is_possible(o, v.dtype, n))
         return;
-    ValueId x = to_planes(g, widen(g, arg(o, 0)), (int)axis, back);
+    ValueId x = to_pairs(g, widen(g, arg(o, 0)), (int)axis, back);
     Dims d = dims_of(g, x), rows = {3, {1, d.dim[d.rank - 2], d.dim[d.rank - 1]}};
     bool joins = d.rank - 2 > MOST_ROWS;
     for (int i = 0; i < d.rank - 2; i++)
@@ -162,7 +163,7 @@ static bool read_frames(Op *o, const Value *x, int64_t *size, int64_t *step, int
 
 static void import_stft(Op *o)
 {
-    static const int64_t planes[] = {0, 2, 1}, to[] = {0, 2, 1, 3}, back[] = {0, 1, 3, 2};
+    static const int64_t planes[] = {0, 2, 1}, pairs[] = {0, 2, 3, 1};
     Graph *g = o->g;
     Value v = *arg_value(o, 0);
     bool onesided = attr_int(o, "onesided", 1) != 0;
@@ -186,8 +187,8 @@ static void import_stft(Op *o)
         ValueId window = make_cast(g, arg(o, 2), value_of(g, x)->dtype);
         x = make_mul(g, x, broadcast_to(g, window, d.rank, d.dim));
     }
-    x = fourier(g, make_transpose(g, x, to), size, false, onesided);
-    give(o, 0, make_cast(g, make_transpose(g, x, back), v.dtype));
+    x = fourier(g, make_transpose(g, x, pairs), size, false, onesided);
+    give(o, 0, make_cast(g, x, v.dtype));
 }
 
 // ---- windows ----

@@ -10,12 +10,12 @@
 
 // ---- Fourier transforms ----
 
-// Bin k of a row of x [rows, planes, have], which is cut or filled with zeros to n elements. Half a
+// Bin k of a row of x [rows, have, parts], which is cut or filled with zeros to n elements. Half a
 // spectrum stands for its mirror image too.
 static void bin(const Tensor *x, int64_t row, int64_t n, int64_t k, int sign, bool is_half,
                 double *re, double *im)
 {
-    int64_t planes = x->dim[1], have = x->dim[2], used = is_half ? n / 2 + 1 : n;
+    int64_t have = x->dim[1], parts = x->dim[2], used = is_half ? n / 2 + 1 : n;
     double s = sign > 0 ? 1 / (double)n : 1;
 
     *re = *im = 0;
@@ -24,8 +24,8 @@ static void bin(const Tensor *x, int64_t row, int64_t n, int64_t k, int sign, bo
         int64_t from = is_mirrored ? n - j : j;
         if (from >= have)
             continue;
-        double a = x->f[(row * planes) * have + from];
-        double b = planes == 2 ? x->f[(row * planes + 1) * have + from] : 0;
+        double a = x->f[(row * have + from) * parts];
+        double b = parts == 2 ? x->f[(row * have + from) * parts + 1] : 0;
         double angle = 2 * M_PI * (double)(j * k % n) / (double)n * sign;
         b = is_mirrored ? -b : b;
         *re += s * (a * cos(angle) - b * sin(angle));
@@ -33,7 +33,7 @@ static void bin(const Tensor *x, int64_t row, int64_t n, int64_t k, int sign, bo
     }
 }
 
-static double transform_error(DType t, int64_t n, int64_t have, int planes, bool inverse,
+static double transform_error(DType t, int64_t n, int64_t have, int parts, bool inverse,
                               bool onesided)
 {
     Arena *a = arena_new();
@@ -44,21 +44,21 @@ static double transform_error(DType t, int64_t n, int64_t have, int planes, bool
     Tensor x;
 
     g->diag = &d;
-    ValueId in = graph_value(g, VALUE_INPUT, "x", t, 3, (int64_t[]){2, planes, have});
+    ValueId in = graph_value(g, VALUE_INPUT, "x", t, 3, (int64_t[]){2, have, parts});
     ValueId out = fourier(g, in, n, inverse, onesided);
     graph_output(g, "y", out, OUTPUT_MODEL);
     assert_true(out && graph_verify(g, &d));
     Tensor y = evaluate_random(a, g, (uint64_t)(n + have), &x)[out];
     int64_t bins = onesided && !inverse ? n / 2 + 1 : n;
     assert_int_equal(y.dim[0], 2);
-    assert_int_equal(y.dim[1], is_half ? 1 : 2);
-    assert_int_equal(y.dim[2], bins);
+    assert_int_equal(y.dim[1], bins);
+    assert_int_equal(y.dim[2], is_half ? 1 : 2);
     for (int64_t row = 0; row < 2; row++)
         for (int64_t k = 0; k < bins; k++) {
             double e[2];
             bin(&x, row, n, k, inverse ? 1 : -1, is_half, &e[0], &e[1]);
-            for (int p = 0; p < y.dim[1]; p++) {
-                error += pow(y.f[(row * y.dim[1] + p) * bins + k] - e[p], 2);
+            for (int p = 0; p < y.dim[2]; p++) {
+                error += pow(y.f[(row * bins + k) * y.dim[2] + p] - e[p], 2);
                 norm += e[p] * e[p];
             }
         }
@@ -78,12 +78,12 @@ static void test_transforms(void **state)
             int64_t n = length[i];
             bool inverse = kind & 1, onesided = kind & 2;
             DType t = kind < 8 ? F32 : F64;
-            int planes = onesided ? (inverse ? 2 : 1) : kind & 4 ? 2 : 1;
+            int parts = onesided ? (inverse ? 2 : 1) : kind & 4 ? 2 : 1;
             int64_t have =
                 (inverse && onesided ? n / 2 + 1 : n) + (int64_t[]){0, -1, 2}[(i + kind) % 3];
             if (have < 1 || (kind > 4 && n > 600))
                 continue;
-            double error = transform_error(t, n, have, planes, inverse, onesided);
+            double error = transform_error(t, n, have, parts, inverse, onesided);
             if (!(error < (t == F32 ? 1e-6 : 1e-13))) {
                 print_message("n %d, of %d, kind %d: error %g\n", (int)n, (int)have, kind, error);
                 failed++;
@@ -102,18 +102,18 @@ static void test_large_table(void **state)
     Graph *g = graph_new(a, "g");
 
     g->diag = &d;
-    ValueId in = graph_value(g, VALUE_INPUT, "x", F64, 2, (int64_t[]){1, LENGTH});
+    ValueId in = graph_value(g, VALUE_INPUT, "x", F64, 2, (int64_t[]){LENGTH, 1});
     ValueId out = fourier(g, in, LENGTH, false, false);
     graph_output(g, "y", out, OUTPUT_MODEL);
     assert_true(out && graph_verify(g, &d));
     Tensor *values = arena_array(a, Tensor, g->n_values + 1);
-    values[in] = tensor_new(a, F64, 2, (int64_t[]){1, LENGTH});
+    values[in] = tensor_new(a, F64, 2, (int64_t[]){LENGTH, 1});
     values[in].f[AT] = 1;
     graph_eval(g, a, values);
     for (int64_t k = 0; k < LENGTH; k++) {
         double angle = 2 * M_PI * (double)(AT * k % LENGTH) / LENGTH;
-        assert_true(fabs(values[out].f[k] - cos(angle)) < 1e-13);
-        assert_true(fabs(values[out].f[LENGTH + k] + sin(angle)) < 1e-13);
+        assert_true(fabs(values[out].f[2 * k] - cos(angle)) < 1e-13);
+        assert_true(fabs(values[out].f[2 * k + 1] + sin(angle)) < 1e-13);
     }
     arena_free(a);
 }
