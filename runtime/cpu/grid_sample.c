@@ -4,26 +4,24 @@
 enum { POINTS = RT_TILE_POINTS };
 
 #define SAMPLE(T, name)                                                                            \
-    /* `taps` and `channels` are constants. Elements at no place are zero: where the first one of  \
-       the plane, which is read for them, is finite, their weight of 0 sees to it. */              \
-    static inline __attribute__((always_inline)) void planes_##name(                               \
-        int taps, int channels, const RtGrid *p, const RtGridTile_##name *tile, int64_t count,     \
-        const T *x, T *y)                                                                          \
+    /* `taps`, `channels` and `is_finite` are constants. */                                        \
+    static inline __attribute__((always_inline)) void points_##name(                               \
+        int taps, int channels, bool is_finite, const RtGrid *p, const RtGridTile_##name *tile,    \
+        int64_t count, const T *x, T *y)                                                           \
     {                                                                                              \
         int64_t plane = rt_grid_plane(p);                                                          \
-        T first = 0;                                                                               \
+        const T *from[RT_GRID_CHANNELS];                                                           \
                                                                                                    \
         for (int c = 0; c < channels; c++)                                                         \
-            first += x[c * plane] - x[c * plane];                                                  \
-        bool is_finite = first == 0;                                                               \
+            from[c] = x + c * plane;                                                               \
         for (int64_t i = 0; i < count; i++) {                                                      \
             T sum[RT_GRID_CHANNELS] = {0};                                                         \
             for (int k = 0; k < taps; k++) {                                                       \
-                const T *from = x + tile->read[k][i];                                              \
+                int64_t at = tile->read[k][i];                                                     \
                 T weight = tile->weight[k][i];                                                     \
                 if (is_finite || tile->at[k][i] >= 0)                                              \
                     for (int c = 0; c < channels; c++)                                             \
-                        sum[c] += weight * from[c * plane];                                        \
+                        sum[c] += weight * from[c][at];                                            \
                 else                                                                               \
                     for (int c = 0; c < channels; c++)                                             \
                         sum[c] += weight;                                                          \
@@ -31,6 +29,22 @@ enum { POINTS = RT_TILE_POINTS };
             for (int c = 0; c < channels; c++)                                                     \
                 y[c * p->points + i] = sum[c];                                                     \
         }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    /* Elements at no place are zero: where the first one of the plane, which is read for them, is \
+       finite, their weight of 0 sees to it. */                                                    \
+    static inline __attribute__((always_inline)) void planes_##name(                               \
+        int taps, int channels, const RtGrid *p, const RtGridTile_##name *tile, int64_t count,     \
+        const T *x, T *y)                                                                          \
+    {                                                                                              \
+        T first = 0;                                                                               \
+                                                                                                   \
+        for (int c = 0; c < channels; c++)                                                         \
+            first += x[c * rt_grid_plane(p)] - x[c * rt_grid_plane(p)];                            \
+        if (first == 0)                                                                            \
+            points_##name(taps, channels, true, p, tile, count, x, y);                             \
+        else                                                                                       \
+            points_##name(taps, channels, false, p, tile, count, x, y);                            \
     }                                                                                              \
                                                                                                    \
     static void tile_##name(const RtGrid *p, int64_t sample, int64_t first, T *y, const T *x,      \

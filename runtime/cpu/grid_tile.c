@@ -32,8 +32,12 @@ enum { POINTS = RT_TILE_POINTS };
         int64_t size = p->dim[p->spatial - 1 - d];                                                 \
         T x[POINTS] = {0};                                                                         \
                                                                                                    \
-        for (int64_t i = 0; i < count; i++)                                                        \
-            x[i] = grid[i * p->spatial + d];                                                       \
+        if (p->spatial == 2)                                                                       \
+            for (int64_t i = 0; i < count; i++)                                                    \
+                x[i] = grid[i * 2 + d];                                                            \
+        else                                                                                       \
+            for (int64_t i = 0; i < count; i++)                                                    \
+                x[i] = grid[i * p->spatial + d];                                                   \
         switch (p->mode * 3 + p->outside) {                                                        \
             RT_EACH_KIND(KIND, name)                                                               \
         default:                                                                                   \
@@ -41,53 +45,66 @@ enum { POINTS = RT_TILE_POINTS };
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* Joins tap `tap` of the next inner dim to tap `from` of the dims before, which is copied, as \
-       it may be tap `to`. */                                                                      \
-    static void join_##name(const RtGrid *p, int d, const Line_##name *line, int tap,              \
-                            bool has_slopes, int from, int to, RtGridTile_##name *tile)            \
+    /* The taps along the first dim, which is coordinate d. */                                     \
+    static void first_##name(const Line_##name *line, int along, int d, RtGridTile_##name *tile)   \
+    {                                                                                              \
+        for (int k = 0; k < along; k++)                                                            \
+            for (int i = 0; i < POINTS; i++) {                                                     \
+                T weight = line->weight[k][i];                                                     \
+                int32_t at = line->at[k][i];                                                       \
+                tile->at[k][i] = at;                                                               \
+                tile->read[k][i] = at < 0 ? 0 : at;                                                \
+                tile->weight[k][i] = at < 0 && weight == weight ? 0 : weight;                      \
+                tile->slope[d][k][i] = line->slope[k][i];                                          \
+            }                                                                                      \
+    }                                                                                              \
+                                                                                                   \
+    /* Joins each tap along coordinate d to tap `from` of the dims before, which is copied, as the \
+       first result takes its place. */                                                            \
+    static void join_##name(const RtGrid *p, int d, const Line_##name *line, int along,            \
+                            bool has_slopes, int from, RtGridTile_##name *tile)                    \
     {                                                                                              \
         int32_t size = (int32_t)p->dim[p->spatial - 1 - d], before[POINTS];                        \
-        int32_t *at = tile->at[to], *read = tile->read[to];                                        \
-        const int32_t *a = line->at[tap];                                                          \
-        const T *w = line->weight[tap], *s = line->slope[tap];                                     \
-        T weight[POINTS], slope[POINTS];                                                           \
+        T weight[POINTS], slope[3][POINTS];                                                        \
                                                                                                    \
         memcpy(before, tile->at[from], sizeof before);                                             \
         memcpy(weight, tile->weight[from], sizeof weight);                                         \
-        for (int i = 0; i < POINTS; i++) {                                                         \
-            int32_t place = before[i] < 0 || a[i] < 0 ? -1 : before[i] * size + a[i];              \
-            at[i] = place;                                                                         \
-            read[i] = place < 0 ? 0 : place;                                                       \
-        }                                                                                          \
-        for (int e = d + 1; has_slopes && e < p->spatial; e++) {                                   \
-            memcpy(slope, tile->slope[e][from], sizeof slope);                                     \
-            for (int i = 0; i < POINTS; i++)                                                       \
-                tile->slope[e][to][i] = slope[i] * w[i];                                           \
-        }                                                                                          \
-        for (int i = 0; has_slopes && i < POINTS; i++)                                             \
-            tile->slope[d][to][i] = weight[i] * s[i];                                              \
-        for (int i = 0; i < POINTS; i++) {                                                         \
-            T product = weight[i] * w[i];                                                          \
-            bool is_zero = before[i] < 0 || a[i] < 0;                                              \
-            tile->weight[to][i] = is_zero && product == product ? 0 : product;                     \
+        for (int e = d + 1; has_slopes && e < p->spatial; e++)                                     \
+            memcpy(slope[e], tile->slope[e][from], sizeof slope[e]);                               \
+        for (int k = 0; k < along; k++) {                                                          \
+            int to = from * along + k;                                                             \
+            const int32_t *a = line->at[k];                                                        \
+            const T *w = line->weight[k], *s = line->slope[k];                                     \
+            for (int i = 0; i < POINTS; i++) {                                                     \
+                bool is_none = before[i] < 0 || a[i] < 0;                                          \
+                int32_t at = is_none ? -1 : before[i] * size + a[i];                               \
+                T product = weight[i] * w[i];                                                      \
+                tile->at[to][i] = at;                                                              \
+                tile->read[to][i] = at < 0 ? 0 : at;                                               \
+                tile->weight[to][i] = is_none && product == product ? 0 : product;                 \
+            }                                                                                      \
+            for (int e = d + 1; has_slopes && e < p->spatial; e++)                                 \
+                for (int i = 0; i < POINTS; i++)                                                   \
+                    tile->slope[e][to][i] = slope[e][i] * w[i];                                    \
+            for (int i = 0; has_slopes && i < POINTS; i++)                                         \
+                tile->slope[d][to][i] = weight[i] * s[i];                                          \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
     void rt_grid_tile_##name(const RtGrid *p, const T *grid, int64_t count, bool has_slopes,       \
                              RtGridTile_##name *tile)                                              \
     {                                                                                              \
-        int along = rt_grid_taps(p->mode), taps = 1;                                               \
+        int along = rt_grid_taps(p->mode), taps = along, d = p->spatial - 1;                       \
         Line_##name line;                                                                          \
                                                                                                    \
-        for (int i = 0; i < POINTS; i++) {                                                         \
-            tile->at[0][i] = 0;                                                                    \
-            tile->weight[0][i] = 1;                                                                \
-        }                                                                                          \
-        for (int d = p->spatial - 1; d >= 0; d--, taps *= along) {                                 \
+        lines_##name(p, d, grid, count, &line);                                                    \
+        first_##name(&line, along, d, tile);                                                       \
+        while (d-- > 0) {                                                                          \
             lines_##name(p, d, grid, count, &line);                                                \
             /* From the last tap on, as tap k becomes taps k · along and following. */            \
-            for (int k = taps * along - 1; k >= 0; k--)                                            \
-                join_##name(p, d, &line, k % along, has_slopes, k / along, k, tile);               \
+            for (int k = taps - 1; k >= 0; k--)                                                    \
+                join_##name(p, d, &line, along, has_slopes, k, tile);                              \
+            taps *= along;                                                                         \
         }                                                                                          \
     }
 
