@@ -101,6 +101,7 @@ ROWS = {
     "resize_nearest_small": (lambda: resize("nearest"), [Input((8, 128, 16, 16))]),
     "resize_linear_small": (lambda: resize("bilinear"), [Input((8, 128, 16, 16))]),
     "grid_sample": (grid_sample, [Input((8, 32, 64, 64)), Input((8, 64, 64, 2))]),
+    "grid_sample_rgb": (grid_sample, [Input((8, 3, 128, 128)), Input((8, 128, 128, 2))]),
     "scatter_add": (scatter_add, [Input((32768, 64)), Input((32768,), 4096)]),
     "scatter_elements": (scatter_elements, [Input((4096, 256)), Input((4096, 256), 512)]),
     "gather": (gather, [Input((4096, 64)), Input((32768,), 4096)]),
