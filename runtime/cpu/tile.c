@@ -92,8 +92,12 @@ static inline void multiply_part(const RtStrip *s, int64_t k, const char *a, con
 
         if (is_whole)
             prefetch(y, s->y_m);
-        rt_tile_prefetch(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && is_more, k,
-                         (const float *)a, a_i, a_p, b, RT_NR, prefetched, PREFETCH_FLOATS);
+        if (s->n <= RT_NR / 2)
+            rt_tile_columns(RT_NR / 2, c, RT_NR, false, k, (const float *)a, a_i, a_p, b, RT_NR,
+                            prefetched, PREFETCH_FLOATS);
+        else
+            rt_tile_prefetch(is_whole ? y : c, is_whole ? s->y_m : RT_NR, is_whole && is_more, k,
+                             (const float *)a, a_i, a_p, b, RT_NR, prefetched, PREFETCH_FLOATS);
         if (!is_whole)
             rt_store_edge(s, y, rt_least(rows_left, RT_MR), c, RT_NR, is_more);
         a += s->a_step;
