@@ -221,6 +221,27 @@ ValueId make_permute(Graph *g, ValueId x, const Ranks *r);
 ValueId make_reduce_scatter(Graph *g, ValueId x, const Ranks *r, int dim, const char *op);
 ValueId make_shard(Graph *g, ValueId x, const Ranks *r, int dim);
 
+// ---- checks that stop a run ----
+// A check of a node, or of nodes that are told together: those of equal layers, whose names differ
+// by numbers. `worst` is i64[]: 0 where all is well.
+typedef struct Check {
+    const char *name, *pattern;  // of the first one; with * for each number
+    OutputRole role;
+    int64_t bound;
+    int n;  // nodes
+    ValueId worst;
+} Check;
+
+typedef struct Checks {
+    Check *check;
+    int n, cap;
+} Checks;
+
+// The place of the worst value of the checks with such a name, 0 at first. The caller puts there
+// the maximum of it and another one. Valid up to the next call.
+ValueId *checks_place(Checks *c, Graph *g, const char *name, OutputRole role, int64_t bound);
+void checks_give(const Checks *c, Graph *g);  // appends their outputs
+
 // ---- compositions ----
 ValueId scalar_like(Graph *g, ValueId x, double c);      // c in x's dtype, broadcast to x's shape
 ValueId broadcast_like(Graph *g, ValueId s, ValueId x);  // a rank-0 s to x's shape
