@@ -107,6 +107,7 @@ static bool walk_model(Import *x, Frame *f)
         return false;
     }
     add_outputs(x, f, m->n_output, outputs);
+    checks_give(&x->checks, x->g);
     return x->diag->errors == errors;
 }
 

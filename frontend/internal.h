@@ -131,7 +131,8 @@ typedef struct Import {
     int n_splits, cap_splits;
     struct Ragged *ragged;  // by ValueId
     int n_ragged, cap_ragged;
-    Map tied;  // initializer, by part_key → 1 + index in tie_first
+    Checks checks;  // of their sizes
+    Map tied;       // initializer, by part_key → 1 + index in tie_first
     const Onnx__TensorProto **tie_first;
     int n_tied, cap_tied;
     bool *learned;  // by ValueId: does a gradient flow from it to a parameter?

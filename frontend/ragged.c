@@ -5,7 +5,7 @@
 // to.
 #include "frontend/internal.h"
 
-// A split into n parts, n > 1.
+// A split into n parts.
 typedef struct RaggedSplit {
     const char *name;  // the node's
     ValueId size;
@@ -162,14 +162,36 @@ static void mark_plain(Import *x)
             (Ragged){.split = NOT_RAGGED};
 }
 
-// Does a row come before the end of part i? The parts end at the sums of their sizes.
-static ValueId before_end(Graph *g, ValueId ends, int i, int64_t rows)
+// Element i of a vector.
+static ValueId element(Graph *g, ValueId v, int i)
 {
-    ValueId end = slice_axis(g, ends, 0, i, 1, 1);
-    ValueId row = make_iota(g, value_of(g, ends)->dtype, 1, &rows, 0);
-    const int64_t dims[] = {0};
+    return drop_dim(g, slice_axis(g, v, 0, i, 1, 1), 0);
+}
 
-    return make_lt(g, row, make_broadcast(g, drop_dim(g, end, 0), 1, &rows, dims));
+// Sizes as i64. They are bounded, so that their sums don't overflow.
+static ValueId sizes_of(Graph *g, ValueId size)
+{
+    const double most = 0x1p40;
+    ValueId x = make_cast(g, size, I64);
+
+    return make_max(g, make_min(g, x, scalar_like(g, x, most)), scalar_like(g, x, -most));
+}
+
+// Stops the run if a size is negative or their sum isn't the number of rows.
+static void check_sizes(Import *x, const RaggedSplit *s, ValueId sizes, ValueId sum)
+{
+    Graph *g = x->g;
+    const char *scope = g->source->scope;
+    const char *name = *scope ? arena_string(g->arena, "%s/%s", scope, s->name) : s->name;
+    ValueId *worst = checks_place(&x->checks, g, name, OUTPUT_BAD_SIZES, s->rows);
+
+    const int64_t axes[] = {0};
+    ValueId none = graph_scalar(g, I64, 0), twice = make_add(g, sum, sum);
+    ValueId least = make_reduce_min(g, sizes, 1, axes);
+    ValueId is_right = make_eq(g, sum, graph_scalar(g, I64, (double)s->rows));
+    ValueId bad = make_select(g, is_right, none, make_add(g, twice, graph_scalar(g, I64, 1)));
+    ValueId is_low = make_lt(g, least, none), low = make_neg(g, make_add(g, least, least));
+    *worst = make_max(g, *worst, make_select(g, is_low, low, bad));
 }
 
 // The number of the split into parts of these sizes.
@@ -183,9 +205,11 @@ static int find_split(Op *o, ValueId size, int n, int64_t rows)
     RaggedSplit *s = arena_push(x->scratch, x->splits, x->n_splits, x->cap_splits);
     *s = (RaggedSplit){.name = o->g->source->name, .size = size, .n = n, .rows = rows};
     s->before = arena_array(x->scratch, ValueId, n);
-    ValueId ends = make_cumsum(o->g, size, 0, false, false);
+    ValueId sizes = sizes_of(o->g, size), row = make_iota(o->g, I64, 1, &rows, 0);
+    ValueId ends = make_cumsum(o->g, sizes, 0, false, false);
     for (int i = 0; i < n - 1; i++)
-        s->before[i] = before_end(o->g, ends, i, rows);
+        s->before[i] = make_lt(o->g, row, broadcast_like(o->g, element(o->g, ends, i), row));
+    check_sizes(x, s, sizes, element(o->g, ends, n - 1));
     return x->n_splits - 1;
 }
 
@@ -202,10 +226,6 @@ bool ragged_split(Op *o, int axis, int n, ValueId *part)
         return false;
     if (is_ragged(&x->ragged[whole]) || is_ragged(&x->ragged[size]))
         return refuse(o, splits, &x->ragged[is_ragged(&x->ragged[whole]) ? whole : size]);
-    if (n == 1) {
-        part[0] = whole;
-        return true;
-    }
     int split = find_split(o, size, n, value_of(o->g, whole)->dim[axis]);
     Dims d = dims_of(o->g, whole);
     mark_plain(x);
@@ -266,7 +286,7 @@ ValueId ragged_concat(Op *o, int n, const ValueId *v, int axis)
             return 0;
         }
     }
-    ValueId y = v[n - 1];
+    ValueId y = make_reshape(g, v[n - 1], value_of(g, v[n - 1])->rank, value_of(g, v[n - 1])->dim);
     for (int i = n - 1; i-- > 0;)
         y = make_select(g, vector_at(g, s->before[i], v[i], axis), v[i], y);
     mark_plain(x);

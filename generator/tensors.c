@@ -160,7 +160,7 @@ static void print_range(Text *t, const Graph *g, ValueId input)
 static int64_t bound_of(const Graph *g, ValueId v)
 {
     for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_BAD_INDEX && g->outputs[i].value == v)
+        if (output_has_bound(g->outputs[i].role) && g->outputs[i].value == v)
             return g->outputs[i].bound;
     return 0;
 }
@@ -190,7 +190,7 @@ static void print_special(Gen *g, Text *t, const TensorEntry *e, const Value *v)
         text_printf(t, ", .gradient = %d", gradient_number(g, e->value[0]));
     if (e->role == RT_INPUT)
         print_range(t, whole_graph(g->s), whole_value(g->s, e->value[0]));
-    if (e->role == RT_BAD_INDEX)
+    if (e->role == RT_BAD_INDEX || e->role == RT_BAD_SIZES)
         text_printf(t, ", .bound = %" PRId64, bound_of(g->s->g, e->value[0]));
     if (v->is_labels)
         text_printf(t, ", .is_labels = true");
@@ -210,6 +210,7 @@ static const char *role_text(RtRole r)
         [RT_GRADIENT] = "RT_GRADIENT",     [RT_LOSS_SUM] = "RT_LOSS_SUM",
         [RT_LOSS_COUNT] = "RT_LOSS_COUNT", [RT_GRAD_NORM] = "RT_GRAD_NORM",
         [RT_BAD_LABEL] = "RT_BAD_LABEL",   [RT_BAD_INDEX] = "RT_BAD_INDEX",
+        [RT_BAD_SIZES] = "RT_BAD_SIZES",
     };
     return names[r];
 }

@@ -141,6 +141,9 @@ typedef enum OutputRole {
     // i64[]: 0, or of the index farthest out of range, x: 2 x + 1, or -2 x if it is negative. The
     // name is that of the node, or of all like it, with * for numbers.
     OUTPUT_BAD_INDEX,
+    // i64[]: 0, or of the sizes of a split's parts, x: as above. x is the least size if it is
+    // negative, or else their sum, which isn't the dim's size.
+    OUTPUT_BAD_SIZES,
     // f32[]: the factor of OUTPUT_LOSS_SUM, in place of 1 / OUTPUT_LOSS_COUNT. It is made of the
     // accumulator of that over micro-batches, a VALUE_ZERO; autodiff puts the total in its place.
     OUTPUT_LOSS_FACTOR,
@@ -151,8 +154,13 @@ typedef struct Output {
     ValueId value;
     OutputRole role;
     int64_t ignored;  // of OUTPUT_BAD_LABEL: the label that the loss ignores
-    int64_t bound;    // of OUTPUT_BAD_INDEX: indices must be below it
+    int64_t bound;    // of OUTPUT_BAD_INDEX: indices must be below it; _SIZES: the dim's size
 } Output;
+
+static inline bool output_has_bound(OutputRole r)
+{
+    return r == OUTPUT_BAD_INDEX || r == OUTPUT_BAD_SIZES;
+}
 
 // A class of repeated blocks: `length` isomorphic iterations.
 typedef struct BlockClass {

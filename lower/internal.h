@@ -168,7 +168,7 @@ int *count_gradients(const Graph *g, Arena *a);
 bool are_all_gradients(const Lowering *l, ValueId v);
 bool output_depends(const Graph *g, ValueId input);  // does an output of the model depend on it?
 void lower_tensors(Program *p);
-extern const char *const tensor_role_names[RT_BAD_INDEX + 1];
+extern const char *const tensor_role_names[RT_BAD_SIZES + 1];
 RtRole output_tensor_role(OutputRole r);
 RtRole value_tensor_role(ValueKind k);  // of a value without producer
 

@@ -17,6 +17,7 @@ language("ForCausalLM", {
     "Mixtral": dict(**GROUPED, **LOCAL),
     "DeepseekV2": dict(**PLAIN, num_key_value_heads=4, **ROUTED, **LATENT, topk_method="group_limited_greedy"),
     "DeepseekV3": dict(**PLAIN, num_key_value_heads=4, **ROUTED, **LATENT),
+    "DeepseekV32": dict(**PLAIN, num_key_value_heads=4, **ROUTED, **LATENT, index_n_heads=8, index_head_dim=8, index_topk=4),
     "Glm4Moe": dict(**HEADS, **ROUTED),
     "Glm4MoeLite": dict(**PLAIN, num_key_value_heads=4, **ROUTED, **LATENT),
     "GlmMoeDsa": dict(**PLAIN, num_key_value_heads=4, **ROUTED, **LATENT, index_n_heads=8, index_head_dim=8, index_topk=4),

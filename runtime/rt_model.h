@@ -48,7 +48,8 @@ typedef enum RtRole {
     RT_LOSS_COUNT,
     RT_GRAD_NORM,
     RT_BAD_LABEL,
-    RT_BAD_INDEX  // RtTensor.name is the node's, bound its table's
+    RT_BAD_INDEX,  // RtTensor.name is the node's, bound its table's
+    RT_BAD_SIZES   // RtTensor.name is the node's, bound the size of the dim that it splits
 } RtRole;
 
 enum { RT_MAX_AXES = 4, RT_MAX_DIMS = 12 };

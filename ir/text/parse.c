@@ -123,7 +123,7 @@ static bool parse_output(Parser *p)
     Output *o = &p->g->outputs[p->g->n_outputs - 1];
     if (role == OUTPUT_BAD_LABEL)
         return lexer_word(p->lex, "ignored") && lexer_int(p->lex, &o->ignored);
-    return role != OUTPUT_BAD_INDEX ||
+    return !output_has_bound((OutputRole)role) ||
            (lexer_word(p->lex, "bound") && lexer_int(p->lex, &o->bound));
 }
 

@@ -215,8 +215,9 @@ static void put_node(Printer *p, const Node *n)
 
 // ---- the whole ----
 
-const char *const output_role_names[] = {"model",     "loss_sum",  "loss_count", "gradient",
-                                         "grad_norm", "bad_label", "bad_index",  "loss_factor"};
+const char *const output_role_names[] = {"model",     "loss_sum",  "loss_count",
+                                         "gradient",  "grad_norm", "bad_label",
+                                         "bad_index", "bad_sizes", "loss_factor"};
 
 static void put_ends(Printer *p)
 {
@@ -230,7 +231,7 @@ static void put_ends(Printer *p)
         text_name(p->out, p->name[o->value]);
         if (o->role == OUTPUT_BAD_LABEL)
             text_printf(p->out, " ignored %" PRId64, o->ignored);
-        if (o->role == OUTPUT_BAD_INDEX)
+        if (output_has_bound(o->role))
             text_printf(p->out, " bound %" PRId64, o->bound);
         text_put(p->out, "\n", 1);
     }

@@ -9,7 +9,7 @@ const char *const tensor_role_names[] = {
     [RT_ZERO] = "zero",           [RT_HYPER] = "hyper",           [RT_CONSTANT] = "constant",
     [RT_INPUT] = "input",         [RT_OUTPUT] = "output",         [RT_GRADIENT] = "gradient",
     [RT_LOSS_SUM] = "loss_sum",   [RT_LOSS_COUNT] = "loss_count", [RT_GRAD_NORM] = "grad_norm",
-    [RT_BAD_LABEL] = "bad_label", [RT_BAD_INDEX] = "bad_index"};
+    [RT_BAD_LABEL] = "bad_label", [RT_BAD_INDEX] = "bad_index",   [RT_BAD_SIZES] = "bad_sizes"};
 
 RtRole output_tensor_role(OutputRole r)
 {
@@ -17,7 +17,7 @@ RtRole output_tensor_role(OutputRole r)
         [OUTPUT_MODEL] = RT_OUTPUT,          [OUTPUT_LOSS_SUM] = RT_LOSS_SUM,
         [OUTPUT_LOSS_COUNT] = RT_LOSS_COUNT, [OUTPUT_GRADIENT] = RT_GRADIENT,
         [OUTPUT_GRAD_NORM] = RT_GRAD_NORM,   [OUTPUT_BAD_LABEL] = RT_BAD_LABEL,
-        [OUTPUT_BAD_INDEX] = RT_BAD_INDEX,
+        [OUTPUT_BAD_INDEX] = RT_BAD_INDEX,   [OUTPUT_BAD_SIZES] = RT_BAD_SIZES,
     };
     return roles[r];
 }

@@ -28,7 +28,7 @@ static bool parse_tensor(Parser *p)
     enter_set(p, e.set);
     if (!p->s->g)
         return lexer_error(p->lex, "the program has no graph '%s'", set_names[e.set]);
-    int role = parse_one_of(p, tensor_role_names, RT_BAD_INDEX + 1, "a role of tensors");
+    int role = parse_one_of(p, tensor_role_names, RT_BAD_SIZES + 1, "a role of tensors");
     if (role < 0)
         return false;
     e.role = (RtRole)role;

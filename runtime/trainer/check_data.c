@@ -71,6 +71,20 @@ bool rt_check_data(const RtRun *run, const RtData *d, const int64_t *sample, con
     return true;
 }
 
+// Reports the number that a check has found.
+static bool report_check(const RtModel *m, const char *step, const RtTensor *t, int64_t bad)
+{
+    long long x = bad % 2 ? bad / 2 : -(bad / 2), bound = t->bound;
+
+    if (t->role == RT_BAD_INDEX)
+        return rt_error(m, "%snode '%s': index %lld is out of range for a dim of %lld", step,
+                        t->name, x, bound);
+    if (x < 0)
+        return rt_error(m, "%snode '%s': a part has the size %lld", step, t->name, x);
+    return rt_error(m, "%snode '%s': its parts add up to %lld, in a dim of %lld", step, t->name, x,
+                    bound);
+}
+
 bool rt_check_indices(RtRun *run, const RtTensor *set, int n)
 {
     char step[32] = "";
@@ -78,12 +92,11 @@ bool rt_check_indices(RtRun *run, const RtTensor *set, int n)
     if (set == run->model->train)
         snprintf(step, sizeof step, "step %lld: ", (long long)run->step + 1);
     for (int i = 0; i < n; i++) {
-        int64_t bad = set[i].role == RT_BAD_INDEX ? rt_get_scalar_int(&run->rt, &set[i]) : 0;
+        bool is_check = set[i].role == RT_BAD_INDEX || set[i].role == RT_BAD_SIZES;
+        int64_t bad = is_check ? rt_get_scalar_int(&run->rt, &set[i]) : 0;
 
         if (bad)
-            return rt_error(run->model, "%snode '%s': index %lld is out of range for a dim of %lld",
-                            step, set[i].name, (long long)(bad % 2 ? bad / 2 : -(bad / 2)),
-                            (long long)set[i].bound);
+            return report_check(run->model, step, &set[i], bad);
     }
     return true;
 }

@@ -5,9 +5,11 @@
 
 Each row says its expert, and rows stand in the order of their experts, some of which get none. An expert is a layer with
 a bias and tanh, another layer, and a skip connection. Outputs and gradients are compared, fused and not, on one rank and on
-two. --onnxruntime also compares outputs with ONNX Runtime, where it is installed.
+two. --onnxruntime also compares outputs with ONNX Runtime, where it is installed. Sizes that aren't those of the rows stop
+a run.
 """
 import argparse
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -21,6 +23,9 @@ from onnx_bytes import model, node, tensor, value
 BATCH, SAMPLES, WIDTH, HIDDEN, EXPERTS = 8, 16, 4, 6, 3
 # Of the two batches; an expert may get no row.
 OF_ROW = np.array([0, 0, 0, 1, 2, 2, 2, 2, 0, 0, 2, 2, 2, 2, 2, 2])
+# Sizes of two parts of a batch, and what the run says.
+SIZES = [((3, 5), ""), ((0, 8), ""), ((3, 4), "its parts add up to 7, in a dim of 8"), ((8, 1), "its parts add up to 9, in a dim of 8"),
+         ((9, -1), "a part has the size -1"), ((3e18, 3e18), "its parts add up to 2199023255552, in a dim of 8")]  # fmt: skip
 
 
 def experts(weights):
@@ -76,6 +81,35 @@ def expected(weights, data):
     return {"y": y}, grads
 
 
+def given_sizes():
+    """The file of a split by sizes that are data, as floats."""
+    nodes = [
+        node("ReduceMax", ["n"], ["most"], "most", axes=[0], keepdims=0),
+        node("Cast", ["most"], ["sizes"], "sizes", to=7),
+        node("Split", ["x", "sizes"], ["a", "b"], "split", axis=0),
+        node("MatMul", ["a", "w"], ["c"], "mm"),
+        node("Concat", ["c", "b"], ["y"], "join", axis=0),
+    ]
+    given = [value("x", "f32", ["batch", WIDTH]), value("n", "f32", ["batch", 2])]
+    return model(nodes, given, [value("y", "f32", ["batch", WIDTH])], [tensor("w", np.eye(WIDTH, dtype=np.float32))], opset=13)
+
+
+def check_sizes(checks, shardcc, work):
+    (work / "n.onnx").write_bytes(given_sizes())
+    for ranks in (1, 2):
+        more = ("--ranks", 2, "--plan-preset", "ddp") if ranks == 2 else ()
+        run(shardcc, "n.onnx", "--bind", f"batch={BATCH}", "--loss", "mse(y, t)", "--optimizer", "sgd", "--cc", QUICK_CC, "-o", "n", *more, cwd=work)
+        for sizes, message in SIZES:
+            rows = {name: np.zeros((BATCH, WIDTH), np.float32) for name in ("x", "t")}
+            write_data(work / "sizes", {**rows, "n": np.tile(np.float32(sizes), (BATCH, 1))})
+            start = mpirun(2) if ranks == 2 else []
+            command = [*start, "./n", "--data", "sizes", "--steps", "1", "--quiet"]
+            done = subprocess.run(command, cwd=work, env=MPI_ENV, capture_output=True, text=True, timeout=120)
+            said = [line for line in done.stderr.splitlines() if line.startswith("n: error: ")]
+            right = (done.returncode, said) == ((1, [f"n: error: step 1: node 'split': {message}"]) if message else (0, []))
+            checks.check(f"sizes {sizes} on {ranks}", right, done.stderr)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--shardcc", type=Path, required=True)
@@ -98,6 +132,7 @@ def main():
             check(checks, f"gradients, {tag}", read_safetensors(work / "g.safetensors"), grads, 2e-6)
             run(*start, "./m", "--predict", "data", "-o", "y.npz", "--quiet", cwd=work, env=MPI_ENV)
             check(checks, f"outputs, {tag}", np.load(work / "y.npz"), outputs, 3e-6)
+        check_sizes(checks, shardcc, work)
     if o.onnxruntime:
         import onnxruntime
 

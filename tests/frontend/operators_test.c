@@ -367,7 +367,7 @@ static void put_page(Text *t)
         "each expert gets. A part keeps\nall rows then, and the Concat or ConcatFromSequence of "
         "all parts takes each row from the part that it belongs to; so each\nexpert computes all "
         "rows. Up to there, operators must treat each row alone, as products with weights do; "
-        "others are refused.\n\n"
+        "others are refused.\nSizes that don't add up stop the run.\n\n"
         "%d operators:\n",
         FIRST_IR, LAST_IR, FIRST_OPSET, LAST_OPSET, FIRST_OPSET, LAST_OPSET, n);
     for (const OpTable *table = import_tables; table->theme; table++) {

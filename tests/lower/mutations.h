@@ -398,7 +398,7 @@ static bool change_role(Program *p, Set *s, Dice *d)
     if (e->role == RT_INPUT && roll(d, 2))
         e->is_for_loss = !e->is_for_loss;
     else
-        e->role = e->role == RT_BAD_INDEX ? RT_PARAMETER : (RtRole)(e->role + 1);
+        e->role = e->role == RT_BAD_SIZES ? RT_PARAMETER : (RtRole)(e->role + 1);
     return true;
 }
 
