@@ -73,6 +73,15 @@ static const struct {
      "  %s i64[9] = cumsum(%c) axis=0 exclusive=1 reverse=0\n"
      "  %y f32[9] = gather(%big, %s)\n",
      ""},
+    {"sums along a dim",
+     "  %p i64[9,3] = iota() shape=[9,3] axis=1 dtype=i64\n"
+     "  %s i64[9] = reduce_sum(%p) axes=[1]\n" GATHER("s"),
+     "gather 5: 0"},
+    {"sums along a dim that can't be too large",
+     "  %p i64[9,3] = iota() shape=[9,3] axis=1 dtype=i64\n"
+     "  %s i64[9] = reduce_sum(%p) axes=[1]\n"
+     "  %y f32[9] = gather(%big, %s)\n",
+     ""},
     {"products and differences",
      "  %p i64[9] = iota() shape=[9] axis=0 dtype=i64\n" NUMBER("n", "-2")
          NUMBER("k", "1") "  %m i64[9] = mul(%p, %n)\n  %d i64[9] = sub(%k, %m)\n"
