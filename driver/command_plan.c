@@ -2,10 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compile/fit/plan_chain.h"
 #include "driver/choose_accumulate.h"
 #include "driver/suggest.h"
 #include "report/report.h"
-#include "solver/plan/plan_chain.h"
 
 typedef struct Job {
     Arena *a;

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "compile/fit/fit_memory.h"
 #include "frontend/frontend.h"
 #include "report/report.h"
-#include "solver/plan/fit_memory.h"
 
 #define SHARDCC_VERSION "0.1"
 

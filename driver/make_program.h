@@ -2,9 +2,9 @@
 #ifndef SHARDCC_MAKE_PROGRAM_H
 #define SHARDCC_MAKE_PROGRAM_H
 
+#include "compile/fit/fit_memory.h"
 #include "driver/passes.h"
 #include "lower/lower.h"
-#include "solver/plan/fit_memory.h"
 
 // Programs with several ranks need the costs of a cluster; --cluster asks for a prediction.
 static inline bool needs_cluster(const Options *o) { return o->cluster || o->ranks > 1; }

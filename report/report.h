@@ -3,8 +3,8 @@
 #define SHARDCC_REPORT_H
 
 #include "analyzer/plan_file.h"
-#include "solver/plan/fit_memory.h"
-#include "solver/plan/memory_parts.h"
+#include "compile/fit/fit_memory.h"
+#include "compile/fit/memory_parts.h"
 
 // ---- what the user learns about a compilation: compilation.c ----
 

@@ -157,11 +157,11 @@ typedef struct PlanChoice {
 
 // Makes and simulates the programs of the choices that plan_choose would try first, until
 // *is_enough is set or all n were tried. plan_choose then need not try these again.
-void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanTrials *trials,
               PlanChoice *c, int n, atomic_bool *is_enough);
 // The index, of n choices, of the one whose program takes the shortest step. A choice is tried
 // unless its prices show that it takes longer than the best so far. The first is always tried.
-int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanTrials *trials,
                 int threads, PlanChoice *c, int n);
 
 // ---- plan_report.c ----

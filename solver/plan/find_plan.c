@@ -217,7 +217,7 @@ static Answer find_both(Finder *f, const bool *keep, const Answer *start, Answer
     Answer cheapest = find_cheapest(f, keep, start);
     begin_choices(f, &cheapest);
     if (is_threaded && is_found(cheapest.outcome))
-        plan_try(&f->q, f->g, f->m, f->o->program, f->choice, f->n_choices, &h.is_done);
+        plan_try(&f->q, f->g, f->m, f->o->trials, f->choice, f->n_choices, &h.is_done);
     if (is_threaded)
         pthread_join(other, NULL);
     else
@@ -248,7 +248,7 @@ static void choose(Finder *f)
 {
     Planned *to = f->to;
     int best =
-        plan_choose(&f->q, f->g, f->m, f->o->program, f->o->solve.threads, f->choice, f->n_choices);
+        plan_choose(&f->q, f->g, f->m, f->o->trials, f->o->solve.threads, f->choice, f->n_choices);
 
     for (int i = 0; i < f->n_choices; i++)
         if (f->choice[i].preset >= 0)
@@ -306,7 +306,7 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
                 .m = m,
                 .o = o,
                 .enough = enough,
-                .hides = o->program && has_slow_axis(m),
+                .hides = o->trials && has_slow_axis(m),
                 .n_choices = 1,  // choice[0] is for the cheapest
                 .to = to,
                 .arena = a,

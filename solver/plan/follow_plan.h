@@ -37,11 +37,6 @@ ModelPlan plan_of_model(Arena *a, const Graph *model, const Recomputed *from, co
 bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const Recomputed *to,
                     Plan *p, Diag *d);
 
-// Makes the program of a training graph by the specs and strategies of a plan; the policy says what
-// runs again. `o` gives all else. NULL after reporting errors.
-Program *lower_followed(Arena *a, const Graph *train, const ModelPlan *plan,
-                        const RecomputePolicy *policy, const LowerOptions *o, Diag *d);
-
 // Reads the plan of a file. If its recomputation policy was edited, specs and strategies stay
 // those of the file: a node that is run again has those of the node that it repeats. Returns false
 // after an error: the file is of another graph or cluster, is invalid, or pins what the new policy

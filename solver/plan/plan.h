@@ -63,6 +63,19 @@ typedef struct OtherGraph {
     const NodeId *node;  // by NodeId of g: the planned graph's node that it is, or that it repeats
 } OtherGraph;
 
+// The program of a plan as it is simulated.
+typedef struct PlanTrial {
+    bool is_made;                     // false: the plan can't be lowered
+    bool fits;                        // in the memory of a rank
+    double seconds, compute_seconds;  // of a step; of its computation
+} PlanTrial;
+
+// How programs are made of plans. Two threads may call it at once.
+typedef struct PlanTrials {
+    PlanTrial (*make)(const void *context, const Graph *g, const Plan *plan);
+    const void *context;
+} PlanTrials;
+
 typedef struct PlanOptions {
     const Target *target;
     int accumulate;        // micro-batches
@@ -80,9 +93,9 @@ typedef struct PlanOptions {
     const Preset *preset;  // the plan must follow it; NULL: none
     bool skips_presets;    // doesn't make a plan for every preset
     bool stops_early;      // takes the first plan that is found
-    // How programs are made of plans. If communication can overlap computation, the plan is the
-    // one, of those found, whose program takes the shortest step. NULL: the plan is the cheapest.
-    const LowerOptions *program;
+    // If communication can overlap computation, the plan is the one, of those found, whose program
+    // takes the shortest step. NULL: the plan is the cheapest.
+    const PlanTrials *trials;
     SolveOptions solve;  // the search sets start and enough; prices may be of another limit
 } PlanOptions;
 
@@ -150,11 +163,5 @@ bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOption
 // those left out as too large.
 bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, const PlanOptions *o,
                  Planned *to, Arena *a, Diag *d);
-
-// Finds the plan of a training graph's forward-only graph g on the mesh of `plan`. Parameters and
-// buffers, matched by name, keep their storage specs of `plan`; all else is free. Layers whose
-// storage specs differ lose their block labels and become no loop.
-bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
-                  const PlanOptions *o, Planned *to, Arena *a, Diag *d);
 
 #endif

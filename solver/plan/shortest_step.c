@@ -14,34 +14,24 @@ typedef struct Chooser {
     const PlanProblem *q;
     const Graph *g;
     const Mesh *mesh;
-    const LowerOptions *o;
+    const PlanTrials *trials;
     double fused;  // part of the nodes' priced time that a program takes, as it fuses nodes
 } Chooser;
 
-// Partitions the graph by a choice, and simulates its program if one can be made.
+// Has the program of a choice made and simulated.
 static void try_choice(const Chooser *x, PlanChoice *c)
 {
     Arena *a = arena_new();
-    Text said = {0};
-    Diag d = {.file = x->g->name, .to = &said};
     Plan plan = {.mesh = *x->mesh};
-    LowerOptions o = *x->o;
-    o.is_trial = true;
 
     plan_of_choice(x->q, x->g, c->choice, &plan, a);
-    Sharded *s = partition(a, x->g, &plan, &d);
-    o.sharded[SET_TRAIN] = s = s ? bucket(a, s) : NULL;
-    const Program *p = s ? lower(a, s->g, NULL, &o, &d) : NULL;
+    PlanTrial t = x->trials->make(x->trials->context, x->g, &plan);
     c->is_tried = true;
-    if (p) {
-        Simulated step = program_simulate(p, SET_TRAIN, o.cluster);
-        c->fits = p->arena_bytes <= o.memory;
-        c->is_made = true;
-        c->step = (int64_t)(1e12 * step.seconds);
-        c->seconds = step.compute;
-    }
+    c->is_made = t.is_made;
+    c->fits = t.fits;
+    c->step = (int64_t)(1e12 * t.seconds);
+    c->seconds = t.compute_seconds;
     arena_free(a);
-    text_free(&said);
 }
 
 // The least that the step can take, by its prices: the longer of computation and communication,
@@ -172,10 +162,10 @@ static int try_all(Chooser *x, int threads, PlanChoice *c, int n)
     return best;
 }
 
-void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanTrials *trials,
               PlanChoice *c, int n, atomic_bool *is_enough)
 {
-    Chooser x = {q, g, m, o, 1};
+    Chooser x = {q, g, m, trials, 1};
     int best = 0;
 
     for (int i = 0; i < n; i++)
@@ -193,10 +183,10 @@ void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOp
     }
 }
 
-int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const LowerOptions *o,
+int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanTrials *trials,
                 int threads, PlanChoice *c, int n)
 {
-    Chooser x = {q, g, m, o, 1};
+    Chooser x = {q, g, m, trials, 1};
 
     for (int i = 0; i < n; i++)
         choice_price(q, c[i].choice, &c[i].compute, &c[i].communication);

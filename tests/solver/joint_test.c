@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "solver/plan/fit_memory.h"
+#include "compile/fit/fit_memory.h"
 #include "tests/solver/joint_all.h"
 
 // MOST_PLANS: of a step. LEAST_RANGE: percent of the memory that choices have to save of what the

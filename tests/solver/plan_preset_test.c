@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "compile/fit/plan_predictions.h"
 #include "tests/solver/plan_all.h"
 
 // ---- presets ----

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/plan/bound_recompute.h"
+#include "compile/fit/bound_recompute.h"
 
 // How many vectors of ways the bound may be of: each takes a search.
 enum { MOST_VECTORS = 8 };

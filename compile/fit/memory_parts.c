@@ -1,5 +1,5 @@
 // Finds what a program's arena holds when most of it is in use.
-#include "solver/plan/memory_parts.h"
+#include "compile/fit/memory_parts.h"
 
 const char *const memory_kind_names[N_MEMORY_KINDS] = {
     "parameters",  "optimizer", "accumulators", "gradients", "saved",

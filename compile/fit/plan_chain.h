@@ -3,7 +3,7 @@
 #ifndef SHARDCC_PLAN_CHAIN_H
 #define SHARDCC_PLAN_CHAIN_H
 
-#include "solver/plan/run_chain.h"
+#include "compile/fit/run_chain.h"
 
 typedef struct PlanChain {
     ChainProblem problem;  // of one micro-batch: bytes, and seconds; way 0 keeps the most

@@ -1,11 +1,11 @@
 // Along the path bytes go down, though not evenly, and steps get longer, except where more room
 // lets a program overlap more. So the first place at which a plan fits is looked for by bisection,
 // and then a few others, before and behind it.
-#include "solver/plan/along_path.h"
+#include "compile/fit/along_path.h"
 
 #include <math.h>
 
-#include "solver/plan/run_chain.h"
+#include "compile/fit/make_program.h"
 
 // ---- one plan at one place ----
 
@@ -15,12 +15,12 @@ static const Program *make(const AlongPath *s, const ModelPlan *plan, const Reco
     LowerOptions o = request_lowering(s->r);
 
     if (!plan)
-        return lower_kept(a, s->r, &o, s->train, s->predict, policy, s->d);
+        return program_of_policy(a, s->train, s->predict, policy, &o, s->d);
     o.cluster = s->c;
     o.memory = s->memory;
     o.is_trial = true;
     o.packs_briefly = s->is_brief;
-    return lower_followed(a, s->train, plan, policy, &o, s->d);
+    return program_of_model_plan(a, s->train, plan, policy, &o, s->d);
 }
 
 Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place)

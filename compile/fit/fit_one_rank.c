@@ -1,8 +1,9 @@
 // Finds the place on the path of ways at which the arena fits and the step is the shortest. Arenas
 // are lowered, not estimated, so what fits is exact.
-#include "solver/plan/along_path.h"
-#include "solver/plan/memory_parts.h"
-#include "solver/plan/run_chain.h"
+#include "compile/fit/along_path.h"
+#include "compile/fit/make_program.h"
+#include "compile/fit/memory_parts.h"
+#include "compile/fit/run_chain.h"
 
 typedef struct Job {
     Arena *a;
@@ -12,22 +13,11 @@ typedef struct Job {
     Diag *d;
 } Job;
 
-Program *lower_kept(Arena *a, const PlanRequest *r, const LowerOptions *o, const Graph *train,
-                    const Graph *predict, const RecomputePolicy *p, Diag *d)
-{
-    Graph *again = recompute(a, train, p, r->target, d), *forward = graph_clone(predict, a);
-
-    if (!again || (r->fuse && !scatter_onto(again, d)) || !graph_verify(again, d))
-        return NULL;
-    classes_align(forward, again);
-    return lower(a, again, forward, o, d);
-}
-
 static Program *make(const Job *j, const RecomputePolicy *p, Arena *a)
 {
     LowerOptions o = request_lowering(j->r);
 
-    return lower_kept(a, j->r, &o, j->train, j->predict, p, j->d);
+    return program_of_policy(a, j->train, j->predict, p, &o, j->d);
 }
 
 // The place of the shortest step that fits or, if none does, of the fewest bytes.

@@ -3,8 +3,8 @@
 #ifndef SHARDCC_ALONG_PATH_H
 #define SHARDCC_ALONG_PATH_H
 
-#include "solver/plan/fit_memory.h"
-#include "solver/plan/keep_path.h"
+#include "compile/fit/fit_memory.h"
+#include "compile/fit/keep_path.h"
 
 // More than any plan takes.
 static const int64_t ENOUGH_BYTES = INT64_C(1) << 50;

@@ -1,5 +1,7 @@
 // Has the chain of a program solved, and the program made by its schedule.
-#include "solver/plan/run_chain.h"
+#include "compile/fit/run_chain.h"
+
+#include "compile/fit/make_program.h"
 
 ChainProblem chain_of_program(const ProgramChain *x, int64_t *beside, Arena *a)
 {
@@ -90,7 +92,7 @@ static bool try_way(const Search *x, int w, Candidate *to)
     o.memory = x->r->memory;
     o.chain = &choice;
     to->policy = keep_path_way(x->path, w, x->a);
-    to->program = lower_kept(x->a, x->r, &o, x->train, x->predict, &to->policy, x->d);
+    to->program = program_of_policy(x->a, x->train, x->predict, &to->policy, &o, x->d);
     if (to->program)
         to->seconds = program_simulate(to->program, SET_TRAIN, x->cluster).seconds;
     return to->program;

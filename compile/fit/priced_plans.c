@@ -1,5 +1,5 @@
 // Proposes plans that pay for bytes.
-#include "solver/plan/bound_recompute.h"
+#include "compile/fit/bound_recompute.h"
 
 double picoseconds_of_byte(const AlongPath *s, int place)
 {

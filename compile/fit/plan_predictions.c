@@ -1,5 +1,5 @@
 // Finds the plan of a forward-only graph, given the plan of its training graph.
-#include "solver/plan/build_problem.h"
+#include "compile/fit/plan_predictions.h"
 
 static bool is_kept(const Value *x)
 {

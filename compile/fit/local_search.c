@@ -2,7 +2,7 @@
 // nodes read, nor the transient bytes of communication. So a plan whose program fits may never be
 // proposed, though it often differs in a single decision from one that was. This search moves from
 // plan to plan by the bytes and the steps of their programs.
-#include "solver/plan/local_search.h"
+#include "compile/fit/local_search.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef SHARDCC_LOCAL_SEARCH_H
 #define SHARDCC_LOCAL_SEARCH_H
 
-#include "solver/plan/along_path.h"
+#include "compile/fit/along_path.h"
 
 // Changes the plans that were considered: first those that miss the memory by the least at a place
 // where they would be faster than the best one, and then the best one. Plans that come of it are

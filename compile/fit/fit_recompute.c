@@ -7,9 +7,9 @@
 // one with the shortest simulated step is taken.
 #include <math.h>
 
-#include "solver/plan/bound_recompute.h"
-#include "solver/plan/local_search.h"
-#include "solver/plan/plan_job.h"
+#include "compile/fit/bound_recompute.h"
+#include "compile/fit/local_search.h"
+#include "compile/fit/plan_job.h"
 
 typedef struct Search {
     AlongPath along;

@@ -1,6 +1,8 @@
 // Lowers the training graph once for each way of keeping, and puts the stages of these programs
 // together.
-#include "solver/plan/plan_chain.h"
+#include "compile/fit/plan_chain.h"
+
+#include "compile/fit/make_program.h"
 
 typedef struct Finding {
     Arena *a;
@@ -30,8 +32,8 @@ static Program *lower_way(const Finding *f, int w, const ChainChoice *chain)
     o.cluster = f->c;
     o.chain = chain;
     o.overlap_level = chain ? OVERLAP_NONE : OVERLAP_BEST;
-    return f->plan ? lower_followed(f->a, f->train, f->plan, &policy, &o, f->d)
-                   : lower_kept(f->a, f->r, &o, f->train, f->predict, &policy, f->d);
+    return f->plan ? program_of_model_plan(f->a, f->train, f->plan, &policy, &o, f->d)
+                   : program_of_policy(f->a, f->train, f->predict, &policy, &o, f->d);
 }
 
 static bool find_way(const Finding *f, int w, ProgramChain *to)

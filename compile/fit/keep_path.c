@@ -1,6 +1,6 @@
 // Orders the steps of all classes from way to way by what they cost. As the ways of a class are a
 // convex hull, its own steps stay in their order.
-#include "solver/plan/keep_path.h"
+#include "compile/fit/keep_path.h"
 
 #include <stdlib.h>
 

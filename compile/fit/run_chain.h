@@ -3,17 +3,13 @@
 #ifndef SHARDCC_RUN_CHAIN_H
 #define SHARDCC_RUN_CHAIN_H
 
+#include "compile/fit/fit_memory.h"
+#include "compile/fit/keep_path.h"
 #include "solver/chain/chain.h"
-#include "solver/plan/fit_memory.h"
-#include "solver/plan/keep_path.h"
 
 // The chain of a program: its stages with one way of keeping. `room` gets the bytes beside those of
 // the chain: of what isn't in slots, and of gradients that are larger than the chain counts them.
 ChainProblem chain_of_program(const ProgramChain *x, int64_t *beside, Arena *a);
-
-// Lowers both graphs; the training graph runs again what the policy says. NULL after an error.
-Program *lower_kept(Arena *a, const PlanRequest *r, const LowerOptions *o, const Graph *train,
-                    const Graph *predict, const RecomputePolicy *p, Diag *d);
 
 // Makes the program that takes the least simulated time within the request's memory, of those whose
 // stages run again by a schedule and whose layers all keep in one way of the path. If none fits, it

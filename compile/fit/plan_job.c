@@ -1,6 +1,6 @@
 // Reads a request for a plan: makes the graph to be planned, and finds the meshes, the pins and the
 // plan that is followed.
-#include "solver/plan/plan_job.h"
+#include "compile/fit/plan_job.h"
 
 #include <string.h>
 

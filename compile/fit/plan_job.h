@@ -2,7 +2,7 @@
 #ifndef SHARDCC_PLAN_JOB_H
 #define SHARDCC_PLAN_JOB_H
 
-#include "solver/plan/fit_memory.h"
+#include "compile/fit/fit_memory.h"
 
 typedef struct PlanJob {
     Arena *a;

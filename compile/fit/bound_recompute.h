@@ -3,7 +3,7 @@
 #ifndef SHARDCC_BOUND_RECOMPUTE_H
 #define SHARDCC_BOUND_RECOMPUTE_H
 
-#include "solver/plan/along_path.h"
+#include "compile/fit/along_path.h"
 
 // Where nothing runs again, a byte is cheaper than at the first step of the path, nobody knows by
 // how much. So often its price is halved.

@@ -4,8 +4,10 @@
 // less memory.
 #include <string.h>
 
-#include "solver/plan/memory_parts.h"
-#include "solver/plan/plan_job.h"
+#include "compile/fit/make_program.h"
+#include "compile/fit/memory_parts.h"
+#include "compile/fit/plan_job.h"
+#include "compile/fit/plan_predictions.h"
 
 // ---- from a plan to a program ----
 
@@ -28,13 +30,6 @@ static bool plan_predictions(const PlanJob *j, const Plan *training_plan, int64_
     return p.answer.choice;
 }
 
-static const Sharded *split(const PlanJob *j, const Graph *g, const Plan *p)
-{
-    const Sharded *s = partition(j->a, g, p, j->d);
-
-    return s ? bucket(j->a, s) : NULL;
-}
-
 static LowerOptions program_options(const PlanJob *j, int64_t memory)
 {
     LowerOptions o = request_lowering(j->r);
@@ -50,17 +45,12 @@ static Program *lower_plan(const PlanJob *j, const Plan *plan, int64_t memory,
 {
     LowerOptions o = program_options(j, memory);
     Plan *p = arena_array(j->a, Plan, 2);
-    Graph *predict = graph_clone(j->predict, j->a), *train = NULL;
+    Graph *predict = graph_clone(j->predict, j->a);
 
     p[0] = p[1] = *plan;
-    if (j->train) {
-        o.sharded[SET_TRAIN] = split(j, j->train, &p[0]);
-        if (!o.sharded[SET_TRAIN] || !plan_predictions(j, plan, predict_limit, predict, &p[1]))
-            return NULL;
-        train = o.sharded[SET_TRAIN]->g;
-    }
-    o.sharded[SET_PREDICT] = split(j, predict, &p[1]);
-    return o.sharded[SET_PREDICT] ? lower(j->a, train, o.sharded[SET_PREDICT]->g, &o, j->d) : NULL;
+    if (j->train && !plan_predictions(j, plan, predict_limit, predict, &p[1]))
+        return NULL;
+    return program_of_plans(j->a, j->train, &p[0], predict, &p[1], &o, j->d);
 }
 
 // Lowers a plan to a program, of any size. If only its predictions need too much memory, they are
@@ -83,9 +73,10 @@ static PlanStatus make_result(PlanJob *j, const PlanOptions *options, int64_t me
                               PlanResult *to)
 {
     LowerOptions program = program_options(j, memory);
+    const PlanTrials trials = trials_of(&program);
     PlanOptions o = *options;
 
-    o.program = j->train ? &program : NULL;
+    o.trials = j->train ? &trials : NULL;
     *to = (PlanResult){.made = j->made, .options = j->options};
     if (j->follows)
         to->planned.plan = j->given;
@@ -307,9 +298,10 @@ static PlanStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
 static PlanStatus propose(PlanJob *j, PlanResult *to)
 {
     LowerOptions program = program_options(j, j->options.memory);
+    const PlanTrials trials = trials_of(&program);
     PlanOptions o = j->options;
 
-    o.program = j->r->byte_price.picoseconds > 0 || j->r->given ? NULL : &program;
+    o.trials = j->r->byte_price.picoseconds > 0 || j->r->given ? NULL : &trials;
     o.lists_moves = j->r->given;
     o.n_user_pins = j->n_user_pins;
     o.copies = j->r->copies;
