@@ -35,6 +35,12 @@ void arena_drop(Arena *a, void *array, size_t count, size_t size);
 #define arena_push(a, array, n, cap)                                                               \
     ((array) = arena_grow(a, array, n, &(cap), sizeof *(array)), &(array)[(n)++])
 
+// A list of texts.
+typedef struct Strings {
+    const char **s;
+    int n, cap;
+} Strings;
+
 // ---- text ----
 // A growing string on the heap; zero is empty. `s` is 0-terminated after the first write.
 typedef struct Text {
@@ -131,6 +137,10 @@ bool out_open(OutFile *o, const char *path, Diag *d);
 bool out_commit(OutFile *o, Diag *d);  // flushes, checks for write errors, renames
 void out_cancel(OutFile *o);
 bool out_write(const char *path, const char *s, size_t n, Diag *d);  // open, write, commit
+
+bool is_same_file(const char *a, const char *b);
+// Checks that `file`, which is read, is none of the files to be written. Messages call it `what`.
+bool out_spares(const Strings *written, const char *file, const char *what, Diag *d);
 
 // The part of a path after its last slash.
 const char *base_name(const char *path);

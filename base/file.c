@@ -140,3 +140,20 @@ const char *base_name(const char *path)
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
+
+bool is_same_file(const char *a, const char *b)
+{
+    struct stat s, t;
+
+    return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+bool out_spares(const Strings *written, const char *file, const char *what, Diag *d)
+{
+    for (int i = 0; i < written->n; i++)
+        if (is_same_file(written->s[i], file)) {
+            diag_error(d, "cannot write '%s': it is %s", written->s[i], what);
+            return false;
+        }
+    return true;
+}

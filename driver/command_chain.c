@@ -161,8 +161,8 @@ int chain_command(Arena *a, int argc, char **argv)
         return status;
     Diag d = {.file = "shardcc"};
     const Strings written = {.s = &r.output, .n = r.output ? 1 : 0};
-    if (r.output && (!output_is_writable(a, r.output, &d) ||
-                     !output_spares(&written, r.input, "the chain", &d)))
+    if (r.output &&
+        (!output_is_writable(a, r.output, &d) || !out_spares(&written, r.input, "the chain", &d)))
         return EXIT_USER;
     d.file = base_name(r.input);
     return solve_chain(a, &r, &d);

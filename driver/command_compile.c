@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "driver/choose_accumulate.h"
 #include "driver/suggest.h"
 #include "generator/generator.h"
 #include "report/report.h"
@@ -37,7 +36,7 @@ static int count_lines(const Text *t)
 
 static const TargetText *text_of(const Options *o)
 {
-    return o->target == &target_cuda ? &cuda_text : &cpu_text;
+    return o->request.target == &target_cuda ? &cuda_text : &cpu_text;
 }
 
 static const char *gpus_of(const Options *o) { return o->gpus ? o->gpus : "sm_80,sm_90"; }
@@ -46,14 +45,14 @@ static const char *gpus_of(const Options *o) { return o->gpus ? o->gpus : "sm_80
 typedef struct Result {
     Options o;      // with the ranks of this program
     bool is_first;  // of --ranks 8,6,4: the weights are its
-    Made made;      // no program: all is done already
-    const Graph *train, *predict;
-    Weights weights;
-    Cluster cluster;
+    Compiled made;  // no program: all is done already
     ProgramTexts texts;
 } Result;
 
-static bool has_weights(const Result *r) { return r->is_first && !r->o.no_weights && r->weights.n; }
+static bool has_weights(const Result *r)
+{
+    return r->is_first && !r->o.no_weights && r->made.weights.n;
+}
 
 static bool write_all(Arena *a, const Result *r, Staging *s, Diag *d)
 {
@@ -66,12 +65,12 @@ static bool write_all(Arena *a, const Result *r, Staging *s, Diag *d)
                       .march = o->march,
                       .gpus = gpus_of(o),
                       .cuda = o->cuda,
-                      .has_ranks = o->ranks > 1};
+                      .has_ranks = o->request.ranks > 1};
     const Set *set = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
     const Graph *g = set->sharded ? set->sharded->whole : set->g;
     char *weights = arena_string(a, "%s.safetensors", base_name(output_path(a, o)));
 
-    if (has_weights(r) && !weights_write(&r->weights, g, staging_file(s, weights), d))
+    if (has_weights(r) && !weights_write(&r->made.weights, g, staging_file(s, weights), d))
         return false;
     return o->emit == EMIT_SOURCE ? build_folder(s, p, &r->texts, &b, d)
                                   : build_program(s, p, &r->texts, &b, d);
@@ -83,7 +82,7 @@ static void say_written(Arena *a, const Result *r)
     const ProgramTexts *t = &r->texts;
     char *path = program_path(a, o);
     const char *name = base_name(path);
-    int ranks = o->ranks ? o->ranks : 1;
+    int ranks = o->request.ranks ? o->request.ranks : 1;
 
     if (o->emit == EMIT_SOURCE)
         printf("%-13s %s/ (make builds it), %s.c (%d lines)", "wrote", path, name,
@@ -138,11 +137,11 @@ static void make_texts(Arena *a, Result *r)
                           .name = base_name(output_path(a, o)),
                           .options = options_text(a, o),
                           .plan = plan_line(a, p),
-                          .cluster = needs_cluster(o) ? &r->cluster : NULL,
-                          .peak = o->cluster ? cluster_peak(&r->cluster) : 0,
+                          .cluster = o->request.cluster,
+                          .peak = o->cluster ? cluster_peak(o->request.cluster) : 0,
                           .init_std = o->init_std,
                           .gpus = gpus_of(o),
-                          .vocabulary = find_vocabulary(r->predict)};
+                          .vocabulary = find_vocabulary(r->made.predict)};
 
     if (o->emit == EMIT_PROGRAM)
         program_print(p, &r->texts.c);
@@ -171,13 +170,12 @@ static int print_text(const Options *o, Text *t, Diag *d)
 static int print_graphs(Arena *a, const Options *o, Diag *d)
 {
     Text t = {0};
-    int exit_status;
+    CompileStatus status = compile_text(a, &o->request, o->dump_after, &t, d);
 
-    if (!passes_print(a, o, o->dump_after, &t, &exit_status, d)) {
-        text_free(&t);
-        return exit_status;
-    }
-    return print_text(o, &t, d);
+    if (!status)
+        return print_text(o, &t, d);
+    text_free(&t);
+    return exit_status_of(status);
 }
 
 static int print_split(const Options *o, const Program *p, Diag *d)
@@ -193,84 +191,73 @@ static int print_split(const Options *o, const Program *p, Diag *d)
 // ---- the whole ----
 
 // The graph that the program was made of, before it was split over ranks.
-static const Graph *graph_of(const Program *p, int set)
+static Graph *graph_of(const Program *p, int set)
 {
-    return p->set[set].sharded ? p->set[set].sharded->whole : p->set[set].g;
+    const Sharded *s = p->set[set].sharded;
+
+    return s ? (Graph *)(uintptr_t)s->whole : p->set[set].g;
 }
 
-// Checks the program, and says what it takes.
-static int check_result(Arena *a, const Result *r, Diag *d)
+// Says what the program takes.
+static void report_result(Arena *a, const Result *r, Diag *d)
 {
     const Options *o = &r->o;
     const Program *p = r->made.program;
-    bool is_text = input_is(o, ".program");
-    const Graph *g = r->train ? r->train : r->predict;
 
-    if (!program_check(p, d)) {
-        diag_note(d, is_text
-                         ? "the program doesn't compute what its graph says, so nothing was written"
-                         : "the program doesn't compute what the model says, so nothing was "
-                           "written; this is a bug in shardcc, not in the model");
-        return is_text ? EXIT_USER : EXIT_INTERNAL;
-    }
     if (dumps_split(o) || (!o->output && is_text_form(o)))
-        return 0;
+        return;
     if (r->is_first)
-        report_model(d->file, g);
+        report_model(d->file, r->made.train ? r->made.train : r->made.predict);
     if (o->n_fewer)
-        printf("%-13s %d\n", "ranks", o->ranks);
+        printf("%-13s %d\n", "ranks", o->request.ranks);
     report_program(a, p);
-    report_again(a, r->train, &r->made.recompute);
+    report_again(a, r->made.train, &r->made.recompute);
     report_stages(p);
     if (o->is_accumulate_chosen)
-        report_accumulate(o->accumulate);
-    return 0;
+        report_accumulate(o->request.accumulate);
 }
 
 static int read_result(Arena *a, Result *r, Diag *d)
 {
     Program *p = read_program(a, &r->o, d);
 
-    if (!p || (needs_cluster(&r->o) && !open_cluster(a, &r->o, &r->cluster)))
+    if (!p || (needs_cluster(&r->o) && !open_cluster(a, &r->o)))
         return EXIT_USER;
-    r->made.program = p;
-    r->train = graph_of(p, SET_TRAIN);
-    r->predict = graph_of(p, SET_PREDICT);
-    return check_result(a, r, d);
+    r->made = (Compiled){
+        .program = p, .train = graph_of(p, SET_TRAIN), .predict = graph_of(p, SET_PREDICT)};
+    if (!program_check(p, d)) {
+        diag_note(d, "the program doesn't compute what its graph says, so nothing was written");
+        return EXIT_USER;
+    }
+    report_result(a, r, d);
+    return 0;
 }
 
 static int make_result(Arena *a, Result *r, Diag *d)
 {
     Options *o = &r->o;
-    Graphs g;
 
-    if (needs_cluster(o) && !open_cluster(a, o, &r->cluster))
+    if (!complete_request(a, o, d))
         return EXIT_USER;
-    if (!o->accumulate)
-        accumulate_choose(o, &r->cluster, d->file);
     if (o->emit == EMIT_IR || (o->dump_after && !dumps_split(o)))
         return print_graphs(a, o, d);
-    if (!passes_run(a, o, &g, d))
-        return g.exit_status ? g.exit_status : EXIT_USER;
-    PlanStatus status = make_program(a, o, &r->cluster, &g, &r->made, d);
-    if (status == PLAN_INFEASIBLE)
-        suggest_options(o, &g, &r->made, d);
-    if (status != PLAN_DONE)
-        return plan_exit_status(status);
-    r->train = g.train;
-    r->predict = g.predict;
-    r->weights = g.weights;
-    return check_result(a, r, d);
+    CompileStatus status = compile_model(a, &o->request, &r->made, d);
+    if (status == COMPILE_INFEASIBLE)
+        suggest_options(o, &r->made, d);
+    if (!status)
+        report_result(a, r, d);
+    return exit_status_of(status);
 }
 
 // Makes the programs for all numbers of ranks, and then writes them.
 static int compile_all(Arena *a, Result *r, int n, Diag *d)
 {
     for (int i = 0; i < n; i++) {
-        bool is_text = input_is(&r[i].o, ".program");
+        bool is_text = request_is(&r[i].o.request, ".program");
         int status = is_text ? read_result(a, &r[i], d) : make_result(a, &r[i], d);
         if (status && n > 1)
-            diag_note(d, "this is the program for %d ranks; none was written", r[i].o.ranks);
+            diag_note(d, "this is the program for %d ranks; none was written",
+                      r[i].o.request.ranks);
         if (status || !r[i].made.program)
             return status;
     }
@@ -292,15 +279,15 @@ int compile(Arena *a, int argc, char **argv)
 
     if (!options_read(a, argc, argv, &o, &status))
         return status;
-    Diag d = {.file = base_name(o.input)};
-    if (!is_readable(o.input, &d) || !output_check(a, &o, &d) || !open_weights(a, &o, &d))
+    Diag d = {.file = base_name(o.request.input)};
+    if (!is_readable(o.request.input, &d) || !output_check(a, &o, &d) || !open_weights(a, &o, &d))
         return EXIT_USER;
     Result *r = arena_array(a, Result, 1 + o.n_fewer);
     for (int i = 0; i <= o.n_fewer; i++) {
         r[i] = (Result){.o = o, .is_first = !i};
-        r[i].o.ranks = i ? o.fewer[i - 1] : o.ranks;
+        r[i].o.request.ranks = i ? o.fewer[i - 1] : o.request.ranks;
     }
     status = compile_all(a, r, 1 + o.n_fewer, &d);
-    weight_file_close(o.values);
+    weight_file_close(o.weight_file);
     return status;
 }

@@ -101,7 +101,7 @@ int pack_command(Arena *a, int argc, char **argv)
     }
     const Strings written = {.s = &r.output, .n = r.output ? 1 : 0};
     if (r.output && (!output_is_writable(a, r.output, &d) ||
-                     !output_spares(&written, r.input, "the file of buffers", &d)))
+                     !out_spares(&written, r.input, "the file of buffers", &d)))
         return EXIT_USER;
     d.file = base_name(r.input);
     if (!buffer_table_read(r.input, &t, a, &d))

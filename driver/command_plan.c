@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "compile/fit/plan_chain.h"
-#include "driver/choose_accumulate.h"
 #include "driver/suggest.h"
 #include "report/report.h"
 
@@ -11,35 +10,34 @@ typedef struct Job {
     Arena *a;
     Options o;
     const char *path;  // path of the plan's file
-    Cluster cluster;
-    Graphs graphs;
-    PlanResult found;
+    Compiled made;
     Diag *d;
 } Job;
 
 static bool find_cluster(Job *j)
 {
+    Cluster *c = arena_array(j->a, Cluster, 1);
     Diag d = {.file = base_name(j->o.cluster)};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int ranks = j->o.ranks ? j->o.ranks : cores > 0 ? (int)cores : 1;
+    int *ranks = &j->o.request.ranks;
 
-    if (!cluster_open(j->a, j->o.cluster, ranks, &j->cluster, &d))
+    j->o.request.cluster = c;
+    if (!cluster_open(j->a, j->o.cluster, *ranks ? *ranks : cores > 0 ? (int)cores : 1, c, &d))
         return false;
-    j->o.ranks = j->o.ranks ? j->o.ranks : cluster_devices(&j->cluster);
-    if (j->o.ranks < 2 && (!j->o.chain || j->o.output))
-        diag_error(&d, "a plan needs at least 2 ranks, found %d", j->o.ranks);
+    *ranks = *ranks ? *ranks : cluster_devices(c);
+    if (*ranks < 2 && (!j->o.chain || j->o.output))
+        diag_error(&d, "a plan needs at least 2 ranks, found %d", *ranks);
     return !d.errors;
 }
 
-static bool read_graphs(Job *j)
+static CompileStatus read_graphs(Job *j)
 {
-    if (!j->o.accumulate)
-        accumulate_choose(&j->o, &j->cluster, j->d->file);
-    if (!passes_run(j->a, &j->o, &j->graphs, j->d))
-        return false;
-    if (!j->graphs.train)
-        diag_error(j->d, "a plan needs a training step: give --loss and --optimizer");
-    return j->graphs.train;
+    CompileStatus status = compile_graphs(j->a, &j->o.request, &j->made, j->d);
+
+    if (status || j->made.train)
+        return status;
+    diag_error(j->d, "a plan needs a training step: give --loss and --optimizer");
+    return COMPILE_WRONG;
 }
 
 // ---- output ----
@@ -65,10 +63,11 @@ static bool write_plan(const Job *j, const PlanFile *f)
 
     plan_file_print(f, &t);
     // Reading the text back must succeed: names and texts of any model must survive.
-    bool ok = plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
-              copy.cluster_hash == f->cluster_hash &&
-              plan_file_read(&copy, j->found.made.g, &j->cluster, &p, &pins, j->a, j->d) &&
-              out_write(j->path, t.s, t.n, j->d);
+    bool ok =
+        plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
+        copy.cluster_hash == f->cluster_hash &&
+        plan_file_read(&copy, j->made.plan.made.g, j->o.request.cluster, &p, &pins, j->a, j->d) &&
+        out_write(j->path, t.s, t.n, j->d);
     text_free(&t);
     return ok;
 }
@@ -77,12 +76,12 @@ static void mark_pins(const Job *j, PlanFile *f)
 {
     ValueId *value;
     NodeId *node;
-    TiedValues tied = tied_find(j->found.made.g, j->a);
+    TiedValues tied = tied_find(j->made.plan.made.g, j->a);
 
-    plan_file_values(j->found.made.g, j->a, &value);
-    plan_file_nodes(j->found.made.g, j->a, &node);
-    for (int i = 0; i < j->found.options.n_pins; i++) {
-        const Pin *p = &j->found.options.pin[i];
+    plan_file_values(j->made.plan.made.g, j->a, &value);
+    plan_file_nodes(j->made.plan.made.g, j->a, &node);
+    for (int i = 0; i < j->made.plan.options.n_pins; i++) {
+        const Pin *p = &j->made.plan.options.pin[i];
         for (int k = 0; k < f->n_values; k++)
             f->value[k].pin |= p->kind == PIN_STORAGE && tied.value[value[k]] == p->id;
         for (int k = 0; k < f->n_nodes; k++)
@@ -97,23 +96,23 @@ static int finish(const Job *j)
 
     if (!check_words(j, &words))
         return EXIT_USER;
-    plan_make(&f, &j->cluster, &j->found, j->a);
-    f.model = printable_text(j->a, base_name(j->o.input));
-    f.model_hash = graph_hash(j->graphs.train);
-    f.n_keep = plan_keep_make(j->graphs.train, &j->found.planned.plan.recompute, j->a, &f.keep);
+    plan_make(&f, j->o.request.cluster, &j->made.plan, j->a);
+    f.model = printable_text(j->a, base_name(j->o.request.input));
+    f.model_hash = graph_hash(j->made.train);
+    f.n_keep = plan_keep_make(j->made.train, &j->made.plan.planned.plan.recompute, j->a, &f.keep);
     f.n_keep_solved = f.n_keep;
     f.keep_solved = f.keep;
     f.cluster = printable_text(j->a, base_name(j->o.cluster));
     f.option = words.s;
     f.n_options = words.n;
-    f.preset = j->o.preset;
-    f.threads = j->o.threads;
+    f.preset = j->o.request.preset;
+    f.threads = j->o.request.threads;
     mark_pins(j, &f);
     if (!write_plan(j, &f))
         return EXIT_USER;
     plan_head(j->a, base_name(j->path), &f);
     if (j->o.is_accumulate_chosen)
-        report_accumulate(j->o.accumulate);
+        report_accumulate(j->o.request.accumulate);
     return 0;
 }
 
@@ -132,20 +131,25 @@ static void report_schedule(const Job *j, const PlanChain *x, int64_t memory, do
         printf("; no schedule of them fits in %s\n", bytes_text(j->a, (double)memory));
         return;
     }
-    double best = j->o.accumulate * (chain_time(t, room) - none), saved = step - x->step - best;
+    double best = j->o.request.accumulate * (chain_time(t, room) - none),
+           saved = step - x->step - best;
     printf("; within %s their best schedule takes %.3g s for what runs again, %.1f %% of a step "
            "less than the plan\n",
            bytes_text(j->a, (double)memory), best, saved > 0 ? 100 * saved / step : 0);
 }
 
-// Writes the chain of the program of the plan (NULL: of one rank), whose step takes so long.
-static int write_chain(const Job *j, const PlanRequest *r, const PlanResult *plan, double step)
+// Writes the chain of the program, which is that of a plan unless there is one rank.
+static int write_chain(const Job *j)
 {
-    int64_t memory = r->memory ? r->memory : plan ? (int64_t)j->cluster.memory : 0;
+    const CompileRequest *r = &j->o.request;
+    const PlanRequest p = compile_plan_request(j->a, r, &j->made);
+    bool is_planned = r->ranks > 1;
+    int64_t memory = r->memory ? r->memory : is_planned ? (int64_t)r->cluster->memory : 0;
     PlanChain x;
     Text t = {0};
 
-    if (!plan_chain_find(j->a, r, &j->cluster, j->graphs.train, j->graphs.predict, plan, &x, j->d))
+    if (!plan_chain_find(j->a, &p, r->cluster, j->made.train, j->made.predict,
+                         is_planned ? &j->made.plan : NULL, &x, j->d))
         return EXIT_USER;
     chain_print_problem(&x.problem, &t);
     bool ok = out_write(j->o.chain, t.s, t.n, j->d);
@@ -155,42 +159,30 @@ static int write_chain(const Job *j, const PlanRequest *r, const PlanResult *pla
     printf("%-13s %d stages, beside them %" PRId64 " bytes (%s)", base_name(j->o.chain),
            x.problem.n_stages, x.beside, bytes_text(j->a, (double)x.beside));
     if (memory)
-        report_schedule(j, &x, memory, step);
+        report_schedule(j, &x, memory,
+                        program_simulate(j->made.program, SET_TRAIN, r->cluster).seconds);
     else
         printf("\n");
     return 0;
 }
 
-// One rank needs no plan, but has a chain.
-static int chain_of_one_rank(const Job *j, const PlanRequest *r)
-{
-    OneRank one;
-    PlanStatus status =
-        fit_one_rank(j->a, r, &j->cluster, j->graphs.train, j->graphs.predict, &one, j->d);
-
-    if (!budget_check(j->graphs.budget, j->d))
-        return EXIT_INTERNAL;
-    if (status != PLAN_DONE)
-        return plan_exit_status(status);
-    return write_chain(j, r, NULL, program_simulate(one.program, SET_TRAIN, &j->cluster).seconds);
-}
-
 static int plan_model(Job *j)
 {
+    const CompileRequest *r = &j->o.request;
+
     if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_weights(j->a, &j->o, j->d) ||
-        !find_cluster(j) || !read_graphs(j))
-        return j->graphs.exit_status ? j->graphs.exit_status : EXIT_USER;
-    PlanRequest request = plan_request(j->a, &j->o, &j->graphs);
-    if (j->o.ranks < 2)
-        return chain_of_one_rank(j, &request);
-    PlanStatus found = plan_graphs(j->a, &request, &j->cluster, &j->graphs, &j->found, j->d);
-    if (!budget_check(j->graphs.budget, j->d))
-        return EXIT_INTERNAL;
-    if (found == PLAN_INFEASIBLE)
-        suggest_options(&j->o, &j->graphs, &(Made){.program = j->found.program}, j->d);
-    int status = found == PLAN_DONE ? finish(j) : plan_exit_status(found);
-    return status || !j->o.chain ? status
-                                 : write_chain(j, &request, &j->found, j->found.step.seconds);
+        !find_cluster(j) || !complete_request(j->a, &j->o, j->d))
+        return EXIT_USER;
+    CompileStatus status = read_graphs(j);
+    if (!status)
+        status = compile_program(j->a, r, &j->made, j->d);
+    if (status == COMPILE_INFEASIBLE && r->ranks > 1)
+        suggest_options(&j->o, &j->made, j->d);
+    if (status)
+        return exit_status_of(status);
+    // One rank needs no plan, but has a chain.
+    int exit_status = r->ranks > 1 ? finish(j) : 0;
+    return exit_status || !j->o.chain ? exit_status : write_chain(j);
 }
 
 int plan_command(Arena *a, int argc, char **argv)
@@ -200,10 +192,10 @@ int plan_command(Arena *a, int argc, char **argv)
 
     if (!plan_options_read(a, argc, argv, &j.o, &status))
         return status;
-    Diag d = {.file = base_name(j.o.input)};
+    Diag d = {.file = base_name(j.o.request.input)};
     j.path = j.o.output ? j.o.output : arena_string(a, "%s.plan.json", output_path(a, &j.o));
     j.d = &d;
     status = plan_model(&j);
-    weight_file_close(j.o.values);
+    weight_file_close(j.o.weight_file);
     return status;
 }

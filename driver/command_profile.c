@@ -1,37 +1,25 @@
 // shardcc profile: shows the work of a step, and what the arena holds while it runs.
 #include <string.h>
 
-#include "driver/choose_accumulate.h"
 #include "driver/largest_size.h"
 #include "report/report.h"
 
 typedef struct Job {
     Arena *a;
     Options o;
-    Cluster cluster;
     const Graph *model;  // the graph that the program was made of
-    Made made;
+    Compiled made;
     Diag *d;
 } Job;
-
-static bool find_cluster(Job *j)
-{
-    return !needs_cluster(&j->o) || open_cluster(j->a, &j->o, &j->cluster);
-}
 
 // Returns the exit status, 0 if there is a program.
 static int make(Job *j)
 {
-    Graphs g;
-
-    if (!find_cluster(j))
+    if (!complete_request(j->a, &j->o, j->d))
         return EXIT_USER;
-    if (!j->o.accumulate)
-        accumulate_choose(&j->o, &j->cluster, j->d->file);
-    if (!passes_run(j->a, &j->o, &g, j->d))
-        return g.exit_status ? g.exit_status : EXIT_USER;
-    j->model = g.train ? g.train : g.predict;
-    return plan_exit_status(make_program(j->a, &j->o, &j->cluster, &g, &j->made, j->d));
+    CompileStatus status = compile_graphs(j->a, &j->o.request, &j->made, j->d);
+    j->model = j->made.train ? j->made.train : j->made.predict;
+    return exit_status_of(status ? status : compile_program(j->a, &j->o.request, &j->made, j->d));
 }
 
 static int make_of_text(Job *j)
@@ -43,7 +31,7 @@ static int make_of_text(Job *j)
     const Set *s = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
     j->model = s->sharded ? s->sharded->whole : s->g;
     j->made.program = p;
-    return find_cluster(j) ? 0 : EXIT_USER;
+    return complete_request(j->a, &j->o, j->d) ? 0 : EXIT_USER;
 }
 
 static bool write_files(const Job *j, const Profile *f)
@@ -69,24 +57,26 @@ static bool check_files(Job *j)
 
 static int profile_program(Job *j)
 {
-    int status = input_is(&j->o, ".program") ? make_of_text(j) : make(j);
+    int status = request_is(&j->o.request, ".program") ? make_of_text(j) : make(j);
 
     if (status)
         return status;
-    Profile f = profile_make(j->a, j->made.program, needs_cluster(&j->o) ? &j->cluster : NULL);
+    Profile f = profile_make(j->a, j->made.program, j->o.request.cluster);
     report_model(j->d->file, j->model);
     report_program(j->a, j->made.program);
     report_again(j->a, j->model, &j->made.recompute);
     report_stages(j->made.program);
     if (j->o.is_accumulate_chosen)
-        report_accumulate(j->o.accumulate);
+        report_accumulate(j->o.request.accumulate);
     profile_print(&f, j->o.by);
     return write_files(j, &f) ? 0 : EXIT_USER;
 }
 
 static int find_largest_size(Job *j)
 {
-    return find_cluster(j) ? largest_size(j->a, &j->o, &j->cluster, j->d) : EXIT_USER;
+    bool is_ready = !needs_cluster(&j->o) || open_cluster(j->a, &j->o);
+
+    return is_ready ? largest_size(j->a, &j->o, j->d) : EXIT_USER;
 }
 
 int profile_command(Arena *a, int argc, char **argv)
@@ -96,11 +86,11 @@ int profile_command(Arena *a, int argc, char **argv)
 
     if (!profile_options_read(a, argc, argv, &j.o, &status))
         return status;
-    Diag d = {.file = base_name(j.o.input)};
+    Diag d = {.file = base_name(j.o.request.input)};
     j.d = &d;
     if (!check_files(&j) || !open_weights(a, &j.o, &d))
         return EXIT_USER;
     status = j.o.range.dim ? find_largest_size(&j) : profile_program(&j);
-    weight_file_close(j.o.values);
+    weight_file_close(j.o.weight_file);
     return status;
 }

@@ -211,7 +211,7 @@ int solve_command(Arena *a, int argc, char **argv)
         return status;
     const Strings written = {.s = &r.output, .n = r.output ? 1 : 0};
     if (r.output && (!output_is_writable(a, r.output, &d) ||
-                     !output_spares(&written, r.input, "the instance", &d)))
+                     !out_spares(&written, r.input, "the instance", &d)))
         return EXIT_USER;
     d.file = base_name(r.input);
     r.o.programs = program_folder(a);

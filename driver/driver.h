@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "compile/fit/fit_memory.h"
-#include "frontend/frontend.h"
+#include "compile/compile.h"
 #include "report/report.h"
 
 #define SHARDCC_VERSION "0.1"
@@ -18,14 +17,9 @@ enum {
     EXIT_NOTHING = 5,     // stopped before anything was found
 };
 
-enum { MOST_RANK_COUNTS = 16 };  // of --ranks 8,6,4
+enum { MAX_RANK_COUNTS = 16 };  // of --ranks 8,6,4
 
 typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_CU, EMIT_SOURCE } Emit;
-
-typedef struct Strings {
-    const char **s;
-    int n, cap;
-} Strings;
 
 // Sizes of a dim to try: DIM=A..B.
 typedef struct DimRange {
@@ -34,50 +28,30 @@ typedef struct DimRange {
 } DimRange;
 
 typedef struct Options {
-    const char *input;
+    CompileRequest request;
     const char *output;  // -o; NULL: the input's base name, or stdout for a text
     Strings written;     // the files that the command writes; of a folder, the files directly in it
-    Strings bind, shape, freeze, no_decay, padding, tie, stop, pin;
-    const char *loss, *optimizer;
     const char *dump_after;
-    const Target *target;
     const char *gpus;  // --gpu; NULL: the default
     const char *cuda;  // the toolkit's folder; NULL: where it is found
     const char *march, *cc;
-    const char *cluster;          // a file or a known cluster; NULL: no prediction
-    const char *plan;             // a plan's file to follow; NULL: search for a plan
-    const char *preset;           // the preset to keep to; NULL: none
-    const char *mesh;             // "2x4", "dp=2,tp=4"; NULL: search for the best one
-    int ranks;                    // 0: not given
-    int fewer[MOST_RANK_COUNTS];  // --ranks 8,6,4: those after the first, for programs beside it
+    const char *cluster;         // a file or a known cluster; NULL: no prediction
+    int fewer[MAX_RANK_COUNTS];  // --ranks 8,6,4: those after the first, for programs beside it
     int n_fewer;
-    int threads;     // of a rank at most; 0: as many as the target's kernels can use
-    int64_t memory;  // bytes per rank; 0: all that the cluster's devices have
-    double clip_norm;
-    double init_std;  // --init normal(STD); 0: none
-    int accumulate;   // micro-batches of a step; 0: as many as are best
+    double init_std;          // --init normal(STD); 0: none
+    const char *chain;        // --chain: the file for the chain of stages; NULL: none
+    const char *weights;      // files that fill the model's initializers; NULL: none
+    const char *weight_map;   // the map of their names; NULL: none
+    WeightFile *weight_file;  // both, opened; also request.values
     bool is_accumulate_chosen;
-    const char *chain;       // --chain: the file for the chain of stages; NULL: none
-    const char *weights;     // files that fill the model's initializers; NULL: none
-    const char *weight_map;  // the map of their names; NULL: none
-    WeightFile *values;      // both, opened
-    Strings recompute;       // --recompute: none, full, CLASS=N, joined by commas; or chain alone
-    RecomputeRule rule;      // by the plan's file, or else by default
-    const PlanFile *plan_keeps;  // the plan's file, which says what runs again; NULL: no file
     Emit emit;
     // For shardcc profile: the table to print, the files to write (NULL: none), and the dim whose
     // largest size is asked for.
     ProfileBy by;
     const char *csv, *svg;
     DimRange range;
-    bool frozen_batch_norm, no_weights, no_fuse, verify;
+    bool no_weights;
 } Options;
-
-// Is --recompute chain given?
-static inline bool runs_chain(const Options *o)
-{
-    return o->recompute.n && !strcmp(o->recompute.s[0], "chain");
-}
 
 // Reads the command line into `o`. Returns false, with the exit status in `*status`, if there is
 // nothing (more) to do: the user asked for help, or a mistake was reported.
@@ -94,9 +68,6 @@ bool plan_options_take(Arena *a, Options *o, int *status);
 
 // The words of the options that determine the graphs, in canonical order.
 Strings options_words(Arena *a, const Options *o);
-
-// The target that programs are compiled for, with so many threads.
-const Target *options_target(Arena *a, const Options *o);
 
 // The options in canonical form, base names only.
 char *options_text(Arena *a, const Options *o);
@@ -115,10 +86,29 @@ int profile_command(Arena *a, int argc, char **argv);
 int run_command(Arena *a, int argc, char **argv);
 int solve_command(Arena *a, int argc, char **argv);
 
-// Returns an option that does nothing without --loss; NULL if none is given.
-const char *option_of_training(const Options *o);
+// ---- requests: request.c ----
 
-bool input_is(const Options *o, const char *ending);  // does the input's name end so?
+// Programs with several ranks need the costs of a cluster; --cluster asks for a prediction.
+static inline bool needs_cluster(const Options *o) { return o->cluster || o->request.ranks > 1; }
+
+// Opens the cluster that the options name, or else this machine, for the request. False after an
+// error.
+bool open_cluster(Arena *a, Options *o);
+// The same if the options need one. Then chooses the number of micro-batches if it isn't given.
+bool complete_request(Arena *a, Options *o, const Diag *d);
+
+// Opens the files of --weights, if there are some, and checks that none is about to be overwritten.
+// The caller closes o->weight_file unless it failed.
+bool open_weights(Arena *a, Options *o, Diag *d);
+
+// Reads a program's text, which says for how many ranks it is. NULL after an error.
+Program *read_program(Arena *a, Options *o, Diag *d);
+
+// The exit status of a command after a compilation.
+int exit_status_of(CompileStatus status);
+
+// Does --dump-after name the graph that partition makes?
+bool dumps_split(const Options *o);
 
 // ---- where results go (output.c) ----
 
@@ -140,21 +130,12 @@ bool output_check_file(Arena *a, Options *o, const char *path, Diag *d);
 // Can a file be written at the path?
 bool output_is_writable(Arena *a, const char *path, Diag *d);
 
-// Checks that `file`, which is read, is none of the files to be written. Messages call it `what`.
-bool output_spares(const Strings *written, const char *file, const char *what, Diag *d);
-
 // The folder that holds shardcc's engines and rt/: shardcc's own, or ../lib/shardcc from there
 // where shardcc is installed.
 char *program_folder(Arena *a);
 
 // The folder with the runtime's headers, sources, library and probe. It lies beside shardcc itself.
 char *runtime_folder(Arena *a);
-
-// Opens the files of --weights, if there are some, and checks that none is about to be overwritten.
-// The caller closes o->values unless it failed.
-bool open_weights(Arena *a, Options *o, Diag *d);
-
-bool is_same_file(const char *a, const char *b);
 
 // Writes the text to -o, or to stdout if -o isn't given.
 bool output_text(const Options *o, const Text *t, Diag *d);

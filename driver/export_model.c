@@ -8,7 +8,7 @@ static bool spares_values(const WeightFile *values, const Strings *written, Diag
     const char *const *path = weight_file_paths(values, &n);
 
     for (int i = 0; i < n; i++)
-        if (!output_spares(written, path[i], "a file of the checkpoint", d))
+        if (!out_spares(written, path[i], "a file of the checkpoint", d))
             return false;
     return true;
 }
@@ -17,12 +17,11 @@ static bool spares_values(const WeightFile *values, const Strings *written, Diag
 static bool spares_inputs(Arena *a, const ExportModel *o, const WeightFile *values,
                           const Weights *w, const Strings *written, Diag *d)
 {
-    bool ok = output_spares(written, o->model, "the model", d) && spares_values(values, written, d);
+    bool ok = out_spares(written, o->model, "the model", d) && spares_values(values, written, d);
 
     for (int i = 0; i < w->n_files && ok; i++)
-        ok =
-            output_spares(written, arena_string(a, "%s/%s", output_folder(a, o->model), w->file[i]),
-                          "a file of the model's weights", d);
+        ok = out_spares(written, arena_string(a, "%s/%s", output_folder(a, o->model), w->file[i]),
+                        "a file of the model's weights", d);
     return ok;
 }
 

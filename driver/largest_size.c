@@ -1,8 +1,6 @@
 // Finds the largest size of a dim with which a program fits, by compiling with some of its sizes.
 #include "driver/largest_size.h"
 
-#include "driver/make_program.h"
-
 typedef struct Trial {
     int64_t size;
     int64_t bytes;  // of the arena; 0: with this size there is no program
@@ -13,7 +11,6 @@ typedef struct Trial {
 typedef struct Search {
     Arena *a;
     const Options *o;
-    const Cluster *c;
     int64_t first, step, n;
     Trial *trial;  // sorted by size
     int n_trials, cap_trials;
@@ -26,8 +23,8 @@ static Strings bound_to(Arena *a, const Options *o, int64_t size)
 {
     Strings bind = {0};
 
-    for (int i = 0; i < o->bind.n; i++)
-        *arena_push(a, bind.s, bind.n, bind.cap) = o->bind.s[i];
+    for (int i = 0; i < o->request.bind.n; i++)
+        *arena_push(a, bind.s, bind.n, bind.cap) = o->request.bind.s[i];
     *arena_push(a, bind.s, bind.n, bind.cap) = arena_string(a, "%s=%" PRId64, o->range.dim, size);
     return bind;
 }
@@ -36,16 +33,15 @@ static Strings bound_to(Arena *a, const Options *o, int64_t size)
 static Trial compile_with(const Search *s, int64_t size, Text *said)
 {
     Arena *a = arena_new();
-    Options o = *s->o;
+    CompileRequest r = s->o->request;
     Diag d = {.file = s->d->file, .to = said};
     Trial t = {.size = size};
-    Graphs g;
-    Made made;
+    Compiled made;
 
-    o.bind = bound_to(a, s->o, size);
-    if (try_program(a, &o, s->c, &g, &made, &t.fits, &d))
+    r.bind = bound_to(a, s->o, size);
+    if (compile_try(a, &r, &made, &t.fits, &d))
         t.bytes = made.program->arena_bytes;
-    t.fits = t.fits && t.bytes <= o.memory;
+    t.fits = t.fits && t.bytes <= r.memory;
     arena_free(a);
     return t;
 }
@@ -77,7 +73,8 @@ static bool fits(Search *s, int64_t i) { return try_size(s, s->first + s->step *
 static bool find_steps(Search *s)
 {
     const DimRange *r = &s->o->range;
-    int64_t i = 0, last = r->last - r->first, tries = s->o->accumulate + s->o->ranks;
+    int64_t i = 0, last = r->last - r->first,
+            tries = s->o->request.accumulate + s->o->request.ranks;
     Text said = {0};
 
     while (i < tries && i <= last && !try_size(s, r->first + i).bytes)
@@ -90,8 +87,8 @@ static bool find_steps(Search *s)
         return false;
     }
     s->first = r->first + i;
-    bool is_next = i == last || s->o->accumulate == 1 || try_size(s, s->first + 1).bytes;
-    s->step = is_next ? 1 : s->o->accumulate;
+    bool is_next = i == last || s->o->request.accumulate == 1 || try_size(s, s->first + 1).bytes;
+    s->step = is_next ? 1 : s->o->request.accumulate;
     s->n = (r->last - s->first) / s->step + 1;
     return true;
 }
@@ -178,13 +175,13 @@ static int say_infeasible(const Search *s)
     diag_error(s->d,
                "nothing from %s=%" PRId64 " to %" PRId64 " fits in %" PRId64 " bytes: %s=%" PRId64
                " takes %" PRId64 " bytes",
-               r->dim, r->first, r->last, s->o->memory, r->dim, least->size, least->bytes);
+               r->dim, r->first, r->last, s->o->request.memory, r->dim, least->size, least->bytes);
     return EXIT_INFEASIBLE;
 }
 
-int largest_size(Arena *a, const Options *o, const Cluster *c, Diag *d)
+int largest_size(Arena *a, const Options *o, Diag *d)
 {
-    Search s = {.a = a, .o = o, .c = c, .d = d};
+    Search s = {.a = a, .o = o, .d = d};
 
     if (!find_steps(&s))
         return EXIT_USER;
@@ -196,6 +193,6 @@ int largest_size(Arena *a, const Options *o, const Cluster *c, Diag *d)
         return say_infeasible(&s);
     Trial t = try_size(&s, s.first + s.step * best);
     printf("%-13s %s=%" PRId64 ": %s of %s\n", "largest", printable_text(a, o->range.dim), t.size,
-           bytes_text(a, (double)t.bytes), bytes_text(a, (double)o->memory));
+           bytes_text(a, (double)t.bytes), bytes_text(a, (double)o->request.memory));
     return 0;
 }

@@ -5,7 +5,7 @@
 #include "driver/driver.h"
 
 // Tries sizes of o->range and prints a table of those tried, and the largest one that fits
-// o->memory; with o->csv, the table goes to that file too. Returns the exit status.
-int largest_size(Arena *a, const Options *o, const Cluster *c, Diag *d);
+// o->request.memory; with o->csv, the table goes to that file too. Returns the exit status.
+int largest_size(Arena *a, const Options *o, Diag *d);
 
 #endif

@@ -67,9 +67,9 @@ static bool read_ranks(Arena *a, const OptionDef *o, const char *s, void *field,
     const char *at = s;
     int n = 0;
 
-    while (n < MOST_RANK_COUNTS && read_whole(at, &at, o->most, &x) && x > 0 && x < before &&
+    while (n < MAX_RANK_COUNTS && read_whole(at, &at, o->most, &x) && x > 0 && x < before &&
            (!*at || *at == ',')) {
-        *(n ? &to->fewer[n - 1] : &to->ranks) = (int)x;
+        *(n ? &to->fewer[n - 1] : &to->request.ranks) = (int)x;
         to->n_fewer = n++;
         if (!*at++)
             return true;
@@ -78,7 +78,7 @@ static bool read_ranks(Arena *a, const OptionDef *o, const char *s, void *field,
     return complain(status,
                     "--ranks: '%s' is not a whole number from 1 to %d, or up to %d of them that "
                     "fall, as 8,6,4",
-                    s, o->most, MOST_RANK_COUNTS);
+                    s, o->most, MAX_RANK_COUNTS);
 }
 
 static void put_ranks(Arena *a, const OptionDef *o, const void *field, Strings *to)
@@ -117,7 +117,8 @@ static const OptionType option_init = {read_init, put_init, sizeof(double)},
 
 static const char passes_help[] = "print the graph after this pass, to -o or stdout, and stop:\n"
 #define GRAPH_PASS(name, needs, text) #name " "
-#include "lower/passes.def"
+#define PLAN_PASS(name, text) #name " "
+#include "compile/passes.def"
     ;
 
 static const char optimizers_help[] =
@@ -134,16 +135,16 @@ enum { COMPILE = 1, PLAN = 2, PROFILE = 4 };
 // In the order in which texts repeat them.
 static const OptionDef table[] = {
     {"Training"},
-    {"--loss", "TEXT", &option_text, AT(loss),
+    {"--loss", "TEXT", &option_text, AT(request.loss),
      "cross_entropy(x, labels, ignore_index=-100, label_smoothing=0),\n"
      "mse(x, y), l1(x, y), bce_with_logits(x, y), or a scalar output;\n"
      "x is a value of the model, labels and y are inputs that it lacks",
      .check = check_loss, .use = USE_GRAPH},
-    {"--optimizer", "TEXT", &option_text, AT(optimizer), optimizers_help, .check = check_optimizer,
-     .use = USE_GRAPH},
-    {"--clip-norm", "X", &option_number, AT(clip_norm),
+    {"--optimizer", "TEXT", &option_text, AT(request.optimizer), optimizers_help,
+     .check = check_optimizer, .use = USE_GRAPH},
+    {"--clip-norm", "X", &option_number, AT(request.clip_norm),
      "scale gradients so that their 2-norm is at most X", .use = USE_GRAPH},
-    {"--accumulate", "K", &option_count, AT(accumulate),
+    {"--accumulate", "K", &option_count, AT(request.accumulate),
      "split the batch into K micro-batches; auto: as many as --memory needs\n"
      "and the shortest step has, one with batch statistics\n"
      "and where the loss isn't a sum over samples",
@@ -158,14 +159,14 @@ static const OptionDef table[] = {
     {"--svg", "FILE", &option_text, AT(svg), "draw the bytes in use over the step", .of = PROFILE,
      .is_of_text = true},
     {"Shapes"},
-    {"--bind", "DIM=N", &option_texts, AT(bind), "the size of a named dim: batch=4",
+    {"--bind", "DIM=N", &option_texts, AT(request.bind), "the size of a named dim: batch=4",
      .check = check_bind, .use = USE_GRAPH, .of = COMPILE | PLAN},
-    {"--bind", "DIM=N", &option_texts, AT(bind),
+    {"--bind", "DIM=N", &option_texts, AT(request.bind),
      "the size of a named dim: batch=4; DIM=A..B with --memory: finds the largest\n"
      "size with which the program fits",
      .check = check_bind_or_range, .of = PROFILE},
-    {"--shape", "INPUT=N,N", &option_texts, AT(shape), "the shape of an input: input_ids=4,64",
-     .check = check_shape, .use = USE_GRAPH},
+    {"--shape", "INPUT=N,N", &option_texts, AT(request.shape),
+     "the shape of an input: input_ids=4,64", .check = check_shape, .use = USE_GRAPH},
     {"Parameters"},
     {"--weights", "PATH", &option_source, AT(weights),
      "fill or replace the model's weights from a file of safetensors, an index\n"
@@ -175,27 +176,27 @@ static const OptionDef table[] = {
      "which tensors of --weights a parameter is made of, where names don't tell:\n"
      "lines as NAME = stack(experts.{0..7}.w) or transpose(w) (docs/weights.md)",
      .use = USE_PROGRAM},
-    {"--freeze", "GLOB", &option_texts, AT(freeze),
+    {"--freeze", "GLOB", &option_texts, AT(request.freeze),
      "parameters that are not trained (* any text, ? any letter)", .use = USE_GRAPH},
-    {"--no-decay", "GLOB", &option_texts, AT(no_decay), "parameters without weight decay",
+    {"--no-decay", "GLOB", &option_texts, AT(request.no_decay), "parameters without weight decay",
      .use = USE_GRAPH},
-    {"--padding-index", "GLOB=K", &option_texts, AT(padding),
+    {"--padding-index", "GLOB=K", &option_texts, AT(request.padding),
      "embedding tables whose row K gets no gradient, as with PyTorch's\n"
      "padding_idx, which an exporter may lose",
      .check = check_padding, .use = USE_GRAPH},
-    {"--tie", "A=B", &option_texts, AT(tie),
+    {"--tie", "A=B", &option_texts, AT(request.tie),
      "initializer B is A: one parameter that the file has twice", .check = check_tie,
      .use = USE_GRAPH},
-    {"--stop-gradient", "GLOB", &option_texts, AT(stop),
+    {"--stop-gradient", "GLOB", &option_texts, AT(request.stop),
      "values and modules through which no gradient flows: no_grad blocks, and\n"
      "what detach() an exporter has dropped",
      .use = USE_GRAPH},
-    {"--frozen-batch-norm", NULL, &option_flag, AT(frozen_batch_norm),
+    {"--frozen-batch-norm", NULL, &option_flag, AT(request.frozen_batch_norm),
      "batch norms use their running statistics", .use = USE_GRAPH},
     {"Passes"},
-    {"--no-fuse", NULL, &option_flag, AT(no_fuse),
+    {"--no-fuse", NULL, &option_flag, AT(request.no_fuse),
      "compile every operator on its own, without fused groups", .use = USE_GRAPH},
-    {"--recompute", "WHAT", &option_texts, AT(recompute),
+    {"--recompute", "WHAT", &option_texts, AT(request.recompute),
      "kernels that run again in the backward part, to keep less: none (the\n"
      "default without --memory), full, or BLOCK=N: the first N layers of a\n"
      "repeated block keep the least; several with commas. chain: whole stages\n"
@@ -203,7 +204,7 @@ static const OptionDef table[] = {
      .check = check_recompute, .use = USE_PROGRAM},
     {"--dump-after", "PASS", &option_text, AT(dump_after), passes_help, .check = check_pass,
      .of = COMPILE},
-    {"--verify", NULL, &option_flag, AT(verify),
+    {"--verify", NULL, &option_flag, AT(request.verify),
      "check after each pass that the graph computes what it did before, on drawn\n"
      "data; seconds for small models, of large ones the form alone is checked",
      .of = COMPILE},
@@ -226,22 +227,22 @@ static const OptionDef table[] = {
      "without a file of weights the trainer draws random ones", .use = USE_PROGRAM, .of = COMPILE,
      .is_of_text = true},
     {"Ranks"},
-    {"--ranks", "N[,N...]", &option_ranks, AT(ranks),
+    {"--ranks", "N[,N...]", &option_ranks, AT(request.ranks),
      "compile for N ranks, which mpirun -n N starts; 8,6,4 also makes NAME.6 and\n"
      "NAME.4 for fewer ranks, with the same weights",
      .most = MAX_MESH_RANKS, .use = USE_PROGRAM, .of = COMPILE},
-    {"--ranks", "N", &option_count, AT(ranks), "compile for N ranks", .most = MAX_MESH_RANKS,
-     .of = PROFILE},
-    {"--ranks", "N", &option_count, AT(ranks), "how many ranks (one for each device)",
+    {"--ranks", "N", &option_count, AT(request.ranks), "compile for N ranks",
+     .most = MAX_MESH_RANKS, .of = PROFILE},
+    {"--ranks", "N", &option_count, AT(request.ranks), "how many ranks (one for each device)",
      .most = MAX_MESH_RANKS, .of = PLAN},
-    {"--plan", "FILE.json", &option_text, AT(plan),
+    {"--plan", "FILE.json", &option_text, AT(request.plan),
      "compile this plan of shardcc plan, with the options that it was made for;\n"
      "entries that you edited stay fixed, and a search chooses all others again",
      .of = COMPILE | PROFILE},
-    {"--mesh", "MESH", &option_text, AT(mesh),
+    {"--mesh", "MESH", &option_text, AT(request.mesh),
      "the ranks as a grid: 2x4, or dp=2,tp=4 (the best one)", .check = check_mesh,
      .use = USE_PROGRAM},
-    {"--pin", "GLOB=SPEC", &option_texts, AT(pin),
+    {"--pin", "GLOB=SPEC", &option_texts, AT(request.pin),
      "fix the storage spec of values by their names: 'h.*.fc.weight=[-,tp]',\n"
      "or the strategy of a node: 'v505=m:dp n:tp'; the axes are those of --mesh",
      .check = check_pin, .use = USE_PROGRAM},
@@ -249,20 +250,20 @@ static const OptionDef table[] = {
      "write the chain of stages of the plan's program (docs/chain.md), and say what\n"
      "its best schedule would save; with --ranks 1 there is no plan beside it",
      .of = PLAN},
-    {"--plan-preset", "TEXT", &option_text, AT(preset),
+    {"--plan-preset", "TEXT", &option_text, AT(request.preset),
      "use a known plan: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
      "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4",
      .check = check_preset, .use = USE_PROGRAM},
-    {"--memory", "SIZE", &option_bytes, AT(memory),
+    {"--memory", "SIZE", &option_bytes, AT(request.memory),
      "the memory of each rank, as 70GiB (with ranks all that its device has):\n"
      "kernels run again as far as it needs, unless --recompute says which",
      .use = USE_PROGRAM},
-    {"--threads", "N", &option_count, AT(threads),
+    {"--threads", "N", &option_count, AT(request.threads),
      "how many threads of a rank compute at most (64): kernels need less memory\n"
      "for fewer, and the trainer refuses more",
      .most = RT_MAX_THREADS, .use = USE_PROGRAM},
     {"Target", .of = COMPILE | PROFILE},
-    {"--target", "TARGET", &option_target, AT(target),
+    {"--target", "TARGET", &option_target, AT(request.target),
      "what the program runs on: cpu (the default) or cuda, a GPU", .use = USE_PROGRAM,
      .of = COMPILE | PROFILE},
     {"--gpu", "LIST", &option_text, AT(gpus),
@@ -337,22 +338,25 @@ static const Command compile_command = {
     COUNT(table),
     "model",
     1,
-    AT(input),
+    AT(request.input),
     .is = COMPILE};
 
-// Work that isn't fused with its readers would write what it makes again to memory.
-static void choose_recompute(Options *o)
+// Completes the request. Work that isn't fused with its readers would write what it makes again to
+// memory.
+static void complete(Options *o)
 {
-    o->rule = o->no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
+    o->request.written = &o->written;
+    o->request.rule = o->request.no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
 }
 
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.accumulate = 1, .march = "native", .cc = "cc", .target = &target_cpu};
+    *o = (Options){
+        .request.accumulate = 1, .march = "native", .cc = "cc", .request.target = &target_cpu};
     if (!command_read(&compile_command, a, argc, argv, o, status))
         return false;
-    choose_recompute(o);
-    return check_fewer(o, status) && (!o->plan || plan_options_take(a, o, status)) &&
+    complete(o);
+    return check_fewer(o, status) && (!o->request.plan || plan_options_take(a, o, status)) &&
            check_together(a, o, status);
 }
 
@@ -362,7 +366,7 @@ bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int
 
     for (int i = 0; i < n; i++)
         argv[i + 1] = arena_string(a, "%s", words[i]);
-    *o = (Options){.accumulate = 1, .target = &target_cpu};
+    *o = (Options){.request.accumulate = 1, .request.target = &target_cpu};
     return command_read(&compile_command, a, n + 1, argv, o, status);
 }
 
@@ -374,19 +378,19 @@ static const Command plan_options = {
     COUNT(table),
     "model",
     1,
-    AT(input),
+    AT(request.input),
     "0 done, 4 no plan fits the memory, 5 stopped before a plan was found, 2 wrong\n"
     "options, 1 any other error",
     PLAN};
 
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.accumulate = 1, .cluster = "local", .target = &target_cpu};
+    *o = (Options){.request.accumulate = 1, .cluster = "local", .request.target = &target_cpu};
     if (!command_read(&plan_options, a, argc, argv, o, status))
         return false;
-    choose_recompute(o);
-    if (o->input && input_is(o, ".program"))
-        return complain(status, "'%s': a program is behind its plan", o->input);
+    complete(o);
+    if (o->request.input && request_is(&o->request, ".program"))
+        return complain(status, "'%s': a program is behind its plan", o->request.input);
     return check_graph(o, status);
 }
 
@@ -401,17 +405,20 @@ static const Command profile_options = {
     COUNT(table),
     "model",
     1,
-    AT(input),
+    AT(request.input),
     "0 done, 4 nothing fits the memory, 2 wrong options, 1 any other error",
     PROFILE};
 
 bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.accumulate = 1, .march = "native", .emit = EMIT_PROGRAM, .target = &target_cpu};
+    *o = (Options){.request.accumulate = 1,
+                   .march = "native",
+                   .emit = EMIT_PROGRAM,
+                   .request.target = &target_cpu};
     if (!command_read(&profile_options, a, argc, argv, o, status))
         return false;
-    choose_recompute(o);
-    return (!o->plan || plan_options_take(a, o, status)) && check_together(a, o, status) &&
+    complete(o);
+    return (!o->request.plan || plan_options_take(a, o, status)) && check_together(a, o, status) &&
            range_take(a, o, status);
 }
 
@@ -430,23 +437,13 @@ Strings options_words(Arena *a, const Options *o)
     return to;
 }
 
-const Target *options_target(Arena *a, const Options *o)
-{
-    Target *t = arena_array(a, Target, 1);
-
-    *t = *o->target;
-    if (o->threads)
-        t->threads = o->threads;
-    return t;
-}
-
 char *options_text(Arena *a, const Options *o)
 {
     Strings words = options_words(a, o);
     Text t = {0};
 
     add_words(a, o, USE_PROGRAM, &words);
-    text_printf(&t, "shardcc %s", base_name(o->input));
+    text_printf(&t, "shardcc %s", base_name(o->request.input));
     for (int i = 0; i < words.n; i++)
         text_printf(&t, strpbrk(words.s[i], " ()*?[]'\"$&;<>|\\") ? " '%s'" : " %s", words.s[i]);
     char *s = arena_copy(a, t.s, t.n);

@@ -8,7 +8,7 @@
 
 char *output_path(Arena *a, const Options *o)
 {
-    const char *base = base_name(o->input), *dot = strrchr(base, '.');
+    const char *base = base_name(o->request.input), *dot = strrchr(base, '.');
     size_t n = o->output ? strlen(o->output) : 0;
 
     while (n > 1 && o->emit == EMIT_SOURCE && o->output[n - 1] == '/')
@@ -23,8 +23,8 @@ char *program_path(Arena *a, const Options *o)
     char *path = output_path(a, o);
 
     for (int i = 0; i < o->n_fewer; i++)
-        if (o->ranks == o->fewer[i])
-            return arena_string(a, "%s.%d", path, o->ranks);
+        if (o->request.ranks == o->fewer[i])
+            return arena_string(a, "%s.%d", path, o->request.ranks);
     return path;
 }
 
@@ -48,12 +48,6 @@ char *program_folder(Arena *a)
 
 char *runtime_folder(Arena *a) { return arena_string(a, "%s/rt", program_folder(a)); }
 
-bool is_same_file(const char *a, const char *b)
-{
-    struct stat s, t;
-    return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
-}
-
 bool output_is_writable(Arena *a, const char *path, Diag *d)
 {
     const char *folder = output_folder(a, path);
@@ -70,26 +64,16 @@ bool output_is_writable(Arena *a, const char *path, Diag *d)
     return false;
 }
 
-bool output_spares(const Strings *written, const char *file, const char *what, Diag *d)
-{
-    for (int i = 0; i < written->n; i++)
-        if (is_same_file(written->s[i], file)) {
-            diag_error(d, "cannot write '%s': it is %s", written->s[i], what);
-            return false;
-        }
-    return true;
-}
-
 // Checks the files that the command line names. Files that the model names are checked when the
 // model is read.
 static bool spares_inputs(const Options *o, Diag *d)
 {
     const Strings *w = &o->written;
 
-    return output_spares(w, o->input, "the model", d) &&
-           (!o->plan || output_spares(w, o->plan, "the plan", d)) &&
-           (!o->cluster || output_spares(w, o->cluster, "the cluster's file", d)) &&
-           (!o->cc || !strchr(o->cc, '/') || output_spares(w, o->cc, "the C compiler", d));
+    return out_spares(w, o->request.input, "the model", d) &&
+           (!o->request.plan || out_spares(w, o->request.plan, "the plan", d)) &&
+           (!o->cluster || out_spares(w, o->cluster, "the cluster's file", d)) &&
+           (!o->cc || !strchr(o->cc, '/') || out_spares(w, o->cc, "the C compiler", d));
 }
 
 static void add_written(Arena *a, Options *o, const char *path)
@@ -111,7 +95,7 @@ static bool check_folder(Arena *a, Options *o, const char *path, Diag *d)
     struct stat s;
 
     add_written(a, o, arena_string(a, "%s/%s.c", path, name));
-    if (o->target == &target_cuda)
+    if (o->request.target == &target_cuda)
         add_written(a, o, arena_string(a, "%s/%s.cu", path, name));
     add_written(a, o, arena_string(a, "%s/%s.safetensors", path, name));
     add_written(a, o, arena_string(a, "%s/Makefile", path));
@@ -134,7 +118,7 @@ bool output_check(Arena *a, Options *o, Diag *d)
         add_written(a, o, program);
         add_written(a, o, arena_string(a, "%s.c", program));
     }
-    if (o->target == &target_cuda)
+    if (o->request.target == &target_cuda)
         add_written(a, o, arena_string(a, "%s.cu", path));
     if (!o->no_weights)
         add_written(a, o, arena_string(a, "%s.safetensors", path));
@@ -147,22 +131,22 @@ bool output_check(Arena *a, Options *o, Diag *d)
 static bool spares_values(const Options *o, Diag *d)
 {
     int n;
-    const char *const *path = weight_file_paths(o->values, &n);
+    const char *const *path = weight_file_paths(o->request.values, &n);
 
     for (int i = 0; i < n; i++)
-        if (!output_spares(&o->written, path[i], "a file of --weights", d))
+        if (!out_spares(&o->written, path[i], "a file of --weights", d))
             return false;
-    return !o->weight_map || output_spares(&o->written, o->weight_map, "the map of weights", d);
+    return !o->weight_map || out_spares(&o->written, o->weight_map, "the map of weights", d);
 }
 
 bool open_weights(Arena *a, Options *o, Diag *d)
 {
     if (!o->weights)
         return true;
-    o->values = weight_file_open(a, o->weights, o->weight_map, d);
-    if (!o->values || spares_values(o, d))
-        return o->values;
-    weight_file_close(o->values);
+    o->request.values = o->weight_file = weight_file_open(a, o->weights, o->weight_map, d);
+    if (!o->weight_file || spares_values(o, d))
+        return o->weight_file;
+    weight_file_close(o->weight_file);
     return false;
 }
 

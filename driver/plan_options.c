@@ -93,36 +93,36 @@ static bool read_words(Arena *a, const PlanFile *f, Options *o, Strings *words, 
 static void take_options(Options *o, const Options *of, const PlanFile *f)
 {
     options_copy_graph(o, of);
-    o->ranks = f->ranks;
-    o->memory = f->memory;
-    o->threads = f->threads;
-    o->rule = recompute_rule(f->recompute);
-    o->plan_keeps = f;
+    o->request.ranks = f->ranks;
+    o->request.memory = f->memory;
+    o->request.threads = f->threads;
+    o->request.rule = recompute_rule(f->recompute);
+    o->request.plan_keeps = f;
     o->cluster = o->cluster ? o->cluster : f->cluster;
 }
 
 bool plan_options_take(Arena *a, Options *o, int *status)
 {
-    Diag d = {.file = base_name(o->plan)};
+    Diag d = {.file = base_name(o->request.plan)};
     Strings words, given = options_words(a, o);
     PlanFile *f = arena_array(a, PlanFile, 1);
     Options of;
 
-    if (o->recompute.n)
+    if (o->request.recompute.n)
         return complain(status, "--recompute: a plan's file says itself what runs again");
-    if (!plan_file_open(a, o->plan, f, &d)) {
+    if (!plan_file_open(a, o->request.plan, f, &d)) {
         *status = EXIT_USER;
         return false;
     }
     const char *mesh = mesh_of(a, f);
     if (!read_words(a, f, &of, &words, status) || !check_words(a, &given, &words, status) ||
-        !check_number("--ranks", o->ranks, f->ranks, status) ||
-        !check_number("--memory", o->memory, f->memory, status) ||
-        !check_threads(o->threads, f->threads, status))
+        !check_number("--ranks", o->request.ranks, f->ranks, status) ||
+        !check_number("--memory", o->request.memory, f->memory, status) ||
+        !check_threads(o->request.threads, f->threads, status))
         return false;
-    if (o->mesh && strcmp(o->mesh, mesh))
-        return differs("--mesh", o->mesh, mesh, status);
-    o->mesh = mesh;
+    if (o->request.mesh && strcmp(o->request.mesh, mesh))
+        return differs("--mesh", o->request.mesh, mesh, status);
+    o->request.mesh = mesh;
     take_options(o, &of, f);
     return true;
 }

@@ -7,7 +7,6 @@
 typedef struct Trial {
     Arena *a;
     Options o;
-    Cluster c;
     const char *words;  // the options that differ
     Diag d;
 } Trial;
@@ -25,9 +24,9 @@ static const char *mesh_text(Arena *a, const Mesh *m)
 // Gives the trial a mesh, and names it if the ranks can form another one too.
 static void take_mesh(Trial *t, const Mesh *m, bool is_only)
 {
-    t->o.mesh = mesh_text(t->a, m);
+    t->o.request.mesh = mesh_text(t->a, m);
     if (!is_only)
-        t->words = arena_string(t->a, "%s --mesh %s", t->words, t->o.mesh);
+        t->words = arena_string(t->a, "%s --mesh %s", t->words, t->o.request.mesh);
 }
 
 // The ranks keep the mesh of the smallest plan.
@@ -36,18 +35,19 @@ static bool double_micro_batches(Trial *t, const Program *refused)
     const Sharded *s = refused->set[SET_PREDICT].sharded;
     const Mesh *mesh;
 
-    t->o.accumulate *= 2;
-    t->words = arena_string(t->a, "--accumulate %d", t->o.accumulate);
-    if (s && !t->o.mesh)
-        take_mesh(t, &s->plan->mesh, mesh_shapes(t->a, &t->c, t->o.ranks, &mesh, &t->d) == 1);
-    return t->o.accumulate <= MAX_ACCUMULATE;
+    t->o.request.accumulate *= 2;
+    t->words = arena_string(t->a, "--accumulate %d", t->o.request.accumulate);
+    if (s && !t->o.request.mesh)
+        take_mesh(t, &s->plan->mesh,
+                  mesh_shapes(t->a, t->o.request.cluster, t->o.request.ranks, &mesh, &t->d) == 1);
+    return t->o.request.accumulate <= MAX_ACCUMULATE;
 }
 
 // Finds a mesh of a number of ranks, with as few axes as there can be: it is the fastest to search.
 static bool find_mesh(Trial *t)
 {
     const Mesh *mesh, *least;
-    int n = mesh_shapes(t->a, &t->c, t->o.ranks, &mesh, &t->d);
+    int n = mesh_shapes(t->a, t->o.request.cluster, t->o.request.ranks, &mesh, &t->d);
 
     least = mesh;
     for (int i = 1; i < n; i++)
@@ -62,26 +62,28 @@ static bool add_rank(Trial *t)
 {
     Mesh m;
 
-    if (!t->o.mesh || !mesh_read(t->a, t->o.mesh, &m, &t->d)) {
-        t->o.ranks = t->o.ranks ? t->o.ranks + 1 : 2;
-        t->words = arena_string(t->a, "--ranks %d", t->o.ranks);
-        return t->o.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o, &t->c) && find_mesh(t);
+    if (!t->o.request.mesh || !mesh_read(t->a, t->o.request.mesh, &m, &t->d)) {
+        t->o.request.ranks = t->o.request.ranks ? t->o.request.ranks + 1 : 2;
+        t->words = arena_string(t->a, "--ranks %d", t->o.request.ranks);
+        return t->o.request.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o) && find_mesh(t);
     }
     m.size[0]++;
-    t->o.ranks = mesh_ranks(&m);
-    t->words = arena_string(t->a, "--ranks %d", t->o.ranks);
+    t->o.request.ranks = mesh_ranks(&m);
+    t->words = arena_string(t->a, "--ranks %d", t->o.request.ranks);
     take_mesh(t, &m, false);
-    return t->o.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o, &t->c);
+    return t->o.request.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o);
 }
 
-static void say(Trial *t, const Made *refused, Diag *d)
+static void say(Trial *t, const Compiled *refused, Diag *d)
 {
-    int64_t memory = t->o.memory ? t->o.memory : (int64_t)t->c.memory, bytes;
-    Graphs g;
-    Made m;
+    int64_t memory = t->o.request.memory    ? t->o.request.memory
+                     : t->o.request.cluster ? (int64_t)t->o.request.cluster->memory
+                                            : 0,
+            bytes;
+    Compiled m;
 
-    if (!passes_run(t->a, &t->o, &g, &t->d) ||
-        !make_small(t->a, &t->o, &t->c, &g, refused->place, &m, &t->d))
+    if (compile_graphs(t->a, &t->o.request, &m, &t->d) ||
+        !compile_small(t->a, &t->o.request, refused->place, &m, &t->d))
         return;
     bytes = m.program->arena_bytes;
     if (bytes < refused->program->arena_bytes)
@@ -90,15 +92,16 @@ static void say(Trial *t, const Made *refused, Diag *d)
                   bytes <= memory ? "which fits" : "still too much");
 }
 
-void suggest_options(const Options *o, const Graphs *g, const Made *refused, Diag *d)
+void suggest_options(const Options *o, const Compiled *refused, Diag *d)
 {
-    bool may_split = g->train && !o->is_accumulate_chosen && !has_batch_statistics(g->train);
+    bool may_split =
+        refused->train && !o->is_accumulate_chosen && !has_batch_statistics(refused->train);
 
-    for (int i = 0; i < 2 && !o->plan; i++) {
+    for (int i = 0; i < 2 && !o->request.plan; i++) {
         Text said = {0};
         Trial t = {.a = arena_new(), .o = *o, .d = {.file = d->file, .to = &said}};
-        bool is_ready = !needs_cluster(o) || open_cluster(t.a, o, &t.c);
-        if (is_ready && (i ? !runs_chain(o) && add_rank(&t)
+        bool is_ready = !needs_cluster(o) || open_cluster(t.a, &t.o);
+        if (is_ready && (i ? !request_runs_chain(&o->request) && add_rank(&t)
                            : may_split && double_micro_batches(&t, refused->program)))
             say(&t, refused, d);
         text_free(&said);

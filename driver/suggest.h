@@ -2,11 +2,11 @@
 #ifndef SHARDCC_SUGGEST_H
 #define SHARDCC_SUGGEST_H
 
-#include "driver/make_program.h"
+#include "driver/driver.h"
 
 // Says how many bytes twice the micro-batches would take, and one rank more, wherever that is less
 // than what the refused program takes, the smallest one of the graphs that was found. The lines are
 // notes below the error. To find them takes less time than the refusal did.
-void suggest_options(const Options *o, const Graphs *g, const Made *refused, Diag *d);
+void suggest_options(const Options *o, const Compiled *refused, Diag *d);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile/compile.h"
 #include "driver/internal.h"
-#include "driver/passes.h"
 #include "solver/plan/plan.h"
 
 static const char safe_letters[] =
@@ -256,22 +256,10 @@ bool check_recompute(const char *s, int *status)
     }
 }
 
-const char *option_of_training(const Options *o)
+static bool is_text(const Options *o)
 {
-    if (o->optimizer)
-        return "--optimizer";
-    if (o->clip_norm > 0)
-        return "--clip-norm";
-    if (o->no_decay.n)
-        return "--no-decay";
-    if (o->recompute.n)
-        return "--recompute";
-    if (o->dump_after && pass_needs_loss(o->dump_after))
-        return "that pass of --dump-after";
-    return NULL;
+    return request_is(&o->request, ".ir") || request_is(&o->request, ".program");
 }
-
-static bool is_text(const Options *o) { return input_is(o, ".ir") || input_is(o, ".program"); }
 
 // Checks the options that say how to train. A graph's text may have its loss, or all of it: what
 // it needs besides is checked once it is read.
@@ -279,46 +267,48 @@ static bool check_training(const Options *o, int *status)
 {
     if (is_text(o))
         return true;
-    if (!o->loss != !o->optimizer)
-        return complain(status, o->loss ? "--loss needs --optimizer" : "--optimizer needs --loss");
-    if (!o->loss && option_of_training(o))
-        return complain(status, "%s needs --loss and --optimizer", option_of_training(o));
+    if (!o->request.loss != !o->request.optimizer)
+        return complain(status,
+                        o->request.loss ? "--loss needs --optimizer" : "--optimizer needs --loss");
+    if (!o->request.loss && request_of_training(&o->request, o->dump_after))
+        return complain(status, "%s needs --loss and --optimizer",
+                        request_of_training(&o->request, o->dump_after));
     return true;
 }
 
 // Returns an option that says how to read an ONNX file; NULL if none is given.
 static const char *needs_onnx(const Options *o)
 {
-    return o->bind.n              ? "--bind"
-           : o->shape.n           ? "--shape"
-           : o->freeze.n          ? "--freeze"
-           : o->padding.n         ? "--padding-index"
-           : o->tie.n             ? "--tie"
-           : o->weights           ? "--weights"
-           : o->weight_map        ? "--weight-map"
-           : o->stop.n            ? "--stop-gradient"
-           : o->frozen_batch_norm ? "--frozen-batch-norm"
-                                  : NULL;
+    return o->request.bind.n              ? "--bind"
+           : o->request.shape.n           ? "--shape"
+           : o->request.freeze.n          ? "--freeze"
+           : o->request.padding.n         ? "--padding-index"
+           : o->request.tie.n             ? "--tie"
+           : o->weights                   ? "--weights"
+           : o->weight_map                ? "--weight-map"
+           : o->request.stop.n            ? "--stop-gradient"
+           : o->request.frozen_batch_norm ? "--frozen-batch-norm"
+                                          : NULL;
 }
 
 bool check_graph(const Options *o, int *status)
 {
-    if (!o->input)
+    if (!o->request.input)
         return complain(status, "no model given; --help tells more");
-    if (!*o->input)
+    if (!*o->request.input)
         return complain(status, "the model's name is empty");
     if (!check_training(o, status))
         return false;
-    if (input_is(o, ".ir") && needs_onnx(o))
+    if (request_is(&o->request, ".ir") && needs_onnx(o))
         return complain(status, "%s: a graph's text has its shapes and parameters already",
                         needs_onnx(o));
     if (o->weight_map && !o->weights)
         return complain(status, "--weight-map needs --weights, whose tensors it names");
-    if (o->pin.n && !o->mesh)
+    if (o->request.pin.n && !o->request.mesh)
         return complain(status, "--pin needs --mesh, whose axes it names");
-    if (!o->accumulate && (!o->memory || is_text(o) || o->plan))
+    if (!o->request.accumulate && (!o->request.memory || is_text(o) || o->request.plan))
         return complain(status, "--accumulate auto %s",
-                        o->plan      ? "doesn't apply: a plan's file says itself how many it has"
+                        o->request.plan ? "doesn't apply: a plan's file says itself how many it has"
                         : is_text(o) ? "doesn't apply: a graph's text says itself how many it has"
                                      : "needs --memory");
     return true;
@@ -328,10 +318,10 @@ bool range_take(Arena *a, Options *o, int *status)
 {
     int n = 0;
 
-    for (int i = 0; i < o->bind.n; i++) {
+    for (int i = 0; i < o->request.bind.n; i++) {
         DimRange r;
-        if (!range_read(a, o->bind.s[i], &r)) {
-            o->bind.s[n++] = o->bind.s[i];
+        if (!range_read(a, o->request.bind.s[i], &r)) {
+            o->request.bind.s[n++] = o->request.bind.s[i];
             continue;
         }
         if (o->range.dim)
@@ -339,15 +329,15 @@ bool range_take(Arena *a, Options *o, int *status)
                             r.dim);
         o->range = r;
     }
-    o->bind.n = n;
+    o->request.bind.n = n;
     if (!o->range.dim)
         return true;
-    if (!o->memory)
+    if (!o->request.memory)
         return complain(status, "--bind %s=%" PRId64 "..%" PRId64 " needs --memory", o->range.dim,
                         o->range.first, o->range.last);
     const char *other = o->svg                      ? "--svg"
                         : o->by != PROFILE_BY_BLOCK ? "--by"
-                        : !o->accumulate            ? "--accumulate auto"
+                        : !o->request.accumulate    ? "--accumulate auto"
                                                     : NULL;
     if (other)
         return complain(status, "%s doesn't go with a range of --bind", other);
@@ -358,24 +348,25 @@ bool range_take(Arena *a, Options *o, int *status)
 // none is given.
 static const char *needs_ranks(const Options *o)
 {
-    return o->ranks > 1 ? NULL
-           : o->pin.n   ? "--pin"
-           : o->preset  ? "--plan-preset"
-           : o->mesh    ? "--mesh"
-                        : NULL;
+    return o->request.ranks > 1 ? NULL
+           : o->request.pin.n   ? "--pin"
+           : o->request.preset  ? "--plan-preset"
+           : o->request.mesh    ? "--mesh"
+                                : NULL;
 }
 
 // Does what is asked of the target go with it?
 static bool check_target(const Options *o, int *status)
 {
-    bool is_gpu = o->target == &target_cuda;
+    bool is_gpu = o->request.target == &target_cuda;
     const char *other = o->gpus ? "--gpu" : o->cuda ? "--cuda" : NULL;
 
     if (!is_gpu && (other || o->emit == EMIT_CU))
         return complain(status, "%s needs --target cuda", other ? other : "--emit cu");
-    if (is_gpu && o->ranks > 1)
-        return complain(status, "--target cuda is for one rank, found --ranks %d", o->ranks);
-    if (is_gpu && o->threads)
+    if (is_gpu && o->request.ranks > 1)
+        return complain(status, "--target cuda is for one rank, found --ranks %d",
+                        o->request.ranks);
+    if (is_gpu && o->request.threads)
         return complain(status, "--threads doesn't apply to --target cuda");
     return true;
 }
@@ -383,14 +374,14 @@ static bool check_target(const Options *o, int *status)
 // Returns an option that is for one number of ranks; NULL if none is given.
 static const char *needs_one_count(const Options *o)
 {
-    return o->plan                                      ? "--plan"
-           : o->mesh                                    ? "--mesh"
-           : o->preset && strchr(o->preset, '=')        ? "--plan-preset with ranks"
-           : o->preset && o->fewer[o->n_fewer - 1] == 1 ? "--plan-preset"
-           : runs_chain(o)                              ? "--recompute chain"
-           : o->emit != EMIT_PROGRAM_FILE               ? "--emit"
-           : o->dump_after                              ? "--dump-after"
-                                                        : NULL;
+    return o->request.plan                                       ? "--plan"
+           : o->request.mesh                                     ? "--mesh"
+           : o->request.preset && strchr(o->request.preset, '=') ? "--plan-preset with ranks"
+           : o->request.preset && o->fewer[o->n_fewer - 1] == 1  ? "--plan-preset"
+           : request_runs_chain(&o->request)                     ? "--recompute chain"
+           : o->emit != EMIT_PROGRAM_FILE                        ? "--emit"
+           : o->dump_after                                       ? "--dump-after"
+                                                                 : NULL;
 }
 
 bool check_fewer(const Options *o, int *status)
@@ -404,21 +395,23 @@ bool check_together(Arena *a, const Options *o, int *status)
 {
     if (!check_graph(o, status) || !check_target(o, status))
         return false;
-    if (input_is(o, ".program") && option_of_passes(a, o))
+    if (request_is(&o->request, ".program") && option_of_passes(a, o))
         return complain(status, "%s doesn't apply: a program's text is behind all passes",
                         option_of_passes(a, o));
     if (needs_ranks(o))
         return complain(status, "%s needs --ranks", needs_ranks(o));
-    if (runs_chain(o) && (!o->memory || o->ranks > 1 || o->recompute.n > 1 || o->no_fuse))
-        return complain(status, o->ranks > 1         ? "--recompute chain is for one rank"
-                                : o->recompute.n > 1 ? "--recompute chain goes with no other one"
-                                : o->no_fuse         ? "--recompute chain doesn't go with --no-fuse"
+    if (request_runs_chain(&o->request) && (!o->request.memory || o->request.ranks > 1 ||
+                                            o->request.recompute.n > 1 || o->request.no_fuse))
+        return complain(status, o->request.ranks > 1 ? "--recompute chain is for one rank"
+                                : o->request.recompute.n > 1
+                                    ? "--recompute chain goes with no other one"
+                                : o->request.no_fuse ? "--recompute chain doesn't go with --no-fuse"
                                                      : "--recompute chain needs --memory");
-    if (dumps_split(o) && o->ranks < 2)
+    if (dumps_split(o) && o->request.ranks < 2)
         return complain(status, "--dump-after partition needs --ranks");
-    if (o->plan && (o->pin.n || o->preset))
+    if (o->request.plan && (o->request.pin.n || o->request.preset))
         return complain(status, "%s: a plan's file has its own pins",
-                        o->pin.n ? "--pin" : "--plan-preset");
+                        o->request.pin.n ? "--pin" : "--plan-preset");
     if (o->dump_after && o->emit != EMIT_PROGRAM_FILE)
         return complain(status, "--dump-after prints a graph: it doesn't go with --emit");
     return check_name(a, o, status);

@@ -51,7 +51,7 @@ static Wide bound_with_price(const AlongPath *s, PricedPlans *l, BytePrice price
     do {
         RecomputePolicy policy = keep_path_pure(s->path, way, s->a);
         PlanResult x;
-        if (propose_with_price(s, l, &policy, price, &x) != PLAN_DONE)
+        if (propose_with_price(s, l, &policy, price, &x) != COMPILE_DONE)
             return 0;
         least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
     } while (least - whole > known && next_ways(s->path, way));
@@ -78,7 +78,7 @@ static Wide least_of(Wide x, Wide y) { return x < y ? x : y; }
 // memory. To run more again mostly takes longer, but it may also take less: what isn't kept needn't
 // be written. So each node costs here the least that it costs in any way of keeping. A search that
 // ends without a plan proves nothing: the bounds are 0.
-static PlanStatus find_free_bounds(const AlongPath *s, Planned *to)
+static CompileStatus find_free_bounds(const AlongPath *s, Planned *to)
 {
     int n = keep_path_ways(s->path);
     RecomputePolicy *way = arena_array(s->a, RecomputePolicy, n);
@@ -92,37 +92,37 @@ static PlanStatus find_free_bounds(const AlongPath *s, Planned *to)
     r.n_others = n;
     r.memory = ENOUGH_BYTES;
     r.is_proposal = r.skips_presets = true;
-    PlanStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d);
-    *to = status == PLAN_DONE ? x.planned : (Planned){0};
-    return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
+    CompileStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d);
+    *to = status == COMPILE_DONE ? x.planned : (Planned){0};
+    return status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
 }
 
 // If the memory is scarce, there may be a larger bound with a price of bytes. One that isn't larger
 // than that of plans which run nothing again is little larger than the free one, and isn't looked
 // for.
-static PlanStatus find_bounds(const AlongPath *s, PricedPlans *l, bool is_scarce, Wide *bound,
-                              Wide *step_bound)
+static CompileStatus find_bounds(const AlongPath *s, PricedPlans *l, bool is_scarce, Wide *bound,
+                                 Wide *step_bound)
 {
     Planned free;
     Wide none = *bound;
-    PlanStatus status = find_free_bounds(s, &free);
+    CompileStatus status = find_free_bounds(s, &free);
 
-    if (status != PLAN_DONE)
+    if (status != COMPILE_DONE)
         return status;
     *step_bound = least_of(*step_bound, free.step_bound);
     if (is_scarce)
         *bound = bound_with_prices(s, l, none);
     if (*bound == none)
         *bound = least_of(none, free.answer.bound);
-    return PLAN_DONE;
+    return COMPILE_DONE;
 }
 
-PlanStatus bound_recompute(const AlongPath *s, PricedPlans *l, bool is_scarce, const Planned *none,
-                           PlanResult *to)
+CompileStatus bound_recompute(const AlongPath *s, PricedPlans *l, bool is_scarce,
+                              const Planned *none, PlanResult *to)
 {
     Planned *p = &to->planned;
     Answer *x = &p->answer;
-    PlanStatus status = PLAN_DONE;
+    CompileStatus status = COMPILE_DONE;
 
     memcpy(p->preset, none->preset, sizeof p->preset);
     p->n_presets = none->n_presets;

@@ -30,14 +30,14 @@ double picoseconds_of_byte(const AlongPath *s, int place);
 
 // Proposes a plan that pays for bytes. One that was proposed before is taken again: bounds have
 // some prices of plans.
-PlanStatus propose_with_price(const AlongPath *s, PricedPlans *l, const RecomputePolicy *policy,
-                              BytePrice price, PlanResult *to);
+CompileStatus propose_with_price(const AlongPath *s, PricedPlans *l, const RecomputePolicy *policy,
+                                 BytePrice price, PlanResult *to);
 
 // ---- bound_recompute.c ----
 
 // Sets bounds, outcome and presets of a plan. `none`: the best one that runs nothing again and
 // need not keep to the memory. is_scarce: its program doesn't fit.
-PlanStatus bound_recompute(const AlongPath *s, PricedPlans *l, bool is_scarce, const Planned *none,
-                           PlanResult *to);
+CompileStatus bound_recompute(const AlongPath *s, PricedPlans *l, bool is_scarce,
+                              const Planned *none, PlanResult *to);
 
 #endif

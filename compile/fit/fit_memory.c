@@ -69,8 +69,8 @@ static Program *make_program(const PlanJob *j, const Plan *plan, int64_t memory)
 
 // Makes a plan and its program for `memory`. The plan's rows keep to options->memory if any plan's
 // do; otherwise it is the plan with the least rows.
-static PlanStatus make_result(PlanJob *j, const PlanOptions *options, int64_t memory,
-                              PlanResult *to)
+static CompileStatus make_result(PlanJob *j, const PlanOptions *options, int64_t memory,
+                                 PlanResult *to)
 {
     LowerOptions program = program_options(j, memory);
     const PlanTrials trials = trials_of(&program);
@@ -81,15 +81,15 @@ static PlanStatus make_result(PlanJob *j, const PlanOptions *options, int64_t me
     if (j->follows)
         to->planned.plan = j->given;
     else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
-        return PLAN_WRONG;
+        return COMPILE_WRONG;
     if (!j->follows && !to->planned.answer.choice)
-        return PLAN_NOT_FOUND;
+        return COMPILE_NOT_FOUND;
     to->planned.plan.recompute = j->r->recompute;
     to->program = make_program(j, &to->planned.plan, memory);
     if (!to->program)
-        return PLAN_WRONG;
+        return COMPILE_WRONG;
     to->step = program_simulate(to->program, j->train ? SET_TRAIN : SET_PREDICT, j->c);
-    return PLAN_DONE;
+    return COMPILE_DONE;
 }
 
 static bool fits(const PlanResult *s, int64_t memory) { return s->program->arena_bytes <= memory; }
@@ -125,8 +125,8 @@ enum { COUNT_ALL_COPIES = 1, SKIP_PRESETS = 2, FIRST_FOUND = 4, WARM_PRICES = 8 
 // to half of the gap, to make up for the cost of copies. The bound remains that of the first
 // search, so a single pass without another engine is enough. If the first search didn't reach its
 // gap, this one is a warm start, which spends less.
-static PlanStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
-                             PlanResult *best)
+static CompileStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
+                                PlanResult *best)
 {
     PlanOptions o = j->options;
 
@@ -140,8 +140,8 @@ static PlanStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t limit,
         o.solve.is_warm_start = best->planned.answer.outcome != OUTCOME_PROVED;
         o.solve.gap /= 2;
     }
-    PlanStatus status = make_result(j, &o, limit, x);
-    if (status == PLAN_DONE)
+    CompileStatus status = make_result(j, &o, limit, x);
+    if (status == COMPILE_DONE)
         keep_faster(x, best, j->options.memory);
     return status;
 }
@@ -150,7 +150,7 @@ static PlanStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t limit,
 // arena. The first time takes off a single step (1/32 of the memory) at most, because arenas don't
 // follow rows closely. If the first plan's arena is larger than the memory by more than 2 steps,
 // the search begins with one step less, because that is usually needed.
-static PlanStatus find_fewer_rows(PlanJob *j, PlanResult *best)
+static CompileStatus find_fewer_rows(PlanJob *j, PlanResult *best)
 {
     enum { TRIES = 3, MEMORY_PER_STEP = 32, LARGE_OVERSHOOT_STEPS = 2 };
     int64_t memory = j->options.memory, step = memory / MEMORY_PER_STEP, rows = memory;
@@ -159,27 +159,27 @@ static PlanStatus find_fewer_rows(PlanJob *j, PlanResult *best)
     for (int i = 0; i < TRIES && rows > 0; i++) {
         bool is_ahead = is_large_overshoot && !i;
         PlanResult x;
-        PlanStatus status = try_search(j, COUNT_ALL_COPIES | SKIP_PRESETS | WARM_PRICES,
-                                       is_ahead ? memory - step : rows, memory, &x, best);
-        bool is_there = status == PLAN_DONE && x.planned.answer.outcome != OUTCOME_INFEASIBLE;
+        CompileStatus status = try_search(j, COUNT_ALL_COPIES | SKIP_PRESETS | WARM_PRICES,
+                                          is_ahead ? memory - step : rows, memory, &x, best);
+        bool is_there = status == COMPILE_DONE && x.planned.answer.outcome != OUTCOME_INFEASIBLE;
         int64_t overshoot = is_there ? x.program->arena_bytes - memory : 0;
-        if (is_ahead && status != PLAN_WRONG && (!is_there || overshoot <= -step))
+        if (is_ahead && status != COMPILE_WRONG && (!is_there || overshoot <= -step))
             continue;  // one step less was too little, or was not needed
         if (!is_there || overshoot <= 0)
-            return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
+            return status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
         rows = x.planned.answer.peak -
                (i || is_large_overshoot || overshoot < step ? overshoot : step);
     }
-    return PLAN_DONE;
+    return COMPILE_DONE;
 }
 
 // The same as try_search. It also keeps the smallest program so far.
-static PlanStatus attempt_smaller(PlanJob *j, int flags, int64_t rows, int64_t limit, PlanResult *x,
-                                  PlanResult *smallest, PlanResult *best)
+static CompileStatus attempt_smaller(PlanJob *j, int flags, int64_t rows, int64_t limit,
+                                     PlanResult *x, PlanResult *smallest, PlanResult *best)
 {
-    PlanStatus status = try_search(j, flags, rows, limit, x, best);
+    CompileStatus status = try_search(j, flags, rows, limit, x, best);
 
-    if (status == PLAN_DONE &&
+    if (status == COMPILE_DONE &&
         (!smallest->program || x->program->arena_bytes < smallest->program->arena_bytes))
         *smallest = *x;
     return status;
@@ -187,7 +187,7 @@ static PlanStatus attempt_smaller(PlanJob *j, int flags, int64_t rows, int64_t l
 
 // Searches for plans with the least rows, without copies and with them, and then with 1/32 more,
 // because the least rows needn't give the smallest arena.
-static PlanStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanResult *best)
+static CompileStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
     int64_t rows = 1;
     int tries = j->r->is_estimate ? 2 : 3;
@@ -195,32 +195,32 @@ static PlanStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanResul
     for (int i = 0; i < tries; i++) {
         PlanResult x;
         int flags = i ? FIRST_FOUND | COUNT_ALL_COPIES : FIRST_FOUND;
-        PlanStatus status = attempt_smaller(j, flags, rows, 1, &x, smallest, best);
-        if (status != PLAN_DONE)
-            return i && status == PLAN_NOT_FOUND ? PLAN_DONE : status;
+        CompileStatus status = attempt_smaller(j, flags, rows, 1, &x, smallest, best);
+        if (status != COMPILE_DONE)
+            return i && status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
         if (i)
             rows = x.planned.answer.peak + x.planned.answer.peak / 32;
     }
-    return PLAN_DONE;
+    return COMPILE_DONE;
 }
 
 // Finds a plan that is about as small as any, whatever the memory.
-static PlanStatus estimate_least(PlanJob *j, PlanResult *to)
+static CompileStatus estimate_least(PlanJob *j, PlanResult *to)
 {
     PlanResult none = {0};
 
     *to = (PlanResult){0};
     j->options.memory = 1;  // no plan is better than `none`
-    PlanStatus status = find_smallest_rows(j, to, &none);
-    return status == PLAN_DONE ? PLAN_INFEASIBLE : status;
+    CompileStatus status = find_smallest_rows(j, to, &none);
+    return status == COMPILE_DONE ? COMPILE_INFEASIBLE : status;
 }
 
 // Searches for a plan. If its program is larger than the memory, it searches for plans with fewer
 // rows. Sets *copies to COUNT_ALL_COPIES if the last search counted them, else to 0.
-static PlanStatus search_and_fit(PlanJob *j, PlanResult *best, int *copies)
+static CompileStatus search_and_fit(PlanJob *j, PlanResult *best, int *copies)
 {
-    PlanStatus status = make_result(j, &j->options, j->options.memory, best);
-    bool is_enough = status != PLAN_DONE || j->follows || fits(best, j->options.memory);
+    CompileStatus status = make_result(j, &j->options, j->options.memory, best);
+    bool is_enough = status != COMPILE_DONE || j->follows || fits(best, j->options.memory);
 
     *copies = is_enough ? 0 : COUNT_ALL_COPIES;
     if (is_enough || !is_found(best->planned.answer.outcome))
@@ -230,21 +230,21 @@ static PlanStatus search_and_fit(PlanJob *j, PlanResult *best, int *copies)
 
 // Searches for an arena smaller than *smallest: first with fewer rows that count copies, then as
 // for a memory of one byte less. An engine may branch for long, so a larger search doesn't ask one.
-static PlanStatus find_smaller_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
+static CompileStatus find_smaller_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
     int64_t limit = smallest->program->arena_bytes - 1, rows = smallest->planned.answer.peak - 1;
     PlanJob less = *j;
     int copies;
     PlanResult x;
-    PlanStatus status =
+    CompileStatus status =
         attempt_smaller(j, FIRST_FOUND | COUNT_ALL_COPIES, rows, limit, &x, smallest, best);
 
-    if (status == PLAN_WRONG || fits(smallest, limit))
+    if (status == COMPILE_WRONG || fits(smallest, limit))
         return status;
     less.options.memory = limit;
     less.options.solve.is_single_pass = j->r->is_part;
     status = search_and_fit(&less, &x, &copies);
-    if (status == PLAN_DONE && fits(&x, limit)) {
+    if (status == COMPILE_DONE && fits(&x, limit)) {
         *smallest = x;
         keep_faster(&x, best, j->options.memory);
     }
@@ -254,12 +254,12 @@ static PlanStatus find_smaller_arena(PlanJob *j, PlanResult *smallest, PlanResul
 // Shrinks the arena until a search with one byte less finds nothing. The search doesn't depend on
 // the memory that the user asked for, so it gives the same answer for every request below it. It
 // stops early if the request is met.
-static PlanStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
+static CompileStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
     enum { TRIES = 16 };
-    PlanStatus status = find_smallest_rows(j, smallest, best);
+    CompileStatus status = find_smallest_rows(j, smallest, best);
 
-    for (int i = 0; i < TRIES && status == PLAN_DONE; i++) {
+    for (int i = 0; i < TRIES && status == COMPILE_DONE; i++) {
         int64_t bytes = smallest->program->arena_bytes;
         if (bytes <= j->options.memory)
             break;
@@ -267,7 +267,7 @@ static PlanStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanResu
         if (smallest->program->arena_bytes == bytes)
             break;
     }
-    return status == PLAN_NOT_FOUND && smallest->program ? PLAN_DONE : status;
+    return status == COMPILE_NOT_FOUND && smallest->program ? COMPILE_DONE : status;
 }
 
 // Searches for one more plan that may have a shorter step, in two cases. First: the program needs
@@ -276,7 +276,7 @@ static PlanStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanResu
 // closely. Second: the plan's rows fill the memory to within 1/16, without counting all copies.
 // Then a plan of a little less memory, or one that counts all copies and so makes fewer, may be
 // faster.
-static PlanStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
+static CompileStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
 {
     enum { MEMORY_PER_FULL_MARGIN = 16, MEMORY_PER_MARGIN = 56 };
     int64_t memory = j->options.memory, lacking = best->program->full_overlap_bytes - memory;
@@ -289,13 +289,14 @@ static PlanStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
         copies = lacking > 0 ? 0 : COUNT_ALL_COPIES;
     }
     if ((lacking <= 0 && !is_full) || rows <= 0)
-        return PLAN_DONE;
-    PlanStatus status = try_search(j, SKIP_PRESETS | WARM_PRICES | copies, rows, memory, &x, best);
-    return status == PLAN_NOT_FOUND ? PLAN_DONE : status;
+        return COMPILE_DONE;
+    CompileStatus status =
+        try_search(j, SKIP_PRESETS | WARM_PRICES | copies, rows, memory, &x, best);
+    return status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
 }
 
 // Proposes a plan, by one search whose rows count all copies.
-static PlanStatus propose(PlanJob *j, PlanResult *to)
+static CompileStatus propose(PlanJob *j, PlanResult *to)
 {
     LowerOptions program = program_options(j, j->options.memory);
     const PlanTrials trials = trials_of(&program);
@@ -310,36 +311,36 @@ static PlanStatus propose(PlanJob *j, PlanResult *to)
     o.solve.is_single_pass |= j->r->is_quick;
     *to = (PlanResult){.made = j->made, .options = j->options};
     if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
-        return PLAN_WRONG;
+        return COMPILE_WRONG;
     to->planned.plan.recompute = j->r->recompute;
-    return to->planned.answer.choice ? PLAN_DONE : PLAN_NOT_FOUND;
+    return to->planned.answer.choice ? COMPILE_DONE : COMPILE_NOT_FOUND;
 }
 
 // Makes the program of a given plan, whose pins leave no choice.
-static PlanStatus fit_given(PlanJob *j, PlanResult *to)
+static CompileStatus fit_given(PlanJob *j, PlanResult *to)
 {
-    PlanStatus status = make_result(j, &j->options, j->options.memory, to);
+    CompileStatus status = make_result(j, &j->options, j->options.memory, to);
 
     to->options.n_pins = j->n_user_pins;
-    return status == PLAN_DONE && !fits(to, j->options.memory) ? PLAN_INFEASIBLE : status;
+    return status == COMPILE_DONE && !fits(to, j->options.memory) ? COMPILE_INFEASIBLE : status;
 }
 
 // Fits a plan to the memory. Usually there is memory enough, so the first search counts only the
 // copies that are sure, and its bound holds for all plans. Rows with all copies count too much
 // rather than too little. So if nothing fits, the smallest arena found serves for the message.
-static PlanStatus fit_plan(PlanJob *j, PlanResult *best)
+static CompileStatus fit_plan(PlanJob *j, PlanResult *best)
 {
     PlanResult smallest = {0};
     int copies;
-    PlanStatus status = search_and_fit(j, best, &copies);
+    CompileStatus status = search_and_fit(j, best, &copies);
 
-    if (status == PLAN_DONE && !j->follows && !fits(best, j->options.memory))
+    if (status == COMPILE_DONE && !j->follows && !fits(best, j->options.memory))
         status = find_smallest_arena(j, &smallest, best);
-    if (status == PLAN_DONE && !fits(best, j->options.memory)) {
+    if (status == COMPILE_DONE && !fits(best, j->options.memory)) {
         *best = smallest.program ? smallest : *best;
-        return PLAN_INFEASIBLE;
+        return COMPILE_INFEASIBLE;
     }
-    if (status != PLAN_DONE || j->follows)
+    if (status != COMPILE_DONE || j->follows)
         return status;
     return find_faster_step(j, copies, best);
 }
@@ -375,22 +376,24 @@ static void warn_idle_ranks(const PlanJob *j, const Program *p)
                   idle, j->r->ranks, idle == 1 ? "has" : "have");
 }
 
-PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                      const Graph *predict, PlanResult *to, Diag *d)
+CompileStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                         const Graph *predict, PlanResult *to, Diag *d)
 {
     PlanJob j;
 
     if (!plan_job_read(a, r, c, train, predict, &j, d))
-        return PLAN_WRONG;
+        return COMPILE_WRONG;
     if (r->is_proposal)
         return propose(&j, to);
-    PlanStatus found = (r->given ? fit_given : r->is_estimate ? estimate_least : fit_plan)(&j, to);
+    CompileStatus found = (r->given         ? fit_given
+                           : r->is_estimate ? estimate_least
+                                            : fit_plan)(&j, to);
     to->options.memory = plan_job_options(&j).memory;  // not that of a search for less
-    if (found == PLAN_NOT_FOUND)
+    if (found == COMPILE_NOT_FOUND)
         diag_error(d, "no plan was found in time");
-    if (found == PLAN_INFEASIBLE && !r->is_part)
+    if (found == COMPILE_INFEASIBLE && !r->is_part)
         plan_say_least(a, r, to, j.follows ? &j.at : d);
-    if (found == PLAN_DONE)
+    if (found == COMPILE_DONE)
         warn_idle_ranks(&j, to->program);
     return found;
 }

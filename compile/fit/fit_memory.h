@@ -4,13 +4,15 @@
 
 #include "solver/plan/follow_plan.h"
 
-typedef enum PlanStatus {
-    PLAN_DONE,
-    PLAN_WRONG,       // the input had mistakes, or the plan's graph can't be lowered
-    PLAN_INFEASIBLE,  // no plan was found that keeps to the memory
-    PLAN_NOT_FOUND,   // the search was stopped before it found a plan
-    PLAN_UNBOUNDED,   // a stage passed the bound of its work: a bug of ours
-} PlanStatus;
+// How a compilation, or a part of it, ended.
+typedef enum CompileStatus {
+    COMPILE_DONE,
+    COMPILE_WRONG,         // the input had mistakes, or the plan's graph can't be lowered
+    COMPILE_WRONG_OPTION,  // an option doesn't fit the model
+    COMPILE_INFEASIBLE,    // nothing was found that keeps to the memory
+    COMPILE_NOT_FOUND,     // the search was stopped before it found a plan
+    COMPILE_BUG,           // a mistake of ours: a pass is wrong, or passed the bound of its work
+} CompileStatus;
 
 // A request for a plan. Texts are those of the user's options, and not trusted.
 typedef struct PlanRequest {
@@ -30,7 +32,7 @@ typedef struct PlanRequest {
     bool chooses_recompute;  // so that the memory suffices
     bool runs_chain;         // one rank: whole stages run again (lower/chain/)
     bool is_part;            // of a larger search: it is no message if nothing fits
-    // Asks for a small program whatever the memory, which comes with PLAN_INFEASIBLE. A few
+    // Asks for a small program whatever the memory, which comes with COMPILE_INFEASIBLE. A few
     // searches look for its plan. On one rank it is that of a place on the path of ways.
     bool is_estimate;
     int place;
@@ -64,17 +66,17 @@ typedef struct PlanResult {
 
 // Chooses what runs again together with the plan. The same as fit_memory otherwise; `train` may not
 // be NULL. The plan's bounds are of all plans, whatever they run again.
-PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                         const Graph *predict, PlanResult *to, Diag *d);
+CompileStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                            const Graph *predict, PlanResult *to, Diag *d);
 
 // Finds the cheapest plan for the ranks, mesh and memory of the request, or reads the plan that it
 // names, and makes its program: both graphs (`train` may be NULL) are split and lowered. Any status
-// except PLAN_DONE has been reported.
-PlanStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                      const Graph *predict, PlanResult *to, Diag *d);
+// except COMPILE_DONE has been reported.
+CompileStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                         const Graph *predict, PlanResult *to, Diag *d);
 
 typedef struct OneRank {
-    Program *program;           // with PLAN_INFEASIBLE: the smallest one found
+    Program *program;           // with COMPILE_INFEASIBLE: the smallest one found
     RecomputePolicy recompute;  // by which its training graph was made
     int place;                  // its place on the path of ways, if the request chooses
 } OneRank;
@@ -82,9 +84,9 @@ typedef struct OneRank {
 // Lowers both graphs (`train` may be NULL). If the request chooses what to recompute, `train` is
 // the graph before recomputation, and the program is the fastest one that was found on the path of
 // ways and takes at most r->memory bytes; otherwise `train` is lowered as it is, and has to fit.
-// `c` gives the seconds of kernels; NULL: a fixed machine does. Any status except PLAN_DONE has
+// `c` gives the seconds of kernels; NULL: a fixed machine does. Any status except COMPILE_DONE has
 // been reported.
-PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                        const Graph *predict, OneRank *to, Diag *d);
+CompileStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                           const Graph *predict, OneRank *to, Diag *d);
 
 #endif

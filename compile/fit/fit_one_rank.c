@@ -101,8 +101,8 @@ static bool choose(Job *j, const Cluster *c, OneRank *to)
     return to->program && (!to->place || j->r->is_estimate || run_stages(j, c, to));
 }
 
-PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                        const Graph *predict, OneRank *to, Diag *d)
+CompileStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                           const Graph *predict, OneRank *to, Diag *d)
 {
     Job j = {.a = a, .r = r, .train = train, .predict = predict, .d = d};
     LowerOptions o = request_lowering(r);
@@ -112,12 +112,12 @@ PlanStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const 
         to->program =
             lower(a, train ? graph_clone(train, a) : NULL, graph_clone(predict, a), &o, d);
     else if (!choose(&j, c, to))
-        return PLAN_WRONG;
+        return COMPILE_WRONG;
     if (!to->program)
-        return PLAN_WRONG;
+        return COMPILE_WRONG;
     if (!r->memory || to->program->arena_bytes <= r->memory)
-        return PLAN_DONE;
+        return COMPILE_DONE;
     if (!r->is_part)
         say_infeasible(&j, to->program);
-    return PLAN_INFEASIBLE;
+    return COMPILE_INFEASIBLE;
 }

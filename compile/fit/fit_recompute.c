@@ -15,15 +15,15 @@ typedef struct Search {
     AlongPath along;
     bool is_scarce;    // the unlimited plan doesn't fit as it is where nothing runs again
     PlanResult least;  // about the smallest plan, once it was asked for
-    PlanStatus least_status;
+    CompileStatus least_status;
     const ModelPlan *smallest;  // the last plan that had to be small
     PricedPlans priced;
 } Search;
 
 // ---- proposals ----
 
-static PlanStatus propose(Search *s, int place, int64_t memory, bool is_brief, Copies copies,
-                          PlanResult *to)
+static CompileStatus propose(Search *s, int place, int64_t memory, bool is_brief, Copies copies,
+                             PlanResult *to)
 {
     PlanRequest r = *s->along.r;
 
@@ -80,7 +80,7 @@ static void propose_priced(Search *s)
         double paid = s->priced.n ? s->priced.plan[s->priced.n - 1].price.picoseconds : 0;
         PlanResult x;
         if (!place || fabs(price.picoseconds - paid) <= same * paid ||
-            propose_with_price(&s->along, &s->priced, &policy, price, &x) != PLAN_DONE)
+            propose_with_price(&s->along, &s->priced, &policy, price, &x) != COMPILE_DONE)
             return;
         consider(s, &x, place);
     }
@@ -97,7 +97,7 @@ static void propose_cheaper(Search *s)
     for (int i = 0; i < HALVINGS && fits && !s->along.d->errors; i++, price /= 2) {
         PlanResult x;
         if (propose_with_price(&s->along, &s->priced, &policy,
-                               (BytePrice){price, AT_FIRST_BACKWARD}, &x) != PLAN_DONE)
+                               (BytePrice){price, AT_FIRST_BACKWARD}, &x) != COMPILE_DONE)
             return;
         consider(s, &x, 0);
         fits = s->along.before.place[0].tried.bytes <= s->along.memory;
@@ -113,7 +113,7 @@ static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies,
 {
     PlanResult x;
 
-    if (propose(s, place, rows, place && s->along.best.is_found, copies, &x) != PLAN_DONE)
+    if (propose(s, place, rows, place && s->along.best.is_found, copies, &x) != COMPILE_DONE)
         return 0;
     if (x.planned.answer.outcome == OUTCOME_INFEASIBLE) {
         *least = plan_to_follow(s, &x);
@@ -162,7 +162,7 @@ static bool propose_at(Search *s, int place)
 
 // ---- the smallest plan ----
 
-static PlanStatus make_given(const Search *s, const ModelPlan *plan, int place, PlanResult *to)
+static CompileStatus make_given(const Search *s, const ModelPlan *plan, int place, PlanResult *to)
 {
     PlanRequest r = *s->along.r;
 
@@ -175,7 +175,7 @@ static PlanStatus make_given(const Search *s, const ModelPlan *plan, int place, 
 
 // Finds the plan that needs the least memory where as much runs again as can, and takes it to the
 // place at which it needs the least. An estimate is of few searches.
-static PlanStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
+static CompileStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
 {
     PlanRequest r = *s->along.r;
     PlanResult x;
@@ -183,28 +183,28 @@ static PlanStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
     r.is_part = true;
     r.is_estimate = is_estimate;
     r.recompute = keep_path_at(s->along.path, s->along.path->n_places, s->along.a);
-    PlanStatus status =
+    CompileStatus status =
         fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
-    if (status != PLAN_INFEASIBLE)
+    if (status != COMPILE_INFEASIBLE)
         return status;
     const ModelPlan *plan = s->smallest = plan_to_follow(s, to);
     if (to->program->arena_bytes <= to->options.memory)
-        return PLAN_DONE;
+        return COMPILE_DONE;
     int place = along_path_least(&s->along, plan);
     if (place < s->along.path->n_places) {
         status = make_given(s, plan, place, &x);
-        bool is_made = status == PLAN_DONE || status == PLAN_INFEASIBLE;
+        bool is_made = status == COMPILE_DONE || status == COMPILE_INFEASIBLE;
         if (is_made && x.program->arena_bytes < to->program->arena_bytes)
             *to = x;
     }
-    return to->program->arena_bytes <= to->options.memory ? PLAN_DONE : PLAN_INFEASIBLE;
+    return to->program->arena_bytes <= to->options.memory ? COMPILE_DONE : COMPILE_INFEASIBLE;
 }
 
 // Does a plan fit at the last place? Then the search proposes one there.
 static bool may_fit(Search *s)
 {
     s->least_status = find_smallest(s, true, &s->least);
-    return s->least_status == PLAN_DONE;
+    return s->least_status == COMPILE_DONE;
 }
 
 // Changes single decisions of the plans that were considered. If none of them fits, the smallest
@@ -244,19 +244,19 @@ static void propose_smaller(Search *s)
 // ---- the whole ----
 
 // Finds a plan where no proposal fits, or reports the smallest one.
-static PlanStatus find_least(Search *s, PlanResult *to)
+static CompileStatus find_least(Search *s, PlanResult *to)
 {
     if (!s->least.program)
         may_fit(s);
     *to = s->least;
-    if (s->least_status == PLAN_INFEASIBLE)
+    if (s->least_status == COMPILE_INFEASIBLE)
         plan_say_least(s->along.a, s->along.r, to, s->along.d);
-    if (s->least_status != PLAN_DONE)
+    if (s->least_status != COMPILE_DONE)
         return s->least_status;
-    PlanStatus status = find_smallest(s, false, to);
-    if (status == PLAN_INFEASIBLE)
+    CompileStatus status = find_smallest(s, false, to);
+    if (status == COMPILE_INFEASIBLE)
         *to = s->least;
-    return status == PLAN_INFEASIBLE ? PLAN_DONE : status;
+    return status == COMPILE_INFEASIBLE ? COMPILE_DONE : status;
 }
 
 // The price of the best plan at the first place at which it fits is less than that of the one with
@@ -269,7 +269,7 @@ static void take_cost(const Search *s, PlanResult *to)
 
     if (x->plan == s->along.best.plan && x->place == s->along.best.place)
         return;
-    if (make_given(s, x->plan, x->place, &other) == PLAN_DONE &&
+    if (make_given(s, x->plan, x->place, &other) == COMPILE_DONE &&
         other.planned.answer.cost < answer->cost)
         answer->cost = other.planned.answer.cost;
 }
@@ -288,44 +288,44 @@ static void leave_room(Search *s, const Program *p)
 }
 
 // Makes the program of the best plan, or of the one that needs the least memory.
-static PlanStatus make_best(Search *s, PlanResult *to)
+static CompileStatus make_best(Search *s, PlanResult *to)
 {
     enum { TRIES = 3 };
     const Candidate *x = &s->along.best;
-    PlanStatus status = PLAN_INFEASIBLE;
+    CompileStatus status = COMPILE_INFEASIBLE;
 
     for (int i = 0; i < TRIES && x->is_found; i++) {
         status = make_given(s, x->plan, x->place, to);
-        if (status != PLAN_INFEASIBLE)
+        if (status != COMPILE_INFEASIBLE)
             break;
         leave_room(s, to->program);
     }
-    if (status == PLAN_DONE)
+    if (status == COMPILE_DONE)
         take_cost(s, to);
-    return status == PLAN_INFEASIBLE ? find_least(s, to) : status;
+    return status == COMPILE_INFEASIBLE ? find_least(s, to) : status;
 }
 
-static PlanStatus search(Search *s, PlanResult *to)
+static CompileStatus search(Search *s, PlanResult *to)
 {
     PlanResult none;
-    PlanStatus status = propose(s, 0, ENOUGH_BYTES, false, COPIES_ALL, &none);
+    CompileStatus status = propose(s, 0, ENOUGH_BYTES, false, COPIES_ALL, &none);
 
-    if (status == PLAN_NOT_FOUND)
+    if (status == COMPILE_NOT_FOUND)
         diag_error(s->along.d, "no plan was found in time");
-    if (status != PLAN_DONE)
+    if (status != COMPILE_DONE)
         return status;
     consider(s, &none, 0);
     s->is_scarce = s->along.best.place > 0 || !s->along.best.is_found || s->along.best.tried.is_cut;
     if (s->is_scarce)
         propose_smaller(s);
-    status = s->along.d->errors ? PLAN_WRONG : make_best(s, to);
-    return status == PLAN_DONE
+    status = s->along.d->errors ? COMPILE_WRONG : make_best(s, to);
+    return status == COMPILE_DONE
                ? bound_recompute(&s->along, &s->priced, s->is_scarce, &none.planned, to)
                : status;
 }
 
-PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                         const Graph *predict, PlanResult *to, Diag *d)
+CompileStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
+                            const Graph *predict, PlanResult *to, Diag *d)
 {
     const KeepPath *path = keep_path_find(a, train, r->recompute.rule, r->target, c, d);
     Search s = {.along = {.a = a,
@@ -338,6 +338,6 @@ PlanStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, const
                           .d = d}};
 
     if (!path)
-        return PLAN_WRONG;
+        return COMPILE_WRONG;
     return r->is_estimate ? find_smallest(&s, true, to) : search(&s, to);
 }

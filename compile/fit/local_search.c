@@ -243,10 +243,10 @@ static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *
     r.given = plan;
     r.is_proposal = r.skips_presets = true;
     r.memory = ENOUGH_BYTES;
-    PlanStatus status =
+    CompileStatus status =
         fit_memory(a, &r, s->along->c, s->along->train, s->along->predict, &s->x, s->trial.d);
     s->trial.d->errors = 0;
-    if (status != PLAN_DONE)
+    if (status != COMPILE_DONE)
         return false;
     s->plan = copy_plan(s->along->train, plan, a);
     s->place = p->at;

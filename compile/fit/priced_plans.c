@@ -18,23 +18,23 @@ static const PlanResult *find_priced(const PricedPlans *l, const RecomputePolicy
     return NULL;
 }
 
-PlanStatus propose_with_price(const AlongPath *s, PricedPlans *l, const RecomputePolicy *policy,
-                              BytePrice price, PlanResult *to)
+CompileStatus propose_with_price(const AlongPath *s, PricedPlans *l, const RecomputePolicy *policy,
+                                 BytePrice price, PlanResult *to)
 {
     PlanRequest r = *s->r;
     const PlanResult *known = find_priced(l, policy, price);
 
     if (known) {
         *to = *known;
-        return PLAN_DONE;
+        return COMPILE_DONE;
     }
     r.recompute = *policy;
     r.memory = ENOUGH_BYTES;
     r.is_proposal = r.skips_presets = true;
     r.copies = COPIES_SURE;
     r.byte_price = price;
-    PlanStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
-    if (status == PLAN_DONE)
+    CompileStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
+    if (status == COMPILE_DONE)
         *arena_push(s->a, l->plan, l->n, l->cap) = (PricedPlan){*policy, price, *to};
     return status;
 }

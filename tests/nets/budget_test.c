@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/make_program.h"
+#include "driver/driver.h"
 #include "tests/nets/hunt.h"
 
 #define SLOW "tests/e2e/slow.json"
@@ -68,22 +68,20 @@ typedef struct Largest {
 typedef struct Compilation {
     Arena *a;
     Text said;
-    Graphs g;
-    Made made;
+    Compiled made;
     bool has_graphs;
     int status;  // what shardcc would exit with
 } Compilation;
 
 // Compiles a model, on several ranks for a slow cluster. No memory: as much as it likes.
-static Compilation compile_model(const char *file, const char *const *more, int n_more, int ranks,
-                                 int64_t memory)
+static Compilation compile_file(const char *file, const char *const *more, int n_more, int ranks,
+                                int64_t memory)
 {
     Compilation x = {.a = arena_new()};
     Diag d = {.file = base_name(file), .to = &x.said};
     const char *argv[32] = {"shardcc", file, "--emit", "c"};
     int n = 4;
     Options o;
-    Cluster c = {0};
 
     memcpy(argv + n, more, (size_t)n_more * sizeof *more);
     n += n_more;
@@ -97,10 +95,10 @@ static Compilation compile_model(const char *file, const char *const *more, int 
         argv[n++] = arena_string(x.a, "%" PRId64, memory);
     }
     assert_true(options_read(x.a, n, (char **)argv, &o, &x.status));
-    assert_true(ranks < 2 || open_cluster(x.a, &o, &c));
-    x.has_graphs = passes_run(x.a, &o, &x.g, &d);
-    x.status = x.has_graphs ? plan_exit_status(make_program(x.a, &o, &c, &x.g, &x.made, &d))
-                            : x.g.exit_status;
+    assert_true(complete_request(x.a, &o, &d));
+    CompileStatus status = compile_graphs(x.a, &o.request, &x.made, &d);
+    x.has_graphs = !status;
+    x.status = exit_status_of(status ? status : compile_program(x.a, &o.request, &x.made, &d));
     return x;
 }
 
@@ -114,14 +112,14 @@ static void compilation_free(Compilation *x)
 static int64_t compile_counted(const char *file, const char *const *more, int n_more, int ranks,
                                int64_t memory, Largest *to)
 {
-    Compilation x = compile_model(file, more, n_more, ranks, memory);
+    Compilation x = compile_file(file, more, n_more, ranks, memory);
     int64_t bytes = x.made.program ? x.made.program->arena_bytes : 0;
 
     if (!x.has_graphs || x.status == EXIT_INTERNAL)
         fail_msg("%s: %s", file, x.said.n ? x.said.s : "no graph");
     for (BudgetStage s = 0; s < N_BUDGETS; s++)
-        if (budget_share(x.g.budget, s) > to[s].share) {
-            to[s].share = budget_share(x.g.budget, s);
+        if (budget_share(x.made.budget, s) > to[s].share) {
+            to[s].share = budget_share(x.made.budget, s);
             snprintf(to[s].of, sizeof to[s].of, "%s, %d ranks%s", base_name(file), ranks,
                      memory ? ", memory" : "");
         }
@@ -239,12 +237,12 @@ void __wrap_budget_allow(Budget *b, BudgetStage s, int64_t size)
 static void stages_end_at_bounds(void **state)
 {
     const char *const more[] = {"--loss", CLASSES, "--optimizer", "adamw"};
-    Compilation whole = compile_model(SMALL, more, COUNT(more), 2, 0);
+    Compilation whole = compile_file(SMALL, more, COUNT(more), 2, 0);
     int64_t bytes = whole.made.program->arena_bytes;
 
     for (BudgetStage s = 0; s < N_BUDGETS; s++) {
         starved = s;
-        Compilation x = compile_model(SMALL, more, COUNT(more), 2, bytes - bytes / 16);
+        Compilation x = compile_file(SMALL, more, COUNT(more), 2, bytes - bytes / 16);
         starved = N_BUDGETS;
         char *told = arena_string(x.a, "error: stage '%s' passed its bound", budget_stage_name(s));
         if (x.status != EXIT_INTERNAL || !x.said.s || !strstr(x.said.s, told))

@@ -1,4 +1,4 @@
-// Runs the passes over a net's graph, as driver/passes.c does.
+// Runs the passes over a net's graph, as compile/passes.c does.
 #include "lower/recompute/ways.h"
 #include "tests/nets/judge.h"
 

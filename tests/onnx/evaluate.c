@@ -8,7 +8,7 @@
 // and exit statuses are those of shardcc.
 #include <string.h>
 
-#include "driver/passes.h"
+#include "driver/driver.h"
 #include "ir/internal.h"
 
 typedef struct Inputs {
@@ -107,9 +107,9 @@ static bool write_output(Arena *a, const char *folder, const Graph *g, int i, co
     return ok;
 }
 
-static bool evaluate(Inputs *in, const Options *o, Graphs *graphs, Diag *d)
+static bool evaluate(Inputs *in, const Options *o, Compiled *made, Diag *d)
 {
-    const Graph *g = graphs->predict;
+    const Graph *g = made->predict;
     Tensor *value = arena_array(in->a, Tensor, g->n_values + 1);
     bool ok = read_list(in, d);
 
@@ -118,7 +118,7 @@ static bool evaluate(Inputs *in, const Options *o, Graphs *graphs, Diag *d)
         if (x->kind == VALUE_INPUT)
             ok = read_input(in, x, &value[v], d);
         else if (x->kind == VALUE_PARAMETER || x->kind == VALUE_BUFFER)
-            ok = read_weight(in, o->input, &graphs->weights, x, &value[v], d);
+            ok = read_weight(in, o->request.input, &made->weights, x, &value[v], d);
     }
     if (!ok)
         return false;
@@ -133,17 +133,18 @@ int main(int argc, char **argv)
 {
     Arena *a = arena_new();
     Options o;
-    Graphs graphs;
+    Compiled made;
     int status = EXIT_OPTION;
 
     if (argc != 3 || !options_read(a, 2, argv, &o, &status))
         return status;
     Inputs in = {.a = a, .folder = argv[2]};
-    Diag d = {.file = o.input};
-    if (!passes_run(a, &o, &graphs, &d))
-        status = graphs.exit_status ? graphs.exit_status : EXIT_USER;
+    Diag d = {.file = o.request.input};
+    CompileStatus compiled = compile_graphs(a, &o.request, &made, &d);
+    if (compiled)
+        status = exit_status_of(compiled);
     else
-        status = evaluate(&in, &o, &graphs, &d) ? 0 : EXIT_INTERNAL;
+        status = evaluate(&in, &o, &made, &d) ? 0 : EXIT_INTERNAL;
     arena_free(a);
     return status;
 }

@@ -46,7 +46,7 @@ typedef struct Sums {
     double gap, worst_gap;
 } Sums;
 
-static PlanStatus find(const Joint *j, int64_t memory, Arena *a, PlanResult *to, Diag *d)
+static CompileStatus find(const Joint *j, int64_t memory, Arena *a, PlanResult *to, Diag *d)
 {
     const Step *s = j->step;
     const char **pin = arena_array(a, const char *, (size_t)s->train->n_nodes + s->train->n_values);
@@ -105,7 +105,7 @@ static void plan_within(const Joint *j, int64_t memory, uint64_t seed, Sums *sum
     Diag d = {.file = "joint", .to = &said};
     PlanResult x = {0};
 
-    if (find(j, memory, a, &x, &d) == PLAN_DONE) {
+    if (find(j, memory, a, &x, &d) == COMPILE_DONE) {
         judge(j, memory, &x, seed, sums);
         check_price(j, &x, a);
     } else {

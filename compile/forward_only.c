@@ -1,5 +1,5 @@
 // Tells what training adds to a graph, and takes it away.
-#include "driver/passes.h"
+#include "compile/internal.h"
 
 bool has_batch_statistics(const Graph *g)
 {

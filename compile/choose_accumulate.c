@@ -2,9 +2,9 @@
 // fewer bytes for activations, but run more and smaller kernels. So nothing after the first number
 // with which nothing has to run again can be better. Where the loss reads several samples at once,
 // there is nothing to try.
-#include "driver/choose_accumulate.h"
+#include "compile/internal.h"
 
-enum { MOST_MICRO_BATCHES = 64 };  // that are tried
+enum { MAX_MICRO_BATCHES = 64 };  // that are tried
 
 typedef struct Trial {
     int64_t bytes;  // of the arena; 0: with this number there is no program
@@ -12,23 +12,22 @@ typedef struct Trial {
     bool fits, runs_again, has_batch_statistics;
 } Trial;
 
-static Trial try_number(const Options *given, int n, const Cluster *c, const char *file)
+static Trial try_number(const CompileRequest *given, int n, const char *file)
 {
     Arena *a = arena_new();
-    Options o = *given;
+    CompileRequest r = *given;
     Text said = {0};
     Diag d = {.file = file, .to = &said};
     Trial t = {0};
-    Graphs g;
-    Made m;
+    Compiled c;
 
-    o.accumulate = n;
-    if (try_program(a, &o, c, &g, &m, &t.fits, &d) && g.train) {
-        const Cluster *machine = needs_cluster(&o) ? c : &cluster_assumed;
-        t.bytes = m.program->arena_bytes;
-        t.seconds = program_simulate(m.program, SET_TRAIN, machine).seconds;
-        t.runs_again = m.recompute.n_runs > 0;
-        t.has_batch_statistics = has_batch_statistics(g.train);
+    r.accumulate = n;
+    if (compile_try(a, &r, &c, &t.fits, &d) && c.train) {
+        const Cluster *machine = r.cluster ? r.cluster : &cluster_assumed;
+        t.bytes = c.program->arena_bytes;
+        t.seconds = program_simulate(c.program, SET_TRAIN, machine).seconds;
+        t.runs_again = c.recompute.n_runs > 0;
+        t.has_batch_statistics = has_batch_statistics(c.train);
     }
     text_free(&said);
     arena_free(a);
@@ -42,22 +41,21 @@ static bool is_better(const Trial *x, const Trial *best)
     return x->fits ? x->seconds < best->seconds : x->bytes < best->bytes;
 }
 
-void accumulate_choose(Options *o, const Cluster *c, const char *file)
+int compile_accumulate(const CompileRequest *r, const char *file)
 {
     Trial best = {0};
     int chosen = 1;
 
-    for (int n = 1; n <= MOST_MICRO_BATCHES; n++) {
-        Trial t = try_number(o, n, c, file);
+    for (int n = 1; n <= MAX_MICRO_BATCHES; n++) {
+        Trial t = try_number(r, n, file);
         if (t.bytes && is_better(&t, &best)) {
             best = t;
             chosen = n;
         }
         bool is_enough = t.fits && !t.runs_again;
         if (is_enough ||
-            (n == 1 && (!t.bytes || t.has_batch_statistics || !passes_may_split(o, file))))
+            (n == 1 && (!t.bytes || t.has_batch_statistics || !passes_may_split(r, file))))
             break;
     }
-    o->accumulate = chosen;
-    o->is_accumulate_chosen = true;
+    return chosen;
 }

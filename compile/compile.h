@@ -1,0 +1,119 @@
+// Compiles a model into a program in memory: what shardcc, its tests and a library call. It knows
+// no command line. It may be called more than once a process, also from several threads; nothing of
+// it is shared but the target.
+#ifndef SHARDCC_COMPILE_H
+#define SHARDCC_COMPILE_H
+
+#include <string.h>
+
+#include "compile/fit/fit_memory.h"
+#include "frontend/frontend.h"
+
+// A compilation as it is asked for. All that it points to belongs to the caller, and has to live as
+// long as what was compiled. Texts are those of a user's options, and not trusted.
+typedef struct CompileRequest {
+    const char *input;       // MODEL.onnx, or a graph's text, MODEL.ir
+    const Strings *written;  // files that the caller will write; no file of the model may be one
+
+    // The model: see ImportOptions.
+    Strings bind, shape, freeze, padding, tie, stop;
+    bool frozen_batch_norm;
+    const WeightFile *values;
+
+    // Training; without a loss and an optimizer there is no training step.
+    const char *loss, *optimizer;
+    double clip_norm;  // 0: gradients aren't clipped
+    Strings no_decay;  // globs: parameters without weight decay
+    int accumulate;    // micro-batches of a step; 0: as many as are best
+
+    // Passes.
+    bool no_fuse;
+    bool verify;        // after each pass: does the graph compute what it did before?
+    Strings recompute;  // none, full, CLASS=N; or chain alone
+    RecomputeRule rule;
+
+    // The plan.
+    const Target *target;
+    int threads;             // of a rank at most; 0: as many as the target's kernels can use
+    const Cluster *cluster;  // NULL: a fixed machine; several ranks need one
+    int ranks;               // 0 is 1
+    int64_t memory;          // bytes per rank; 0: all that the cluster's devices have
+    const char *mesh;        // "2x4", "dp=2,tp=4"; NULL: the best one
+    const char *preset;      // the preset to keep to; NULL: none
+    Strings pin;
+    const char *plan;            // a plan's file to follow; NULL: search for a plan
+    const PlanFile *plan_keeps;  // that file, which says what runs again; NULL: no file
+} CompileRequest;
+
+// A compilation, as far as it went.
+typedef struct Compiled {
+    // compile_graphs:
+    Graph *train;     // one step; NULL: the program only predicts
+    Graph *predict;   // the forward-only graph
+    Weights weights;  // of `train`, or of `predict` if there is no other
+    // The policy that the planner applies to `train`, or chooses. None if there is no planner, as
+    // for one rank without memory, or if `train` recomputes already.
+    RecomputePolicy policy;
+    bool chooses_recompute;
+    Budget *budget;  // of the whole compilation
+
+    // compile_program:
+    Program *program;           // if nothing fits: the smallest one found
+    PlanResult plan;            // of several ranks
+    RecomputePolicy recompute;  // what was applied to `train`
+    int place;                  // of one rank's policy on the path of ways
+} Compiled;
+
+// Compiles a model: runs the stages in their order, and checks the program. Every status but
+// COMPILE_DONE has been reported.
+CompileStatus compile_model(Arena *a, const CompileRequest *r, Compiled *to, Diag *d);
+
+// ---- its stages ----
+
+// Reads the model and runs the passes.
+CompileStatus compile_graphs(Arena *a, const CompileRequest *r, Compiled *to, Diag *d);
+// Makes the program of the graphs; with several ranks, the one of the best plan. With
+// COMPILE_INFEASIBLE the program is the smallest one found; with other mistakes there is none.
+CompileStatus compile_program(Arena *a, const CompileRequest *r, Compiled *to, Diag *d);
+// Does the program compute what the graphs say?
+CompileStatus compile_check(const Compiled *c, Diag *d);
+
+// ---- for searches over compilations ----
+
+// The same without the check. True if there is a program; *fits: it keeps to the memory.
+bool compile_try(Arena *a, const CompileRequest *r, Compiled *to, bool *fits, Diag *d);
+// The number of micro-batches that is best.
+int compile_accumulate(const CompileRequest *r, const char *file);
+// Makes about the smallest program of the graphs, whatever the memory: with several ranks by a few
+// searches, with one at a place on the path of ways. True if there is one.
+bool compile_small(Arena *a, const CompileRequest *r, int place, Compiled *to, Diag *d);
+
+// The request of a plan for the graphs.
+PlanRequest compile_plan_request(Arena *a, const CompileRequest *r, const Compiled *c);
+
+// The target with so many threads as the request says.
+const Target *request_target(Arena *a, const CompileRequest *r);
+bool request_is(const CompileRequest *r, const char *ending);  // does the input's name end so?
+// Is --recompute chain given?
+static inline bool request_runs_chain(const CompileRequest *r)
+{
+    return r->recompute.n && !strcmp(r->recompute.s[0], "chain");
+}
+// The option of the first field that does nothing without a loss; NULL if none is set. `pass`:
+// after which the graphs are asked for, or NULL.
+const char *request_of_training(const CompileRequest *r, const char *pass);
+
+// ---- graphs ----
+
+// The graphs as they are after a pass, as a text: that of training, and the forward-only graph if
+// it differs. Read back, they give the same program. `pass` NULL: after the optimizer, or without a
+// loss before one could be added.
+CompileStatus compile_text(Arena *a, const CompileRequest *r, const char *pass, Text *t, Diag *d);
+
+const char *const *pass_names(int *n);
+bool pass_needs_loss(const char *name);
+
+// Does a step write running statistics? Those of a batch differ from those of its parts.
+bool has_batch_statistics(const Graph *g);
+
+#endif
