@@ -224,16 +224,16 @@ ValueId make_shard(Graph *g, ValueId x, const Ranks *r, int dim);
 // ---- checks that stop a run ----
 // A check of a node, or of nodes that are told together: those of equal layers, whose names differ
 // by numbers. `worst` is i64[]: 0 where all is well.
-typedef struct Check {
+typedef struct RunCheck {
     const char *name, *pattern;  // of the first one; with * for each number
     OutputRole role;
     int64_t bound;
     int n;  // nodes
     ValueId worst;
-} Check;
+} RunCheck;
 
 typedef struct Checks {
-    Check *check;
+    RunCheck *check;
     int n, cap;
 } Checks;
 

@@ -20,7 +20,7 @@ static const char *pattern_of(Arena *a, const char *name)
 ValueId *checks_place(Checks *c, Graph *g, const char *name, OutputRole role, int64_t bound)
 {
     const char *pattern = pattern_of(g->arena, name);
-    Check *found = NULL;
+    RunCheck *found = NULL;
 
     for (int i = 0; i < c->n && !found; i++)
         if (c->check[i].role == role && c->check[i].bound == bound &&
@@ -28,7 +28,7 @@ ValueId *checks_place(Checks *c, Graph *g, const char *name, OutputRole role, in
             found = &c->check[i];
     if (!found) {
         found = arena_push(g->arena, c->check, c->n, c->cap);
-        *found = (Check){.name = name, .pattern = pattern, .role = role, .bound = bound};
+        *found = (RunCheck){.name = name, .pattern = pattern, .role = role, .bound = bound};
         found->worst = graph_scalar(g, I64, 0);
     }
     found->n++;
@@ -38,7 +38,7 @@ ValueId *checks_place(Checks *c, Graph *g, const char *name, OutputRole role, in
 void checks_give(const Checks *c, Graph *g)
 {
     for (int i = 0; i < c->n; i++) {
-        const Check *x = &c->check[i];
+        const RunCheck *x = &c->check[i];
         graph_output(g, x->n > 1 ? x->pattern : x->name, x->worst, x->role);
         g->outputs[g->n_outputs - 1].bound = x->bound;
     }
