@@ -12,7 +12,8 @@
 // A compilation as it is asked for. All that it points to belongs to the caller, and has to live as
 // long as what was compiled. Texts are those of a user's options, and not trusted.
 typedef struct CompileRequest {
-    const char *input;       // MODEL.onnx, or a graph's text, MODEL.ir
+    const char *input;       // the path of the model, or of a graph's text
+    const ModelFile *model;  // that model, opened; NULL: it is a text
     const Strings *written;  // files that the caller will write; no file of the model may be one
 
     // The model: see ImportOptions.

@@ -149,7 +149,7 @@ static bool spares_weights(const Run *r, const Weights *w)
 static bool run_import(Run *r)
 {
     const CompileRequest *q = r->q;
-    ImportOptions i = {.path = q->input,
+    ImportOptions i = {.model = q->model,
                        .bind = q->bind.s,
                        .n_bind = q->bind.n,
                        .shape = q->shape.s,
@@ -223,7 +223,7 @@ bool passes_may_split(const CompileRequest *q, const char *file)
 
 static bool run_micro(Run *r)
 {
-    bool is_model = !request_is(r->q, ".ir");
+    bool is_model = r->q->model;
 
     return micro_batches(r->g, is_model ? whole_batch(r) : NULL, r->q->accumulate, r->d);
 }
@@ -268,7 +268,7 @@ static bool enter(Run *r, int entry)
 // at the end and, if r->verifies, after each of them.
 static bool run_all(Run *r)
 {
-    bool is_text = request_is(r->q, ".ir");
+    bool is_text = !r->q->model;
     int entry = is_text ? enter_text(r) : PASS_import;
 
     if (entry < 0 || (!is_text && !run_import(r)) || !enter(r, entry))
@@ -316,7 +316,7 @@ CompileStatus compile_graphs(Arena *a, const CompileRequest *q, Compiled *to, Di
 
     r.is_planned = q->ranks > 1 || chooses_recompute(q);
     *to = (Compiled){.budget = r.budget};
-    if (q->loss || request_is(q, ".ir")) {
+    if (q->loss || !q->model) {
         to->train = run(&r, true, &to->weights);
         if (!to->train)
             return failed(&r);

@@ -280,7 +280,8 @@ int compile(Arena *a, int argc, char **argv)
     if (!options_read(a, argc, argv, &o, &status))
         return status;
     Diag d = {.file = base_name(o.request.input)};
-    if (!is_readable(o.request.input, &d) || !output_check(a, &o, &d) || !open_weights(a, &o, &d))
+    if (!is_readable(o.request.input, &d) || !output_check(a, &o, &d) || !open_weights(a, &o, &d) ||
+        !open_model(a, &o, &d))
         return EXIT_USER;
     Result *r = arena_array(a, Result, 1 + o.n_fewer);
     for (int i = 0; i <= o.n_fewer; i++) {
@@ -289,5 +290,6 @@ int compile(Arena *a, int argc, char **argv)
     }
     status = compile_all(a, r, 1 + o.n_fewer, &d);
     weight_file_close(o.weight_file);
+    model_close(o.model_file);
     return status;
 }

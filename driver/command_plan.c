@@ -171,7 +171,7 @@ static int plan_model(Job *j)
     const CompileRequest *r = &j->o.request;
 
     if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_weights(j->a, &j->o, j->d) ||
-        !find_cluster(j) || !complete_request(j->a, &j->o, j->d))
+        !find_cluster(j) || !open_model(j->a, &j->o, j->d) || !complete_request(j->a, &j->o, j->d))
         return EXIT_USER;
     CompileStatus status = read_graphs(j);
     if (!status)
@@ -197,5 +197,6 @@ int plan_command(Arena *a, int argc, char **argv)
     j.d = &d;
     status = plan_model(&j);
     weight_file_close(j.o.weight_file);
+    model_close(j.o.model_file);
     return status;
 }

@@ -88,9 +88,10 @@ int profile_command(Arena *a, int argc, char **argv)
         return status;
     Diag d = {.file = base_name(j.o.request.input)};
     j.d = &d;
-    if (!check_files(&j) || !open_weights(a, &j.o, &d))
+    if (!check_files(&j) || !open_weights(a, &j.o, &d) || !open_model(a, &j.o, &d))
         return EXIT_USER;
     status = j.o.range.dim ? find_largest_size(&j) : profile_program(&j);
     weight_file_close(j.o.weight_file);
+    model_close(j.o.model_file);
     return status;
 }

@@ -42,6 +42,7 @@ typedef struct Options {
     const char *chain;        // --chain: the file for the chain of stages; NULL: none
     const char *weights;      // files that fill the model's initializers; NULL: none
     const char *weight_map;   // the map of their names; NULL: none
+    ModelFile *model_file;    // the input, opened, if it is a model; also request.model
     WeightFile *weight_file;  // both, opened; also request.values
     bool is_accumulate_chosen;
     Emit emit;
@@ -96,6 +97,9 @@ static inline bool needs_cluster(const Options *o) { return o->cluster || o->req
 bool open_cluster(Arena *a, Options *o);
 // The same if the options need one. Then chooses the number of micro-batches if it isn't given.
 bool complete_request(Arena *a, Options *o, const Diag *d);
+
+// Opens the model, unless the input is a text. The caller closes o->model_file.
+bool open_model(Arena *a, Options *o, Diag *d);
 
 // Opens the files of --weights, if there are some, and checks that none is about to be overwritten.
 // The caller closes o->weight_file unless it failed.

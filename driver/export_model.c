@@ -25,11 +25,11 @@ static bool spares_inputs(Arena *a, const ExportModel *o, const WeightFile *valu
     return ok;
 }
 
-static bool write_copy(Arena *a, const ExportModel *o, const WeightFile *values, bool *has_data,
-                       Diag *d)
+static bool write_copy(Arena *a, const ExportModel *o, const ModelFile *m, const WeightFile *values,
+                       bool *has_data, Diag *d)
 {
     // A batch of 1 does if the user says nothing: the weights don't depend on it.
-    ImportOptions i = {.path = o->model,
+    ImportOptions i = {.model = m,
                        .bind = o->bind.s,
                        .n_bind = o->bind.n,
                        .shape = o->shape.s,
@@ -66,8 +66,10 @@ bool export_model(Arena *a, const ExportModel *o, bool *has_data, Diag *d)
     if (!values)
         return false;
     d->file = base_name(o->model);
-    bool ok = write_copy(a, o, values, has_data, d);
+    ModelFile *m = model_open(a, o->model, d);
+    bool ok = m && write_copy(a, o, m, values, has_data, d);
     d->file = file;
+    model_close(m);
     weight_file_close(values);
     return ok;
 }

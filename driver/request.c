@@ -12,6 +12,16 @@ bool open_cluster(Arena *a, Options *o)
     return cluster_open(a, name, ranks, c, &d);
 }
 
+bool open_model(Arena *a, Options *o, Diag *d)
+{
+    const CompileRequest *r = &o->request;
+
+    if (request_is(r, ".ir") || request_is(r, ".program"))
+        return true;
+    o->request.model = o->model_file = model_open(a, r->input, d);
+    return o->model_file;
+}
+
 bool complete_request(Arena *a, Options *o, const Diag *d)
 {
     CompileRequest *r = &o->request;

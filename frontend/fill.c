@@ -14,7 +14,9 @@ enum { EXTERNAL = 1 };  // data_location
 static int64_t file_size(const Import *x, const char *location)
 {
     struct stat st;
-    int fd = x->o->path && location ? open_beneath(x->o->path, location, NULL) : -1;
+    int fd = model_path(x->o->model) && location
+                 ? open_beneath(model_path(x->o->model), location, NULL)
+                 : -1;
     int64_t size = fd >= 0 && !fstat(fd, &st) ? st.st_size : -1;
 
     if (fd >= 0)

@@ -16,8 +16,17 @@ const char *const *weight_file_paths(const WeightFile *f, int *n);  // of the fi
 bool weight_file_check(const WeightFile *f, Diag *d);  // have the files kept their sizes?
 void weight_file_close(WeightFile *f);
 
+// A model's file, .onnx: read once, imported as often as graphs of it are made.
+typedef struct ModelFile ModelFile;
+
+// Maps, checks and unpacks the file. It stays mapped until model_close, as weights are copied from
+// it at the end. NULL after an error.
+ModelFile *model_open(Arena *a, const char *path, Diag *d);
+const char *model_path(const ModelFile *f);  // NULL for a model in memory, whose `f` is NULL
+void model_close(ModelFile *f);              // f may be NULL
+
 typedef struct ImportOptions {
-    const char *path;         // of the .onnx file
+    const ModelFile *model;
     const char *const *bind;  // "batch=4"
     int n_bind;
     const char *const *shape;  // "input_ids=4,64"
@@ -83,7 +92,7 @@ typedef struct Weights {
     const WeightFile *values;  // where weights have values of; NULL: none do
 } Weights;
 
-// Reads a model into a canonical forward graph: it runs the passes import and fold, and binds
+// Makes a canonical forward graph of a model: it runs the passes import and fold, and binds
 // shapes that depend on the batch. Inputs, parameters, buffers and outputs (OUTPUT_MODEL) have the
 // model's names. `w` (may be NULL) gets the places of the weights, in the order of the graph's
 // parameters and buffers; no weight is read. Returns NULL after reporting all errors.

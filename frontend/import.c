@@ -66,7 +66,7 @@ static void list_weights(const Import *x, Weights *w)
     *w = (Weights){.weight = arena_array(x->arena, Weight, x->n_weights + 1),
                    .tensor = x->stored,
                    .n_tensors = x->n_stored,
-                   .model = x->o->path ? arena_string(x->arena, "%s", x->o->path) : NULL,
+                   .model = model_path(x->o->model),
                    .file = x->file,
                    .n_files = x->n_files,
                    .values = x->fills ? x->o->values : NULL};

@@ -146,11 +146,11 @@ bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Liter
 
 static const void *read_small(Import *x, const Literal *l, const char *name)
 {
-    if (!x->o->path) {
+    if (!model_path(x->o->model)) {
         diag_error(x->diag, "tensor '%.200s' is in another file", name);
         return NULL;
     }
-    int fd = open_beneath(x->o->path, l->location, x->diag);
+    int fd = open_beneath(model_path(x->o->model), l->location, x->diag);
     if (fd < 0)
         return NULL;
     char *data = arena_alloc(x->arena, (size_t)l->bytes + 1, 1);

@@ -1,5 +1,5 @@
-// Loads a model: maps the file, checks its wire format, unpacks it with protobuf-c into the arena,
-// and checks its versions.
+// Loads a model: maps the file, checks its wire format, unpacks it with protobuf-c, and checks its
+// versions.
 #include "frontend/internal.h"
 
 static void *arena_unpack(void *arena, size_t size) { return arena_alloc(arena, 1, size); }
@@ -36,38 +36,76 @@ static bool check_versions(const Onnx__ModelProto *m, Diag *d)
     return true;
 }
 
+// Checks and unpacks a model's bytes. NULL after an error.
+static const Onnx__ModelProto *unpack(Arena *a, const uint8_t *data, size_t size, Diag *d)
+{
+    Text reduced = {0};
+    ProtobufCAllocator alloc = {arena_unpack, arena_keep, a};
+    const Onnx__ModelProto *m = NULL;
+
+    if (wire_reduce(data, size, &reduced, d)) {
+        m = onnx__model_proto__unpack(&alloc, reduced.n, (const uint8_t *)reduced.s);
+        if (!m)
+            diag_error(d, "not an ONNX model, or damaged");
+    }
+    text_free(&reduced);
+    return m && check_versions(m, d) ? m : NULL;
+}
+
+static Graph *import(Arena *a, Import *x, Weights *w)
+{
+    int errors = x->diag->errors;
+
+    x->arena = a;
+    x->scratch = arena_new();
+    Graph *g = import_model(x, w);
+    arena_free(x->scratch);
+    return x->diag->errors == errors ? g : NULL;
+}
+
 Graph *import_bytes(Arena *a, const uint8_t *data, size_t size, const ImportOptions *o, Weights *w,
                     Diag *d)
 {
-    Text reduced = {0};
-    Graph *g = NULL;
-    Arena *scratch = arena_new();
-    ProtobufCAllocator alloc = {arena_unpack, arena_keep, scratch};
-    int errors = d->errors;
+    Arena *own = arena_new();
+    Import x = {.o = o, .diag = d, .data = data, .size = size, .model = unpack(own, data, size, d)};
+    Graph *g = x.model ? import(a, &x, w) : NULL;
 
-    if (wire_reduce(data, size, &reduced, d)) {
-        Import x = {.arena = a, .scratch = scratch, .o = o, .diag = d, .data = data, .size = size};
-        x.model = onnx__model_proto__unpack(&alloc, reduced.n, (const uint8_t *)reduced.s);
-        if (!x.model)
-            diag_error(d, "not an ONNX model, or damaged");
-        else if (check_versions(x.model, d))
-            g = import_model(&x, w);
-    }
-    text_free(&reduced);
-    arena_free(scratch);
-    return d->errors == errors ? g : NULL;
+    arena_free(own);
+    return g;
 }
 
-// The file stays mapped as long as the process lives, because weights are copied from it at the
-// end.
+struct ModelFile {
+    const char *path;
+    File file;
+    const Onnx__ModelProto *model;
+};
+
+ModelFile *model_open(Arena *a, const char *path, Diag *d)
+{
+    ModelFile *f = arena_array(a, ModelFile, 1);
+
+    *f = (ModelFile){.path = arena_string(a, "%s", path)};
+    if (!file_map(path, &f->file, d))
+        return NULL;
+    f->model = unpack(a, f->file.data, f->file.size, d);
+    if (f->model)
+        return f;
+    model_close(f);
+    return NULL;
+}
+
+const char *model_path(const ModelFile *f) { return f ? f->path : NULL; }
+
+void model_close(ModelFile *f)
+{
+    if (f)
+        file_unmap(&f->file);
+}
+
 Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d)
 {
-    File file;
+    const ModelFile *f = o->model;
+    Import x = {.o = o, .diag = d, .data = f->file.data, .size = f->file.size, .model = f->model};
 
-    if (!file_map(o->path, &file, d))
-        return NULL;
-    Graph *g = import_bytes(a, file.data, file.size, o, w, d);
-    if (!g)
-        file_unmap(&file);
-    return g;
+    return import(a, &x, w);
 }

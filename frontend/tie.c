@@ -37,7 +37,7 @@ static const char *tie_middle(const Import *x, const char *text)
 // Returns the bytes of a weight, which stay until `s` opens another file; NULL after an error.
 static const uint8_t *bytes_of(const Import *x, const Weight *w, Opened *s, Diag *d)
 {
-    Weights of = {.model = x->o->path};
+    Weights of = {.model = model_path(x->o->model)};
 
     if (w->value)
         return weight_value_plain(w->value) ? weight_value_plain(w->value)->data : NULL;
@@ -45,7 +45,7 @@ static const uint8_t *bytes_of(const Import *x, const Weight *w, Opened *s, Diag
         return w->data;
     if (!*w->path)
         return x->data + w->offset;
-    if (!x->o->path) {
+    if (!model_path(x->o->model)) {
         diag_error(d, "tensor '%.200s' is in another file", w->name);
         return NULL;
     }

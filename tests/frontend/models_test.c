@@ -19,8 +19,11 @@ static void import(const char *path, bool training)
     Arena *a = arena_new();
     Text t = {0};
     Diag d = {.file = path, .to = &t};
-    ImportOptions o = {.path = path, .accumulate = 1, .training = training};
+    ModelFile *m = model_open(a, path, &d);
+    ImportOptions o = {.model = m, .accumulate = 1, .training = training};
     Weights w;
+    if (!m)
+        fail_msg("%s", t.s);
     Graph *g = frontend_import(a, &o, &w, &d);
 
     if (!g && strstr(t.s, "is not bound")) {  // models exported with --dynamic-batch
@@ -33,6 +36,7 @@ static void import(const char *path, bool training)
     if (!g || !graph_verify(g, &d))
         fail_msg("%s", t.s);
     assert_true(g->n_nodes > 1 && g->n_outputs == 1 && w.n > 0);
+    model_close(m);
     text_free(&t);
     arena_free(a);
 }

@@ -409,7 +409,7 @@ static void test_external(void **state)
         Arena *a = arena_new();
         Text t = {0};
         Diag d = {.file = "m", .to = &t};
-        ImportOptions o = {.path = "in/m.onnx", .accumulate = 1};
+        ImportOptions o = {.accumulate = 1};
         Weights w;
         size_t size;
         uint8_t *bytes = model_from_text(
@@ -417,9 +417,12 @@ static void test_external(void **state)
             arena_string(a, "input x f32[3]; extern w f32[3] %s; y = Mul(x, w); output y",
                          externals[i].external),
             &size);
-        FILE *f = fopen(o.path, "wb");
+        FILE *f = fopen("in/m.onnx", "wb");
         assert_int_equal(fwrite(bytes, 1, size, f), size);
         fclose(f);
+        ModelFile *m = model_open(a, "in/m.onnx", &d);
+        assert_non_null(m);
+        o.model = m;
         Graph *g = frontend_import(a, &o, &w, &d);
         assert_non_null(g);
         bool ok = weights_write(&w, g, "in/out", &d);
@@ -427,6 +430,7 @@ static void test_external(void **state)
         assert_int_equal(ok, !*externals[i].message);
         assert_int_equal(access("in/out", F_OK) == 0, ok);
         remove("in/out");
+        model_close(m);
         text_free(&t);
         arena_free(a);
     }

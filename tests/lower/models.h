@@ -54,7 +54,8 @@ static inline Graph *training_graph(Arena *a, const char *name, const char *opti
     const char *path = arena_string(a, "models/%s/%s.onnx", folder, name);
     const char *loss =
         strcmp(name, "regress") ? "cross_entropy(logits, labels)" : "mse(logits, labels)";
-    ImportOptions o = {.path = path,
+    d->file = path;
+    ImportOptions o = {.model = model_open(a, path, d),
                        .bind = &bind,
                        .n_bind = accumulate > 1,
                        .accumulate = accumulate,
@@ -62,8 +63,7 @@ static inline Graph *training_graph(Arena *a, const char *name, const char *opti
     OptimizerOptions update = {.text = optimizer, .clip_norm = 1, .parallel_rows = 64};
     Weights w;
 
-    d->file = path;
-    Graph *g = frontend_import(a, &o, &w, d);
+    Graph *g = o.model ? frontend_import(a, &o, &w, d) : NULL;
     if (!g)
         return NULL;
     g->diag = d;

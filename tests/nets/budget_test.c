@@ -95,7 +95,7 @@ static Compilation compile_file(const char *file, const char *const *more, int n
         argv[n++] = arena_string(x.a, "%" PRId64, memory);
     }
     assert_true(options_read(x.a, n, (char **)argv, &o, &x.status));
-    assert_true(complete_request(x.a, &o, &d));
+    assert_true(open_model(x.a, &o, &d) && complete_request(x.a, &o, &d));
     CompileStatus status = compile_graphs(x.a, &o.request, &x.made, &d);
     x.has_graphs = !status;
     x.status = exit_status_of(status ? status : compile_program(x.a, &o.request, &x.made, &d));

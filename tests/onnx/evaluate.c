@@ -140,6 +140,8 @@ int main(int argc, char **argv)
         return status;
     Inputs in = {.a = a, .folder = argv[2]};
     Diag d = {.file = o.request.input};
+    if (!open_model(a, &o, &d))
+        return EXIT_USER;
     CompileStatus compiled = compile_graphs(a, &o.request, &made, &d);
     if (compiled)
         status = exit_status_of(compiled);
