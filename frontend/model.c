@@ -52,10 +52,16 @@ static const Onnx__ModelProto *unpack(Arena *a, const uint8_t *data, size_t size
     return m && check_versions(m, d) ? m : NULL;
 }
 
-static Graph *import(Arena *a, Import *x, Weights *w)
+// Imports a model of which other graphs may be made too: tensors that it lacks are added to a copy
+// of its graph.
+static Graph *import(Arena *a, Import *x, const Onnx__ModelProto *shared, Weights *w)
 {
+    Onnx__ModelProto model = *shared;
+    Onnx__GraphProto graph = *shared->graph;
     int errors = x->diag->errors;
 
+    model.graph = &graph;
+    x->model = &model;
     x->arena = a;
     x->scratch = arena_new();
     Graph *g = import_model(x, w);
@@ -67,8 +73,9 @@ Graph *import_bytes(Arena *a, const uint8_t *data, size_t size, const ImportOpti
                     Diag *d)
 {
     Arena *own = arena_new();
-    Import x = {.o = o, .diag = d, .data = data, .size = size, .model = unpack(own, data, size, d)};
-    Graph *g = x.model ? import(a, &x, w) : NULL;
+    const Onnx__ModelProto *m = unpack(own, data, size, d);
+    Import x = {.o = o, .diag = d, .data = data, .size = size};
+    Graph *g = m ? import(a, &x, m, w) : NULL;
 
     arena_free(own);
     return g;
@@ -105,7 +112,7 @@ void model_close(ModelFile *f)
 Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d)
 {
     const ModelFile *f = o->model;
-    Import x = {.o = o, .diag = d, .data = f->file.data, .size = f->file.size, .model = f->model};
+    Import x = {.o = o, .diag = d, .data = f->file.data, .size = f->file.size};
 
-    return import(a, &x, w);
+    return import(a, &x, f->model, w);
 }
