@@ -36,6 +36,11 @@ static int64_t resample_bytes(const Kernel *k, int threads)
     return rt_resample_workspace(&k->params.resample);
 }
 
+static int64_t dft_bytes(const Kernel *k, int threads)
+{
+    return rt_dft_workspace(&k->params.dft, threads);
+}
+
 static int64_t exchange_bytes(const Kernel *k, int threads)
 {
     return rt_exchange_workspace(&k->params.exchange, k->ranks);
@@ -71,6 +76,7 @@ static const TargetKernel kernels[] = {
     {"cumsum"},
     {"top_k"},
     {"resample", kernel_takes_floats, "one type, f32 or f64", resample_bytes},
+    {"dft", kernel_takes_floats, "one type, f32 or f64", dft_bytes},
     {"all_gather", .workspace = exchange_bytes},
     {"all_reduce", .workspace = exchange_bytes},
     {"all_to_all", .workspace = exchange_bytes},

@@ -60,6 +60,7 @@ static const TargetKernel kernels[] = {
     {"cumsum"},
     {"top_k"},
     {"resample", kernel_takes_floats, "one type, f32 or f64", resample_bytes},
+    {"dft", kernel_takes_floats, "one type, f32 or f64"},
     {"sums", .workspace = sums_bytes},
 };
 

@@ -1,12 +1,12 @@
-// Builds discrete Fourier transforms. A short one is a product with a constant matrix. A longer one
-// is a product with the matrix of one of its factors, a rotation of each element, and the transform
-// of the other factor (Cooley and Tukey 1965). A length with a large prime factor is a convolution
-// with a chirp, by transforms of another length (Bluestein 1970).
+// Builds discrete Fourier transforms. A short one is a node. A longer one is the transform of one
+// of its factors, a rotation of each element, and the transform of the other factor (Cooley and
+// Tukey 1965). A length with a large prime factor is a convolution with a chirp, by transforms of
+// another length (Bluestein 1970).
 //
-// Complex numbers come and go as pairs, [rows…, n, 2]: the last dim holds the real and the
-// imaginary part. It is 1 for real numbers. One product reads and writes them so. Longer transforms
-// compute with planes, [rows…, 2, n], whose rows are what the rotations read.
+// Complex numbers are pairs, [rows…, n, 2]: the last dim holds the real and the imaginary part. It
+// is 1 for real numbers.
 #include "frontend/internal.h"
+#include "ir/kernel.h"
 
 // One transform along the last dim: y[k] = scale · Σ x[j] e^(sign · 2πi · jk / n) for k < bins.
 typedef struct Fourier {
@@ -18,13 +18,6 @@ typedef struct Fourier {
 } Fourier;
 
 static ValueId transform(const Fourier *f, ValueId x);
-
-int64_t fourier_matrix(DType t) { return t == F64 ? 181 : 256; }
-
-static int64_t longest(const Fourier *f, ValueId x)
-{
-    return fourier_matrix(value_of(f->g, x)->dtype);
-}
 
 // The cosine or sine of `turns` parts of a circle of n parts. The quarters are exact.
 static double wave(int64_t turns, int64_t n, bool is_sine)
@@ -70,20 +63,21 @@ static ValueId waves(Graph *g, DType t, const Dims *d, const int *axis, int64_t 
     return make_cast(g, is_sine ? make_sin(g, angle) : make_cos(g, angle), t);
 }
 
-// ---- planes ----
+// ---- pairs ----
 
-static ValueId plane(Graph *g, ValueId x, int axis, int i)
+// Real (0) or imaginary parts.
+static ValueId part(Graph *g, ValueId x, int i)
 {
-    return slice_axis(g, x, axis, i, 1, 1);
+    return slice_axis(g, x, value_of(g, x)->rank - 1, i, 1, 1);
 }
 
-// Multiplies complex numbers by c + i·s. `axis` is the dim of the planes in x; c and s lack it and
-// may lack dims before it.
-static ValueId rotate(const Fourier *f, ValueId x, int axis, ValueId c, ValueId s)
+// Multiplies complex numbers by c + i·s, which lack dims before the last ones.
+static ValueId rotate(const Fourier *f, ValueId x, ValueId c, ValueId s)
 {
     Graph *g = f->g;
+    int axis = value_of(g, x)->rank - 1;
     bool is_real = value_of(g, x)->dim[axis] == 1;
-    ValueId re = plane(g, x, axis, 0), im = is_real ? 0 : plane(g, x, axis, 1);
+    ValueId re = part(g, x, 0), im = is_real ? 0 : part(g, x, 1);
     Dims d = dims_of(g, re);
 
     c = broadcast_to(g, c, d.rank, d.dim);
@@ -96,17 +90,22 @@ static ValueId rotate(const Fourier *f, ValueId x, int axis, ValueId c, ValueId 
     return make_concat(g, 2, y, axis);
 }
 
+// The waves of a table, with a last dim of 1 for the parts.
 static ValueId waves_like(const Fourier *f, ValueId x, const Dims *d, const int *axis, int64_t n,
                           bool is_sine, int sign)
 {
     ValueId t = waves(f->g, value_of(f->g, x)->dtype, d, axis, n, is_sine);
+    Dims pairs = *d;
 
+    pairs.dim[pairs.rank++] = 1;
+    t = reshape_to(f->g, t, &pairs);
     return sign < 0 ? make_neg(f->g, t) : t;
 }
 
-// Appends zeros, or cuts the end off, so that a dim has n elements.
-static ValueId fit(Graph *g, ValueId x, int axis, int64_t n)
+// Appends zeros, or cuts the end off, so that there are n numbers.
+static ValueId fit(Graph *g, ValueId x, int64_t n)
 {
+    int axis = value_of(g, x)->rank - 2;
     int64_t none[MAX_RANK] = {0}, high[MAX_RANK] = {0}, size = value_of(g, x)->dim[axis];
 
     if (size >= n)
@@ -115,54 +114,11 @@ static ValueId fit(Graph *g, ValueId x, int axis, int64_t n)
     return make_pad(g, x, none, high, none, 0);
 }
 
-// Pairs to planes, or planes to pairs.
-static ValueId exchange_parts(Graph *g, ValueId x)
+static ValueId direct(const Fourier *f, ValueId x)
 {
-    int rank = value_of(g, x)->rank;
-    int64_t perm[MAX_RANK];
+    ValueId y = make_dft(f->g, x, f->n, f->bins, f->only_real ? 1 : 2, f->sign > 0);
 
-    for (int i = 0; i < rank; i++)
-        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
-    return make_transpose(g, x, perm);
-}
-
-// ---- short transforms ----
-
-// Multiplies x [rows…, r, s] by a matrix [r, s, t, u].
-static ValueId product(Graph *g, ValueId x, ValueId matrix)
-{
-    static const char rows[] = "ABCDEFGHIJKL";
-    int rank = value_of(g, x)->rank - 2;
-    char eq[64];
-
-    snprintf(eq, sizeof eq, "%.*srs,rstu->%.*stu", rank, rows, rank, rows);
-    return make_dot(g, x, matrix, eq);
-}
-
-// The element of the matrix that bin k has of number j, for parts c of the number and e of the bin.
-// A bin of half a spectrum counts for its mirror image too, if is_half.
-static double weight(const Fourier *f, int64_t j, int64_t c, int64_t k, int64_t e, bool is_half)
-{
-    double w = wave(j * k, f->n, c != e) * (c == e ? 1 : f->sign * (e ? 1 : -1));
-
-    return f->scale * w * (is_half && j && 2 * j != f->n ? 2 : 1);
-}
-
-// x and the result are pairs, or planes. The matrix has their order of dims, so that rows of all
-// three are contiguous.
-static ValueId direct(const Fourier *f, ValueId x, bool is_pairs, bool is_half)
-{
-    const Value *v = value_of(f->g, x);
-    int64_t parts = f->only_real ? 1 : 2, r = v->dim[v->rank - 2], s = v->dim[v->rank - 1];
-    int64_t dim[] = {r, s, is_pairs ? f->bins : parts, is_pairs ? parts : f->bins};
-    Tensor m = tensor_new(f->g->arena, v->dtype, 4, dim);
-
-    for (int64_t i = 0; i < tensor_count(&m); i++) {
-        int64_t to = i % (dim[2] * dim[3]), from = i / (dim[2] * dim[3]);
-        m.f[i] = is_pairs ? weight(f, from / s, from % s, to / parts, to % parts, is_half)
-                          : weight(f, from % s, from / s, to % f->bins, to / f->bins, is_half);
-    }
-    return product(f->g, x, constant_of(f->g, &m));
+    return f->scale == 1 ? y : make_mul(f->g, y, scalar_like(f->g, y, f->scale));
 }
 
 // ---- long transforms ----
@@ -177,60 +133,55 @@ static int64_t largest_prime(int64_t n)
     return n > most ? n : most;
 }
 
-// The divisor of n up to `most` that is nearest to the root which makes all factors equal.
-static int64_t first_factor(int64_t n, int64_t most)
+// The divisor of n, at most RT_DFT_MOST, that is nearest to the root which makes all factors equal.
+static int64_t first_factor(int64_t n)
 {
     int stages = 1;
     int64_t best = 1;
 
-    for (double reach = (double)most; reach < (double)n; reach *= (double)most)
+    for (double reach = RT_DFT_MOST; reach < (double)n; reach *= RT_DFT_MOST)
         stages++;
     double target = pow((double)n, 1.0 / stages);
-    for (int64_t a = 2; a <= most; a++)
+    for (int64_t a = 2; a <= RT_DFT_MOST; a++)
         if (n % a == 0 && fabs(log((double)a / target)) < fabs(log((double)best / target)))
             best = a;
     return best;
 }
 
+static ValueId swap_numbers(Graph *g, ValueId x)
+{
+    int rank = value_of(g, x)->rank;
+    int64_t perm[MAX_RANK];
+
+    for (int i = 0; i < rank; i++)
+        perm[i] = i == rank - 3 ? i + 1 : i == rank - 2 ? i - 1 : i;
+    return make_transpose(g, x, perm);
+}
+
 // With n = a·b, j = i·b + l and k = p + a·q: y[p + a·q] is the transform over l of the rotated
-// transforms over i. x is [rows…, c, a, b] then, and y [rows…, e, q, p].
+// transforms over i. x is [rows…, a, b, c] then, and y [rows…, q, p, e].
 static ValueId by_factors(const Fourier *f, ValueId x)
 {
     Graph *g = f->g;
-    int64_t a = first_factor(f->n, longest(f, x)), b = f->n / a, perm[MAX_RANK];
-    Dims d = dims_of(g, x), parts = d, table = {2, {a, b}};
-    int planes = d.rank - 2, rank = d.rank + 1;
+    int64_t a = first_factor(f->n), b = f->n / a;
+    Dims d = dims_of(g, x), split = d, table = {2, {b, a}};
+    int axis = d.rank - 2;
     Fourier first = {g, a, a, f->sign, false, 1}, second = *f;
 
-    parts.rank = rank;
-    parts.dim[planes + 1] = a;
-    parts.dim[planes + 2] = b;
-    for (int i = 0; i < rank; i++)
-        perm[i] = i;
-    perm[planes] = planes + 2;  // [rows…, b, c, a]
-    perm[planes + 1] = planes;
-    perm[planes + 2] = planes + 1;
-    ValueId v = direct(&first, make_transpose(g, reshape_to(g, x, &parts), perm), false, false);
-    perm[planes] = planes + 1;  // [rows…, e, a, b]
-    perm[planes + 1] = planes + 2;
-    perm[planes + 2] = planes;
-    v = make_transpose(g, v, perm);
+    split.rank = d.rank + 1;
+    split.dim[axis] = a;
+    split.dim[axis + 1] = b;
+    split.dim[axis + 2] = d.dim[axis + 1];
+    ValueId v = direct(&first, swap_numbers(g, reshape_to(g, x, &split)));  // [rows…, l, p, 2]
     ValueId c = waves_like(f, x, &table, (int[]){0, 1}, f->n, false, 1);
     ValueId s = waves_like(f, x, &table, (int[]){0, 1}, f->n, true, f->sign);
-    v = rotate(f, v, planes, c, s);
-    perm[planes] = planes + 1;  // [rows…, a, e, b]
-    perm[planes + 1] = planes;
-    perm[planes + 2] = planes + 2;
+    v = rotate(f, v, c, s);
     second.n = b;
     second.bins = (f->bins + a - 1) / a;
-    v = transform(&second, make_transpose(g, v, perm));
-    perm[planes + 1] = planes + 2;  // [rows…, e, q, a]
-    perm[planes] = planes + 1;
-    perm[planes + 2] = planes;
-    v = make_transpose(g, v, perm);
-    d.dim[planes] = f->only_real ? 1 : 2;
-    d.dim[planes + 1] = second.bins * a;
-    return slice_axis(g, reshape_to(g, v, &d), planes + 1, 0, f->bins, 1);
+    v = swap_numbers(g, transform(&second, swap_numbers(g, v)));
+    d.dim[axis] = second.bins * a;
+    d.dim[axis + 1] = f->only_real ? 1 : 2;
+    return slice_axis(g, reshape_to(g, v, &d), axis, 0, f->bins, 1);
 }
 
 // Transforms complex numbers in place; n is a power of two.
@@ -263,18 +214,19 @@ static void transform_numbers(double *re, double *im, int64_t n)
 // elements. Made here, as what is made of constants in the graph is made again in each step.
 static void chirp_filter(const Fourier *f, DType t, int64_t m, ValueId *re, ValueId *im)
 {
-    Tensor part[] = {tensor_new(f->g->arena, t, 1, &m), tensor_new(f->g->arena, t, 1, &m)};
+    int64_t dim[] = {m, 1};
+    Tensor filter[] = {tensor_new(f->g->arena, t, 2, dim), tensor_new(f->g->arena, t, 2, dim)};
 
     for (int64_t j = 0; j < f->n; j++) {
         int64_t at[] = {j, j ? m - j : 0};
         for (int i = 0; i < 2; i++) {
-            part[0].f[at[i]] = wave(j * j, 2 * f->n, false);
-            part[1].f[at[i]] = -f->sign * wave(j * j, 2 * f->n, true);
+            filter[0].f[at[i]] = wave(j * j, 2 * f->n, false);
+            filter[1].f[at[i]] = -f->sign * wave(j * j, 2 * f->n, true);
         }
     }
-    transform_numbers(part[0].f, part[1].f, m);
-    *re = constant_of(f->g, &part[0]);
-    *im = constant_of(f->g, &part[1]);
+    transform_numbers(filter[0].f, filter[1].f, m);
+    *re = constant_of(f->g, &filter[0]);
+    *im = constant_of(f->g, &filter[1]);
 }
 
 // jk = (j² + k² - (k - j)²) / 2, so y is x times a chirp, convolved with its inverse, times the
@@ -283,7 +235,7 @@ static ValueId by_chirp(const Fourier *f, ValueId x)
 {
     Graph *g = f->g;
     Dims table = {1, {f->n}};
-    int planes = value_of(g, x)->rank - 2, along[] = {0, 0};
+    int along[] = {0, 0};
     int64_t m = 1;
     ValueId re, im;
 
@@ -293,43 +245,54 @@ static ValueId by_chirp(const Fourier *f, ValueId x)
     ValueId c = waves_like(f, x, &table, along, 2 * f->n, false, 1);
     ValueId s = waves_like(f, x, &table, along, 2 * f->n, true, f->sign);
     chirp_filter(f, value_of(g, x)->dtype, m, &re, &im);
-    ValueId v = fit(g, rotate(f, x, planes, c, s), planes + 1, m);
-    v = transform(&back, rotate(f, transform(&there, v), planes, re, im));
-    v = rotate(f, v, planes, slice_axis(g, c, 0, 0, f->bins, 1),
-               slice_axis(g, s, 0, 0, f->bins, 1));
-    return f->only_real ? plane(g, v, planes, 0) : v;
+    ValueId v = transform(&there, rotate(f, x, c, s));
+    v = transform(&back, rotate(f, v, re, im));
+    v = rotate(f, v, slice_axis(g, c, 0, 0, f->bins, 1), slice_axis(g, s, 0, 0, f->bins, 1));
+    return f->only_real ? part(g, v, 0) : v;
 }
 
 static ValueId transform(const Fourier *f, ValueId x)
 {
     if (!x)
         return 0;
-    if (f->n <= longest(f, x))
-        return direct(f, x, false, false);
-    return largest_prime(f->n) <= longest(f, x) ? by_factors(f, x) : by_chirp(f, x);
+    if (f->n <= RT_DFT_MOST)
+        return direct(f, x);
+    x = fit(f->g, x, f->n);
+    return largest_prime(f->n) <= RT_DFT_MOST ? by_factors(f, x) : by_chirp(f, x);
 }
 
 // Appends the upper half of the spectrum of n real numbers, the lower half's mirror image.
 static ValueId whole_spectrum(const Fourier *f, ValueId x)
 {
     Graph *g = f->g;
-    int axis = value_of(g, x)->rank - 1;
+    int axis = value_of(g, x)->rank - 2;
     int64_t more = f->n - value_of(g, x)->dim[axis];
     ValueId upper = slice_axis(g, x, axis, more, more, -1);
-    ValueId part[] = {plane(g, upper, axis - 1, 0), make_neg(g, plane(g, upper, axis - 1, 1))};
-    ValueId both[] = {x, make_concat(g, 2, part, axis - 1)};
+    ValueId mirrored[] = {part(g, upper, 0), make_neg(g, part(g, upper, 1))};
+    ValueId both[] = {x, make_concat(g, 2, mirrored, axis + 1)};
 
     return make_concat(g, 2, both, axis);
 }
 
-bool fourier_fits(DType t, int64_t n)
+// Real numbers from half a spectrum: a bin that has a mirror image counts for it, too.
+static ValueId from_half(const Fourier *f, ValueId x)
 {
-    return n <= MOST_CHIRP || largest_prime(n) <= fourier_matrix(t);
+    Value v = *value_of(f->g, x);
+    int64_t dim[] = {v.dim[v.rank - 2], 1};
+    Tensor twice = tensor_new(f->g->arena, v.dtype, 2, dim);
+
+    for (int64_t k = 0; k < dim[0]; k++)
+        twice.f[k] = k && 2 * k != f->n ? 2 : 1;
+    ValueId by = broadcast_to(f->g, constant_of(f->g, &twice), v.rank, v.dim);
+    return direct(f, make_mul(f->g, x, by));
 }
+
+bool fourier_fits(int64_t n) { return n <= MOST_CHIRP || largest_prime(n) <= RT_DFT_MOST; }
 
 ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided)
 {
     bool is_half = inverse && onesided;
+    int64_t given = is_half ? n / 2 + 1 : n;
     Fourier f = {.g = g,
                  .n = n,
                  .bins = onesided && !inverse ? n / 2 + 1 : n,
@@ -337,11 +300,10 @@ ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided)
                  .only_real = is_half,
                  .scale = inverse ? 1 / (double)n : 1};
 
-    if (!x)
-        return 0;
-    x = fit(g, x, value_of(g, x)->rank - 2, is_half ? n / 2 + 1 : n);
-    if (n <= longest(&f, x))
-        return direct(&f, x, true, is_half);
-    x = exchange_parts(g, x);
-    return exchange_parts(g, transform(&f, is_half ? whole_spectrum(&f, x) : x));
+    if (x && value_of(g, x)->dim[value_of(g, x)->rank - 2] > given)
+        x = fit(g, x, given);
+    if (!x || !is_half)
+        return transform(&f, x);
+    return n <= RT_DFT_MOST ? from_half(&f, x)
+                            : transform(&f, whole_spectrum(&f, fit(g, x, given)));
 }

@@ -1,5 +1,6 @@
 // Imports operators of signals: Fourier transforms, and constants that are used with them.
 #include "frontend/internal.h"
+#include "ir/kernel.h"
 
 enum {
     MOST_LENGTH = 1 << 24,  // elements of a transform or a window
@@ -52,14 +53,13 @@ static bool read_axis(Op *o, int rank, int64_t *axis)
     return *axis != rank - 1 || op_error(o, "the last dim can't be transformed");
 }
 
-static bool is_possible(Op *o, DType t, int64_t n)
+static bool is_possible(Op *o, int64_t n)
 {
-    t = t == F64 ? F64 : F32;
-    return fourier_fits(t, n) ||
+    return fourier_fits(n) ||
            op_error(o,
                     "a transform of %" PRId64 " elements, more than %d, with a prime factor above "
-                    "%" PRId64,
-                    n, MOST_CHIRP, fourier_matrix(t));
+                    "%d",
+                    n, MOST_CHIRP, RT_DFT_MOST);
 }
 
 // Moves the axis before the last dim, of real and imaginary parts: [rows…, n, c].
@@ -93,7 +93,7 @@ static void import_dft(Op *o)
         return;
     }
     int64_t n = inverse && onesided ? 2 * (v.dim[axis] - 1) : v.dim[axis];
-    if (!read_length(o, 1, "dft_length", &n) || !is_possible(o, v.dtype, n))
+    if (!read_length(o, 1, "dft_length", &n) || !is_possible(o, n))
         return;
     ValueId x = to_pairs(g, widen(g, arg(o, 0)), (int)axis, back);
     Dims d = dims_of(g, x), rows = {3, {1, d.dim[d.rank - 2], d.dim[d.rank - 1]}};
@@ -173,8 +173,7 @@ static void import_stft(Op *o)
         op_error(o, "a signal of rank 3 is expected");
         return;
     }
-    if (!is_signal(o, &v) || !read_frames(o, &v, &size, &step, &count) ||
-        !is_possible(o, v.dtype, size))
+    if (!is_signal(o, &v) || !read_frames(o, &v, &size, &step, &count) || !is_possible(o, size))
         return;
     if (onesided && v.dim[2] == 2) {
         op_error(o, "a one-sided transform needs real numbers");
@@ -292,7 +291,7 @@ const OpImporter import_signal[] = {
     {"DFT", 1, 3, .import = import_dft, .attrs = "axis inverse onesided", .since = 17,
      .known = "dft_length, axis",
      .refuses = "more than 16777216 elements along the axis; more than 65536 with a prime factor "
-                "above 256 (of F64: 181)"},
+                "above 1024"},
     {"HammingWindow", 1, 1, .import = import_hamming, .attrs = "output_datatype periodic",
      .since = 17, .known = "size", .no_gradient = "none: a constant"},
     {"HannWindow", 1, 1, .import = import_hann, .attrs = "output_datatype periodic", .since = 17,
@@ -302,6 +301,6 @@ const OpImporter import_signal[] = {
      .refuses = "more than 131072 elements", .no_gradient = "none: a constant"},
     {"STFT", 2, 4, .import = import_stft, .attrs = "onesided", .since = 17,
      .known = "frame_step, frame_length",
-     .refuses = "frames of more than 65536 with a prime factor above 256 (of F64: 181)"},
+     .refuses = "frames of more than 65536 with a prime factor above 1024"},
     {0},
 };

@@ -399,14 +399,12 @@ ValueId full(Graph *g, DType t, const Dims *d, double v);
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along an axis of `like`
 
 // ---- Fourier transforms (fourier.c) ----
-// The longest transform by one matrix, which is a constant of 4n² elements at most.
-int64_t fourier_matrix(DType t);
-enum { MOST_CHIRP = 1 << 16 };  // elements of a transform with a prime factor above that
-bool fourier_fits(DType t, int64_t n);
+enum { MOST_CHIRP = 1 << 16 };  // elements of a transform with a prime factor above RT_DFT_MOST
+bool fourier_fits(int64_t n);
 // The transform of length n along the last but one dim of x [rows…, n', c], whose last dim holds
 // real (and imaginary) parts: [rows…, k, e]. x is cut or filled with zeros. Inverse ones are
 // divided by n. `onesided` gives the first n / 2 + 1 bins of real numbers; with `inverse` it makes
-// the n real numbers (e is 1) of such bins. t is F32 or F64, and fourier_fits(t, n).
+// the n real numbers (e is 1) of such bins. t is F32 or F64, and fourier_fits(n).
 ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided);
 
 void import_col2im(Op *o);  // import_fold.c

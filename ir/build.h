@@ -91,6 +91,11 @@ ValueId make_resample(Graph *g, ValueId x, int axis, int64_t size, const Resampl
 // Its adjoint (attribute transposed): makes the dim, which resampling made, `size` long again.
 ValueId make_resample_transposed(Graph *g, ValueId x, int axis, int64_t size, const Resampling *r);
 
+// The first `size` bins, Σ x[j] e^(∓2πi · jk / n), of x [rows…, n', c], whose last dim holds real
+// (and imaginary) parts and which is zero after its n' ≤ n numbers; `inverse` has the plus, and
+// divides by nothing. The result is [rows…, size, parts]. Attributes n, size, parts, inverse.
+ValueId make_dft(Graph *g, ValueId x, int64_t n, int64_t size, int64_t parts, bool inverse);
+
 // ---- indexing ----
 // table [B…, N…, n, R…], where `axis` is the position of n; index (i32, i64) [B…, I…]; the result
 // is [B…, N…, I…, R…]. B are the first `batch` (≤ axis) dims. An index outside [0, n) gives zero.

@@ -19,6 +19,7 @@ typedef union KernelParams {
     RtGrid grid;
     RtAlong along;
     RtResample resample;
+    RtDft dft;
     RtExchange exchange;
     RtCopy copy;
     RtPad pad;

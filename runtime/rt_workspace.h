@@ -15,6 +15,7 @@ enum {
     RT_KEYS = 264,     // keys of a block
     RT_SLICES = 256,   // scatter: slices of the table, each made by one thread
     RT_NARROW = 8,     // scatter: elements of a row for which the index isn't sorted
+    RT_DFT_LANES = 8,  // dft: transforms that are computed side by side
     RT_CHUNKS = 64,    // reductions: maximal number of parts of a long sum
     RT_WIDTH = 4096,   // adjacent results computed together; whole rows where possible
 };
@@ -26,6 +27,7 @@ int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directi
 int64_t rt_attention_workspace(const RtAttention *p, int threads);
 int64_t rt_scatter_workspace(const RtGather *p);
 int64_t rt_resample_workspace(const RtResample *p);
+int64_t rt_dft_workspace(const RtDft *p, int threads);
 int64_t rt_sums_workspace(const RtSums *q, int threads);
 int64_t rt_reduce_workspace(const RtReduce *p);
 // `ranks`: number of ranks along p->axis.

@@ -160,6 +160,13 @@ ValueId make_resample_transposed(Graph *g, ValueId x, int axis, int64_t size, co
     return resample(g, x, axis, size, r, true);
 }
 
+ValueId make_dft(Graph *g, ValueId x, int64_t n, int64_t size, int64_t parts, bool inverse)
+{
+    Attr attr[] = {{.i = n}, {.i = size}, {.i = parts}, {.i = inverse}};
+
+    return graph_node(g, &op_dft, 1, &x, attr);
+}
+
 // ---- indexing ----
 
 ValueId make_gather(Graph *g, ValueId table, ValueId index, int axis, int batch)

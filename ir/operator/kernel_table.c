@@ -159,6 +159,12 @@ static const ParamField resample_fields[] = {
     OPTIONAL(RtResample, exclude, FLAG), OPTIONAL(RtResample, transposed, FLAG),
 };
 
+static const ParamField dft_fields[] = {
+    FIELD(RtDft, type, TYPE), FIELD(RtDft, rows, SIZE),       FIELD(RtDft, n, SIZE),
+    FIELD(RtDft, have, SIZE), FIELD(RtDft, size, SIZE),       FIELD(RtDft, c, INT),
+    FIELD(RtDft, parts, INT), OPTIONAL(RtDft, inverse, FLAG),
+};
+
 #define AXIS FIELD(RtExchange, axis, INT)
 #define EXCHANGED                                                                                  \
     FIELD(RtExchange, outer, SIZE), FIELD(RtExchange, whole, SIZE), FIELD(RtExchange, inner, SIZE)

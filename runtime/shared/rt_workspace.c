@@ -178,6 +178,12 @@ int64_t rt_resample_workspace(const RtResample *p)
     return 8 * (3 * p->size + taps + (p->transposed ? 3 * p->n + taps : 0));
 }
 
+// A table of waves, and for each thread two buffers of complex numbers.
+int64_t rt_dft_workspace(const RtDft *p, int threads)
+{
+    return 2 * p->n * rt_type_bytes(p->type) * (1 + 2 * RT_DFT_LANES * (int64_t)threads);
+}
+
 int64_t rt_drop_room(const RtAttention *p) { return p->drops ? (RT_KEYS + 4) * RT_PANEL : 0; }
 
 // Bytes of one thread, for forward or gradient, whichever needs more: operands, results and

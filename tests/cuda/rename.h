@@ -15,6 +15,7 @@
 #define rt_arg_max cuda_arg_max
 #define rt_cumsum cuda_cumsum
 #define rt_resample cuda_resample
+#define rt_dft cuda_dft
 #define rt_top_k cuda_top_k
 #define rt_max_pool cuda_max_pool
 #define rt_max_pool_grad cuda_max_pool_grad

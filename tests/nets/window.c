@@ -1,4 +1,8 @@
 // Layers of windows: convolutions and pools. Where x has no spatial dims, products replace them.
+#include <math.h>
+#include <string.h>
+
+#include "ir/kernel.h"
 #include "tests/nets/net.h"
 
 // A window over all spatial dims that keeps their sizes.
@@ -175,6 +179,28 @@ ValueId layer_resample(Net *n, ValueId x, const int *arg)
                                                                  .stretch = 1})
                         : make_resample(n->g, y, axis, size, &r);
     return arg[3] % 2 ? make_add(n->g, x, make_mul(n->g, y, scalar_like(n->g, y, 0.5))) : y;
+}
+
+// Transforms rows of real numbers, and perhaps scales their bins and goes back. arg: how many
+// numbers are added to a row; back; both ways.
+ValueId layer_transform(Net *n, ValueId x, const int *arg)
+{
+    Graph *g = n->g;
+    Value v = *value_of(g, x);
+    int rank = v.rank;
+    int64_t size = v.dim[rank - 1], length = size + arg[0] % 3, dim[MAX_RANK];
+
+    if (length > RT_DFT_MOST || rank == MAX_RANK)
+        return x;
+    memcpy(dim, v.dim, sizeof dim);
+    dim[rank] = 1;
+    ValueId y = make_dft(g, make_reshape(g, x, rank + 1, dim), length, length, 2, arg[1] % 2);
+    y = make_mul(g, y, scalar_like(g, y, 1 / sqrt((double)length)));
+    if (arg[2] % 2)
+        y = net_activation(n, y, arg[2], arg[3]);
+    y = make_dft(g, y, length, size, 1, arg[1] % 2 == 0);
+    y = make_mul(g, y, scalar_like(g, y, 1 / sqrt((double)length)));
+    return make_reshape(g, y, rank, v.dim);
 }
 
 // Samples x around each place, further away by arg[3]. arg: mode; padding; corners; distance. The
