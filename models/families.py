@@ -98,6 +98,7 @@ vision("PoolFormer", 64, SGD, 4, hidden_sizes=[8, 12, 16, 24], depths=[3, 2, 2, 
 vision("Segformer", 64, SGD, 4, hidden_sizes=[8, 16, 24, 32], depths=[2, 2, 2, 2], num_attention_heads=[1, 2, 3, 4])
 vision("Pvt", 64, SGD, 4, image_size=64, hidden_sizes=[8, 16, 24, 32], depths=[2, 2, 2, 2], num_attention_heads=[1, 2, 3, 4])
 vision("Cvt", 64, SLOW, 8, embed_dim=[8, 16, 24], num_heads=[1, 2, 3], depth=[1, 2, 3])
+vision("Hiera", 64, SGD, 4, image_size=[64, 64], embed_dim=16, num_heads=[1, 2, 4, 8], depths=[1, 1, 2, 1], masked_unit_size=[8, 8])
 vision("FocalNet", 32, SGD, 4, image_size=32, embed_dim=16, depths=[2, 2], hidden_sizes=[16, 32], focal_levels=[2, 2], focal_windows=[3, 3])
 
 
@@ -218,7 +219,7 @@ family("realnvp", SLOW, real_nvp)
 
 
 # PyTorch's exporter can't write these: a complex tensor, loops over the experts that have tokens.
-UNEXPORTED = {"deepseekv2", "longcatflash"}
+UNEXPORTED = {"deepseekv2", "llama4", "longcatflash"}
 
 
 def write(name, folder):

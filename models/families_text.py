@@ -48,6 +48,31 @@ language("ForCausalLM", {
     "MiniMax": dict(**HEADS, **LOCAL, block_size=4, layer_types=["linear_attention", "full_attention", "linear_attention"]),
 }, use_cache=False)
 
+# Dense ones of 2024 to 2026.
+language("ForCausalLM", {
+    "Qwen3": HEADS,
+    "Olmo3": dict(**GROUPED, sliding_window=4, layer_types=MIX),
+    "Glm4": dict(**HEADS, pad_token_id=0),
+    "Exaone4": dict(**GROUPED, sliding_window=4, layer_types=MIX),
+    "Cohere2": dict(**GROUPED, sliding_window=4, layer_types=MIX),
+    "HunYuanDenseV1": dict(**HEADS, **ENDS),
+    "Ernie4_5": dict(**HEADS, **ENDS),
+    "SmolLM3": dict(**GROUPED, **ENDS),
+    "Arcee": GROUPED,
+    "Helium": HEADS,
+    "Doge": dict(**GROUPED, attn_implementation="eager"),  # the exporter can't write the fused form with a bias
+    "Apertus": dict(**GROUPED, **ENDS),
+}, use_cache=False)
+language("ForCausalLM", {
+    "Gemma3": dict(**HEADS, sliding_window=4, layer_types=MIX),
+    "Gemma3n": dict(**HEADS, sliding_window=4, layer_types=MIX, vocab_size_per_layer_input=VOCABULARY, hidden_size_per_layer_input=8, num_kv_shared_layers=0, laurel_rank=4, activation_sparsity_pattern=[0.0, 0.0, 0.0], altup_num_inputs=2),
+    "Llama4": dict(**HEADS, intermediate_size_mlp=64, num_local_experts=4, num_experts_per_tok=1, attention_chunk_size=4, moe_layers=[1], no_rope_layers=[1, 1, 0]),
+}, "TextConfig", use_cache=False)
+language("LMHeadModel", {
+    "GPT2": dict(vocab_size=VOCABULARY, n_positions=16, n_embd=32, n_layer=LAYERS, n_head=4),
+    "XLNet": dict(vocab_size=VOCABULARY, d_model=32, n_layer=LAYERS, n_head=4, d_inner=64),
+})
+
 # State spaces, recurrences and linear attention.
 language("ForCausalLM", {
     "Mamba2": dict(vocab_size=VOCABULARY, hidden_size=16, state_size=4, num_hidden_layers=LAYERS, num_heads=4, head_dim=8, n_groups=1, chunk_size=4),
@@ -57,6 +82,7 @@ language("ForCausalLM", {
     "FalconH1": dict(**HEADS, mamba_d_ssm=32, mamba_n_heads=4, mamba_d_head=8, mamba_d_state=4, mamba_n_groups=1, mamba_chunk_size=4),
     "Zamba2": dict(**GROUPED, mamba_d_state=4, n_mamba_heads=4, mamba_ngroups=1, chunk_size=4, layers_block_type=["mamba", "hybrid", "mamba"], hybrid_layer_ids=[1], num_mem_blocks=1, use_mem_rope=True),
     "NemotronH": dict(vocab_size=VOCABULARY, hidden_size=32, num_attention_heads=4, num_key_value_heads=2, head_dim=8, intermediate_size=64, hybrid_override_pattern="M*-", num_hidden_layers=3, mamba_num_heads=4, mamba_head_dim=8, ssm_state_size=4, n_groups=2, chunk_size=4),
+    "xLSTM": dict(vocab_size=VOCABULARY, hidden_size=32, num_blocks=2, num_heads=4, chunk_size=4),
     "RecurrentGemma": dict(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=1, head_dim=8, intermediate_size=64, lru_width=32, attention_window_size=8),
     "OlmoHybrid": dict(**GROUPED, **DELTA, **ENDS),
     "Qwen3Next": dict(**HEADS, **EXPERTS, num_experts=4, shared_expert_intermediate_size=16, **DELTA),
@@ -71,5 +97,7 @@ language("ForCausalLM", {
 
 # Encoders.
 language("ForMaskedLM", {
+    "Bert": PLAIN,
+    "Esm": {**PLAIN, "max_position_embeddings": 20, "pad_token_id": 1, "mask_token_id": 2},
     "Funnel": dict(vocab_size=VOCABULARY, block_sizes=[1, 1], num_decoder_layers=1, d_model=32, n_head=4, d_head=8, d_inner=64, max_position_embeddings=16),
 })

@@ -91,19 +91,27 @@ def boxes(result):
     return torch.cat([result.logits, result.pred_boxes], -1)
 
 
-def small_resnet():
-    return tf.ResNetConfig(embedding_size=8, hidden_sizes=[8, 12, 16, 24], depths=[1, 1, 1, 1], layer_type="basic", out_features=["stage4"])
+def small_resnet(*stages):
+    return tf.ResNetConfig(embedding_size=8, hidden_sizes=[8, 12, 16, 24], depths=[1, 1, 1, 1], layer_type="basic", out_features=list(stages))
 
 
 DETR = dict(d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, num_queries=5, num_labels=4, auxiliary_loss=False)
 
 
 def detr():
-    config = without_dropout(tf.DetrConfig(backbone_config=small_resnet(), use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, **DETR))
+    config = without_dropout(tf.DetrConfig(backbone_config=small_resnet("stage4"), use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, **DETR))
     return tf.DetrForObjectDetection(config)
 
 
+def deformable_detr():
+    backbone = small_resnet("stage2", "stage3", "stage4")
+    config = without_dropout(tf.DeformableDetrConfig(backbone_config=backbone, use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, num_feature_levels=3, **{**DETR, "d_model": 32}))
+    config.disable_custom_kernels = True
+    return tf.DeformableDetrForObjectDetection(config)
+
+
 scored("hf_detr", detr, boxes, SLOW, pixel_values=normal(2, 3, 64, 64))
+scored("hf_deformabledetr", deformable_detr, boxes, SLOW, pixel_values=normal(2, 3, 64, 64))
 scored("hf_yolos", built("Yolos", "ForObjectDetection", **{**PATCHES, "image_size": [32, 32]}, num_detection_tokens=5, num_labels=4), boxes, pixel_values=normal(4, 3, 32, 32))
 # Its images are not those that its table of positions is for.
 scored("hf_yolos_resized", built("Yolos", "ForObjectDetection", **{**PATCHES, "image_size": [32, 32]}, num_detection_tokens=5, num_labels=4), boxes, pixel_values=normal(4, 3, 48, 32))
@@ -128,11 +136,11 @@ scored("hf_whisper", built("Whisper", "ForConditionalGeneration", **WHISPER), lo
 PAIR = dict(vocab_size=VOCABULARY, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=24, use_cache=False, encoder_layerdrop=0.0, decoder_layerdrop=0.0, **ENDS, decoder_start_token_id=0)
 
 
-def pair(prefix, settings):
+def pair(prefix, settings, attention=None):
     """A family that reads tokens and predicts others."""
 
     def case():
-        module = Named(built(prefix, "ForConditionalGeneration" if prefix != "Marian" else "MTModel", **settings)(), ["input_ids", "decoder_input_ids"], "logits")
+        module = Named(built(prefix, "ForConditionalGeneration" if prefix != "Marian" else "MTModel", attention, **settings)(), ["input_ids", "decoder_input_ids"], "logits")
         inputs = lambda g: {"input_ids": ids(4, 10)(g), "decoder_input_ids": ids(4, 8)(g)}
         return Case(module, inputs, lambda g, x: (x["decoder_input_ids"] * 3 + 1) % VOCABULARY)
 
@@ -141,12 +149,21 @@ def pair(prefix, settings):
 
 for prefix in ("Bart", "Marian", "Pegasus"):
     pair(prefix, PAIR)
+FIVE = dict(vocab_size=VOCABULARY, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, relative_attention_num_buckets=8, use_cache=False, eos_token_id=0, pad_token_id=0, decoder_start_token_id=0)
+for prefix in ("T5", "MT5", "UMT5"):
+    pair(prefix, FIVE, "eager")
 
 # ---- words with images ----
 
 CLIP = dict(text_config=dict(**PLAIN, **ENDS), vision_config=PATCHES, projection_dim=16)
 scored("hf_clip", built("CLIP", "Model", **CLIP), lambda y: y.logits_per_image, input_ids=ids(4, 8), pixel_values=normal(4, 3, 32, 32))
 scored("hf_siglip", built("Siglip", "Model", **{k: v for k, v in CLIP.items() if k != "projection_dim"}), lambda y: y.logits_per_image, input_ids=ids(4, 16), pixel_values=normal(4, 3, 32, 32))
+
+# ---- series ----
+
+SERIES = dict(num_input_channels=2, context_length=16, prediction_length=4, patch_length=4, patch_stride=4, loss="mse", scaling="std")
+scored("hf_patchtst", built("PatchTST", "ForPrediction", **SERIES, num_hidden_layers=2, d_model=16, num_attention_heads=2, ffn_dim=32, num_parallel_samples=1), lambda y: y.prediction_outputs, past_values=normal(4, 16, 2))
+scored("hf_patchtsmixer", built("PatchTSMixer", "ForPrediction", **SERIES, d_model=8, num_layers=2), lambda y: y.prediction_outputs, past_values=normal(4, 16, 2))
 
 # ---- timm ----
 
@@ -157,3 +174,13 @@ def crossvit():
 
 
 scored("timm_crossvit", crossvit, lambda y: y, x=normal(4, 3, 60, 60))
+
+
+def beit():
+    model = timm.create_model("beit_base_patch16_224", pretrained=False, num_classes=10, img_size=32, patch_size=8, embed_dim=32, depth=LAYERS, num_heads=4)
+    for part in model.modules():
+        part.fused_attn = False  # the exporter can't write the fused form with a bias
+    return model
+
+
+scored("timm_beit_base_patch16_224", beit, lambda y: y, x=normal(4, 3, 32, 32))
