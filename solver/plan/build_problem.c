@@ -300,9 +300,9 @@ static bool is_shared_copy(const Builder *b, NodeId n, int i)
 
 // Is this the first input of all nodes that reads the value in the phase? Other readers share its
 // copy.
-static bool is_first_reader(const Builder *b, int *reader, NodeId n, int i, int at)
+static bool is_first_reader(const Builder *b, int64_t *reader, NodeId n, int i, int at)
 {
-    int key = (int)b->q->tied.node[n] * 64 + i + 1;
+    int64_t key = ((int64_t)b->q->tied.node[n] << 32) + i + 1;
 
     if (!reader[at])
         reader[at] = key;
@@ -326,7 +326,7 @@ static bool *find_moved(const Builder *b)
     return is_moved;
 }
 
-static void consume_pairings(Builder *b, NodeId n, int *reader)
+static void consume_pairings(Builder *b, NodeId n, int64_t *reader)
 {
     PlanProblem *q = b->q;
     const Node *x = &b->g->nodes[n];
@@ -427,7 +427,7 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     storage_variables(&b);
     compute_variables(&b);
     order_variables(&b);
-    int *reader = arena_array(scratch, int, 3 * (size_t)g->n_values);
+    int64_t *reader = arena_array(scratch, int64_t, 3 * (size_t)g->n_values);
     const bool *is_moved = find_moved(&b);
     for (NodeId n = 1; n < g->n_nodes; n++) {
         produce_pairings(&b, n);

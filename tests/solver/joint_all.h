@@ -35,7 +35,7 @@ static inline bool is_repeated(const Policy *p, const Plan *plan, NodeId n, int 
 // The price of reading the inputs of a node. first[]: which input is the first to read a value in a
 // phase, and so makes the copy that the others share.
 static inline int64_t inputs_price(const Joint *j, const Policy *p, const Plan *plan, NodeId n,
-                                   int *first)
+                                   int64_t *first)
 {
     const Node *x = &p->g->nodes[n];
     int64_t sum = 0;
@@ -45,7 +45,8 @@ static inline int64_t inputs_price(const Joint *j, const Policy *p, const Plan *
                           sources_are_equal(tied_input_sources(p->g, &p->tied, n, i))))
             continue;
         ValueId v = p->tied.value[tied_input_value(p->g, &p->tied, n, i)];
-        int at = 3 * v + (int)x->phase, key = 64 * p->tied.node[n] + i + 1;
+        int at = 3 * v + (int)x->phase;
+        int64_t key = ((int64_t)p->tied.node[n] << 32) + i + 1;
         Spec stored = plan->storage_spec[v], shared = plan->compute_spec[at];
         first[at] = first[at] ? first[at] : key;
         sum += path_price(j, p, p->tied.value[x->in[i]], plan->storage_spec[x->in[i]], stored);
@@ -60,7 +61,7 @@ static inline int64_t inputs_price(const Joint *j, const Policy *p, const Plan *
 // The price of a plan, added up node by node as the cost model says.
 static inline Priced plan_price(const Joint *j, const Policy *p, const Plan *plan, Arena *scratch)
 {
-    int *first = arena_array(scratch, int, 3 * (size_t)p->g->n_values);
+    int64_t *first = arena_array(scratch, int64_t, 3 * (size_t)p->g->n_values);
     Priced sum = {0};
 
     for (NodeId n = 1; n < p->g->n_nodes; n++) {

@@ -190,11 +190,45 @@ static void refused_pins(void **state)
     }
 }
 
+// Picoseconds of the best plan in which x, split by rows, is read by columns: as input `at` of a
+// concat with `n` inputs, and by the node after it.
+static int64_t cost_of_readers(int n, int at)
+{
+    Arena *a = arena_new();
+    Text t = {0};
+    Diag d = {.file = "readers"};
+    Cluster c = slow_links(1);
+    Mesh m = mesh_of(0, 1e-9);
+    Pin rows = {.kind = PIN_STORAGE, .id = 1, .spec = spec_replicated(), .is_given = true};
+    Planned p;
+
+    rows.spec.at[0] = 0;
+    text_printf(&t,
+                "graph \"readers\" {\n  input %%x f32[8,8]\n  input %%u f32[8,8]\n"
+                "  %%y f32[%d,8] = concat(",
+                8 * n);
+    for (int i = 0; i < n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", i == at ? "%x" : "%u");
+    text_printf(&t, ") axis=0\n  %%e f32[8,8] = cumsum(%%x) axis=0\n  output model \"y\" %%y\n"
+                    "  output model \"e\" %%e\n}\n");
+    Graph *g = graph_parse(a, t.s, t.n, &d);
+    assert_non_null(g);
+    assert_true(find(g, &c, &m, INT64_C(1) << 40, rows, a, &p));
+    text_free(&t);
+    arena_free(a);
+    return p.answer.cost;
+}
+
+static void readers_share_a_copy(void **state)
+{
+    assert_int_equal(cost_of_readers(70, 64), cost_of_readers(70, 3));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_cheap_as_all_plans),
-                                       cmocka_unit_test(pinned_plans),
-                                       cmocka_unit_test(refused_pins)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_share_a_copy), cmocka_unit_test(as_cheap_as_all_plans),
+        cmocka_unit_test(pinned_plans), cmocka_unit_test(refused_pins)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
