@@ -7,7 +7,6 @@
 #include "base/base.h"
 
 #include <limits.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,15 +37,6 @@ struct Arena {
     Chunk *small, *large;
     size_t next_size;
 };
-
-// By default malloc gives the last megabyte that is freed back to the system, whose pages are then
-// faulted in again by the next arena: a search that makes many small programs spent half of its
-// time there.
-__attribute__((constructor)) static void keep_freed_memory(void)
-{
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 512 << 20);
-}
 
 _Static_assert(sizeof(Chunk) % ALIGN == 0, "the bytes after a chunk's head are aligned");
 

@@ -225,17 +225,18 @@ static void bound_by_ascent(SolveState *c, int64_t effort)
 static void choices_search(SolveState *c, int64_t effort)
 {
     const Problem *p = reduced_problem(c);
-    int *choice = malloc((size_t)p->n_nodes * sizeof *choice + 1);
+    Arena *own = arena_new();  // c->arena is the other thread's
+    int *choice = arena_array(own, int, p->n_nodes);
     Wide bound = c->answer->bound, cost;
     Wide enough = bound - c->offset + (Wide)(SEARCH_GAP_SHARE * c->o->gap * fabs((double)bound));
     Listener l = {solve_found_choice, c, c->has_bound ? &enough : NULL};
 
     double began = phase_begin(c);
-    if (choice && search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed,
-                         grant(c, effort), &c->deadline, l))
+    if (search(p, c->has_dual ? &c->dual : NULL, false, choice, &cost, c->o->seed, grant(c, effort),
+               &c->deadline, l))
         solve_found_choice(c, choice, cost);
     phase_end(c, PHASE_SEARCH, began);
-    free(choice);
+    arena_free(own);
 }
 
 static void *search_in_thread(void *solve_state)

@@ -78,6 +78,11 @@ static bool mpi_open(RtComm *c)
     Mpi *s = rt_alloc(1, sizeof *s);
 
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    if (level < MPI_THREAD_SERIALIZED)
+        return rt_error(c->model,
+                        "this MPI lets only one thread call it (it gives thread level %d, "
+                        "MPI_THREAD_SERIALIZED is needed)",
+                        level);
     MPI_Comm_dup(MPI_COMM_WORLD, &s->world);
     MPI_Comm_set_errhandler(s->world, MPI_ERRORS_RETURN);
     MPI_Comm_rank(s->world, &c->rank);
