@@ -121,7 +121,7 @@ static int finish(const Job *j)
 // Says how much of a step the best schedule of the chain would save within the memory.
 static void report_schedule(const Job *j, const PlanChain *x, int64_t memory, double step)
 {
-    int64_t room = memory - x->beside;
+    int64_t room = memory - x->other_bytes;
     ChainTable *t = room > 0 ? chain_solve(&x->problem, room, 0, j->a) : NULL;
     double none = 0;
 
@@ -157,7 +157,7 @@ static int write_chain(const Job *j)
     if (!ok)
         return EXIT_USER;
     printf("%-13s %d stages, beside them %" PRId64 " bytes (%s)", base_name(j->o.chain),
-           x.problem.n_stages, x.beside, bytes_text(j->a, (double)x.beside));
+           x.problem.n_stages, x.other_bytes, bytes_text(j->a, (double)x.other_bytes));
     if (memory)
         report_schedule(j, &x, memory,
                         program_simulate(j->made.program, SET_TRAIN, r->cluster).seconds);

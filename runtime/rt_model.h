@@ -73,8 +73,8 @@ typedef struct RtCut {
 typedef struct RtTransport RtTransport;
 extern const RtTransport rt_mpi;
 
-// The device that a program runs on: device.h. libshardrt_cpu.a has rt_cpu,
-// libshardrt_cuda.a has rt_cuda.
+// The device that a program runs on: device.h. libshardrt_cpu.a has rt_cpu; runtime/cuda/, which
+// has rt_cuda, is compiled with each program.
 typedef struct RtDevice RtDevice;
 extern const RtDevice rt_cpu, rt_cuda;
 

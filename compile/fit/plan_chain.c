@@ -110,10 +110,10 @@ bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Gra
 
     for (int w = 0; w < n_ways; w++) {
         ProgramChain x;
-        int64_t beside;
+        int64_t other_bytes;
         if (!find_way(&f, w, &x))
             return false;
-        ChainProblem p = chain_of_program(&x, &beside, a);
+        ChainProblem p = chain_of_program(&x, &other_bytes, a);
         if (!w) {
             *to = (PlanChain){.problem = p};
             begin_ways(&to->problem, n_ways, a);
@@ -122,7 +122,7 @@ bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Gra
         } else {
             continue;
         }
-        to->beside = beside > to->beside ? beside : to->beside;
+        to->other_bytes = other_bytes > to->other_bytes ? other_bytes : to->other_bytes;
     }
     if (!path)
         return false;

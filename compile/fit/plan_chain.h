@@ -7,7 +7,7 @@
 
 typedef struct PlanChain {
     ChainProblem problem;  // of one micro-batch: bytes, and seconds; way 0 keeps the most
-    int64_t beside;        // bytes of the arena that are not of the chain
+    int64_t other_bytes;   // bytes of the arena that are not of the chain
     double step;           // seconds of a step in which nothing runs again
 } PlanChain;
 

@@ -3,7 +3,7 @@
 
 #include "compile/fit/make_program.h"
 
-ChainProblem chain_of_program(const ProgramChain *x, int64_t *beside, Arena *a)
+ChainProblem chain_of_program(const ProgramChain *x, int64_t *other_bytes, Arena *a)
 {
     ChainProblem p = {.n_stages = x->n_stages, .stage = arena_array(a, ChainStage, x->n_stages)};
     int64_t more = 0;
@@ -26,7 +26,7 @@ ChainProblem chain_of_program(const ProgramChain *x, int64_t *beside, Arena *a)
                          .n_ways = 1,
                          .way = way};
     }
-    *beside = x->rest + more;
+    *other_bytes = x->rest + more;
     return p;
 }
 
@@ -53,11 +53,11 @@ static int set_runs(const ChainSchedule *s, StageRun **run, Arena *a)
 static int choose(void *context, const ProgramChain *x, StageRun **run, Arena *a)
 {
     Solving *s = context;
-    int64_t beside, room;
+    int64_t other_bytes, room;
     ChainSchedule schedule = {0};
 
-    s->problem = chain_of_program(x, &beside, a);
-    room = s->memory > beside ? s->memory - beside : 0;
+    s->problem = chain_of_program(x, &other_bytes, a);
+    room = s->memory > other_bytes ? s->memory - other_bytes : 0;
     if (!s->table)
         s->table = chain_solve(&s->problem, room, 0, a);
     int64_t least = chain_least(s->table);

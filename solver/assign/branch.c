@@ -245,7 +245,7 @@ static bool split_by_choice(const Branching *b, int i, bool *is_upper)
 static int find_split(const Branching *b, bool *is_upper)
 {
     const Problem *p = b->f->p;
-    double max_alternatives = 0, mean = 0, rounding_error = -1;
+    double widest = 0, mean = 0, least_decided = -1;
     int best = -1, any = -1;
 
     for (int i = 0; i < p->n_nodes; i++) {
@@ -253,14 +253,14 @@ static int find_split(const Branching *b, bool *is_upper)
         int most = most_taken(b, i);
         if (most < 0)
             return -1;
-        if (width > max_alternatives && split_by_byte_cost(b, i, at, is_upper)) {
-            max_alternatives = width;
+        if (width > widest && split_by_byte_cost(b, i, at, is_upper)) {
+            widest = width;
             mean = at;
             best = i;
         }
         double others = 1 - b->ascent->taken[p->first[i] + most];
-        if (others > rounding_error && split_by_choice(b, i, is_upper)) {
-            rounding_error = others;
+        if (others > least_decided && split_by_choice(b, i, is_upper)) {
+            least_decided = others;
             any = i;
         }
     }

@@ -6,7 +6,7 @@
 
 #include "solver/plan/plan.h"
 
-// ---- plan_build.c ----
+// ---- build_problem.c ----
 typedef enum VariableKind {
     VARIABLE_NODE,     // the strategy of a node
     VARIABLE_STORAGE,  // the storage spec of a value
@@ -95,10 +95,10 @@ typedef struct MeshBound {
 
 MeshBound plan_mesh_bound(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o);
 
-// ---- plan_price.c ----
+// ---- price.c ----
 void plan_nodes(Builder *b);  // nodes of the problem, with their costs and bytes
 
-// ---- plan_edges.c ----
+// ---- edges.c ----
 void plan_edges(Builder *b);  // edges of the problem, with the costs of pairs
 
 // ---- bytes.c ----
@@ -108,7 +108,7 @@ void plan_bytes(Builder *b);  // the bytes of all alternatives by item
 // Adds the price of bytes to the costs of all alternatives that hold some.
 void plan_price_bytes(const Builder *b);
 
-// ---- plan.c ----
+// ---- find_plan.c ----
 // Writes the plan that a choice of the problem means, in the arena. Leaves p->mesh as it is.
 void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a);
 // plan_find on a mesh that the preset fits. If `enough` isn't 0, looks only for plans that are
@@ -116,13 +116,13 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
 bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
                      const LiveRanges *live_ranges, Wide enough, Planned *to, Arena *a, Diag *d);
 
-// ---- plan_pin.c ----
+// ---- pin.c ----
 // Clears the mark of all alternatives of pinned variables except the pinned ones. False, with
 // errors, where the pinned alternative doesn't exist.
 bool pins_apply(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanOptions *o,
                 bool *keep, Diag *d);
 
-// ---- plan_preset.c ----
+// ---- preset.c ----
 // By MAX_FACTORS · variable + factor or dim that an axis splits: the bits of the roles in which it
 // is split.
 unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a);
@@ -141,7 +141,7 @@ int preset_demand(const PlanProblem *q, const Graph *g, const unsigned *role, co
 // with the same roles for all axes are tried only on the first mesh.
 int presets_of(const Mesh *m, bool is_first, Preset to[MAX_PRESETS]);
 
-// ---- plan_step.c ----
+// ---- shortest_step.c ----
 // A choice of the problem that may become the plan.
 typedef struct PlanChoice {
     int *choice;
@@ -164,7 +164,7 @@ void plan_try(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanTri
 int plan_choose(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanTrials *trials,
                 int threads, PlanChoice *c, int n);
 
-// ---- plan_report.c ----
+// ---- price_report.c ----
 // Picoseconds of computation, the nodes' costs, and of communication, the edges' costs.
 void choice_price(const PlanProblem *q, const int *choice, int64_t *compute,
                   int64_t *communication);

@@ -1,4 +1,4 @@
-// The state of the search for a plan on one mesh, which plan.c and plan_trial.c share.
+// The state of the search for a plan on one mesh, which find_plan.c and try_presets.c share.
 #ifndef SHARDCC_SOLVER_PLAN_FIND_H
 #define SHARDCC_SOLVER_PLAN_FIND_H
 
@@ -21,7 +21,7 @@ typedef struct Finder {
     Diag *d;
 } Finder;
 
-// ---- plan.c ----
+// ---- find_plan.c ----
 // The cheapest choice among the kept alternatives. The search begins with the choice and the prices
 // of `start`; if that is {0}, with the options' prices. stops_early: a brief search, for plans to
 // compare or to start from.
@@ -33,7 +33,7 @@ Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Ans
 bool keep_preset(const Finder *f, const Preset *p, bool *keep, int *idle);
 void add_choice(Finder *f, const Answer *x, int preset);  // adds the answer's choice, if it has one
 
-// ---- plan_trial.c ----
+// ---- try_presets.c ----
 // Finds and reports a plan for each preset, and returns the cheapest ({0}: none fits). If preset A
 // allows all alternatives of preset B, B's plan counts for A too, and A's plan for B if it follows
 // B.

@@ -25,7 +25,7 @@ typedef struct Pin {
 // may have size 0: all ranks), from slow axes to fast ones. Each axis of the mesh may split only
 // what its part splits.
 typedef struct PresetPart {
-    int preset;  // index into the presets of plan_preset.c
+    int preset;  // index into the presets of preset.c
     int size;
 } PresetPart;
 
