@@ -25,54 +25,64 @@ static int64_t factor_of(int64_t n)
     return n % p ? n : p;
 }
 
-// Moves the numbers of some rows, n in each, to columns of `lanes`, and back from columns `step`
-// apart.
+// Moves numbers [first, n) of rows [row, rows), n in each, to columns of `lanes`, and back from
+// columns `step` apart.
 #define MOVES(T, name)                                                                             \
-    static void columns_of_##name(T *to, int lanes, const T *x, int64_t n, int64_t rows,           \
-                                  int64_t first)                                                   \
+    static void columns_of_##name(T *to, int lanes, const T *x, int64_t n, int64_t row,            \
+                                  int64_t rows, int64_t first)                                     \
     {                                                                                              \
-        for (int64_t r = 0; r < rows; r++)                                                         \
+        for (int64_t r = row; r < rows; r++)                                                       \
             for (int64_t i = first; i < n; i++)                                                    \
                 to[i * lanes + r] = x[r * n + i];                                                  \
     }                                                                                              \
     static void rows_of_##name(T *y, int64_t y_row, const T *from, int64_t step, int64_t n,        \
-                               int64_t rows)                                                       \
+                               int64_t row, int64_t rows, int64_t first)                           \
     {                                                                                              \
-        for (int64_t r = 0; r < rows; r++)                                                         \
-            for (int64_t i = 0; i < n; i++)                                                        \
+        for (int64_t r = row; r < rows; r++)                                                       \
+            for (int64_t i = first; i < n; i++)                                                    \
                 y[r * y_row + i] = from[i * step + r];                                             \
     }
 MOVES(float, f32)
 MOVES(double, f64)
 
+enum { BLOCK = RT_TRANSPOSE_BLOCK };
+
 static void columns_f32(float *to, int lanes, const float *x, int64_t n, int64_t rows)
 {
-    int64_t i = 0;
+    int64_t r = 0;
 
-    if (rows == RT_TRANSPOSE_BLOCK)
-        for (; i + RT_TRANSPOSE_BLOCK <= n; i += RT_TRANSPOSE_BLOCK)
-            rt_transpose_block(to + i * lanes, lanes, x + i, n);
-    columns_of_f32(to, lanes, x, n, rows, i);
+    for (; r + BLOCK <= rows; r += BLOCK) {
+        int64_t i = 0;
+        for (; i + BLOCK <= n; i += BLOCK)
+            rt_transpose_block(to + i * lanes + r, lanes, x + r * n + i, n);
+        columns_of_f32(to, lanes, x, n, r, r + BLOCK, i);
+    }
+    columns_of_f32(to, lanes, x, n, r, rows, 0);
 }
 
 static void to_rows_f32(float *y, int64_t y_row, const float *from, int64_t step, int64_t n,
                         int64_t rows)
 {
-    if (n == RT_TRANSPOSE_BLOCK && rows == RT_TRANSPOSE_BLOCK)
-        rt_transpose_block(y, y_row, from, step);
-    else
-        rows_of_f32(y, y_row, from, step, n, rows);
+    int64_t r = 0;
+
+    for (; r + BLOCK <= rows; r += BLOCK) {
+        int64_t i = 0;
+        for (; i + BLOCK <= n; i += BLOCK)
+            rt_transpose_block(y + r * y_row + i, y_row, from + i * step + r, step);
+        rows_of_f32(y, y_row, from, step, n, r, r + BLOCK, i);
+    }
+    rows_of_f32(y, y_row, from, step, n, r, rows, 0);
 }
 
 static void columns_f64(double *to, int lanes, const double *x, int64_t n, int64_t rows)
 {
-    columns_of_f64(to, lanes, x, n, rows, 0);
+    columns_of_f64(to, lanes, x, n, 0, rows, 0);
 }
 
 static void to_rows_f64(double *y, int64_t y_row, const double *from, int64_t step, int64_t n,
                         int64_t rows)
 {
-    rows_of_f64(y, y_row, from, step, n, rows);
+    rows_of_f64(y, y_row, from, step, n, 0, rows, 0);
 }
 
 #define DFT(T, name)                                                                               \
@@ -129,6 +139,26 @@ static void to_rows_f64(double *y, int64_t y_row, const double *from, int64_t st
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
+    static void pass_of_2_##name(const Pass_##name *p, T *y, const T *x)                           \
+    {                                                                                              \
+        int64_t far = p->step * p->m * NUMBER;                                                     \
+                                                                                                   \
+        for (int64_t i = 0; i < p->m; i++) {                                                       \
+            const T *w = p->waves + 2 * i * p->step;                                               \
+            for (int64_t q = 0; q < p->step; q++) {                                                \
+                const T *a = x + (i * p->step + q) * NUMBER;                                       \
+                T *to = y + (2 * i * p->step + q) * NUMBER;                                        \
+                T rest[NUMBER];                                                                    \
+                RT_SIMD                                                                            \
+                for (int l = 0; l < NUMBER; l++) {                                                 \
+                    to[l] = a[l] + a[far + l];                                                     \
+                    rest[l] = a[l] - a[far + l];                                                   \
+                }                                                                                  \
+                turn_##name(to + p->step * NUMBER, rest, rest + LANES, w[0], w[1]);                \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
     /* Sums are added up in parts, so that long ones are as exact as short ones. */                \
     static void pass_##name(const Pass_##name *p, T *y, const T *x)                                \
     {                                                                                              \
@@ -169,6 +199,8 @@ static void to_rows_f64(double *y, int64_t y_row, const double *from, int64_t st
             a.m /= a.radix;                                                                        \
             if (a.radix == 4)                                                                      \
                 pass_of_4_##name(&a, other, x);                                                    \
+            else if (a.radix == 2)                                                                 \
+                pass_of_2_##name(&a, other, x);                                                    \
             else                                                                                   \
                 pass_##name(&a, other, x);                                                         \
             T *next = other;                                                                       \
