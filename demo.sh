@@ -7,6 +7,11 @@ for arg; do
     echo "demo.sh: unknown option $arg: there are none" >&2
     exit 2
 done
+# The whole takes about LIMIT seconds: what packages and the build leave of them is for training.
+LIMIT=240
+part() { echo "== ${SECONDS} s: $1"; }
+
+part "packages, and the build: a minute or two the first time"
 ./setup.sh fortunes fortunes-min
 cmake --preset default >/dev/null
 cmake --build --preset product -j"$(nproc)" >/dev/null
@@ -20,15 +25,25 @@ echo
 
 model=(models/demo_gpt.onnx --bind batch=32 --loss 'cross_entropy(logits, labels)'
     --optimizer 'adamw(lr=3e-3, weight_decay=0.1)' --clip-norm 1)
-train=(--data $demo/train.txt --token-bytes 1 --eval-data $demo/held.txt --eval-every "${STEPS:-1200}"
-    --steps "${STEPS:-1200}" --schedule cosine --warmup 60)
 build/shardcc "${model[@]}" -o $demo/gpt --no-weights --init 'normal(0.02)'
+
+# As many steps as there is time for: on two ranks, which share the cores, a step may take half as long again.
+data=(--data $demo/train.txt --token-bytes 1)
+before=${EPOCHREALTIME/./}
+$demo/gpt "${data[@]}" --steps 20 --quiet
+steps=$(awk -v us=$((${EPOCHREALTIME/./} - before)) -v left=$((LIMIT - SECONDS - 20)) 'BEGIN {
+    n = int(left * 20e6 / us / 2.5)
+    print (n < 200 ? 200 : n > 1200 ? 1200 : n)
+}')
+steps=${STEPS:-$steps}
+train=("${data[@]}" --eval-data $demo/held.txt --eval-every "$steps" --steps "$steps" --schedule cosine --warmup 60)
 echo
+part "training, $steps steps: a third of what is left"
 rm -f $demo/run.jsonl $demo/ranks.jsonl
 $demo/gpt "${train[@]}" --log $demo/run.jsonl --save $demo/trained.safetensors
 
 echo
-echo "the same on 2 ranks:"
+part "a plan for 2 ranks, and the same training with it: the rest"
 build/shardcc plan "${model[@]}" --cluster local --ranks 2 -o $demo/gpt.plan.json >/dev/null
 build/shardcc inspect $demo/gpt.plan.json
 build/shardcc models/demo_gpt.onnx --plan $demo/gpt.plan.json -o $demo/gpt2ranks --no-weights --init 'normal(0.02)'
@@ -63,7 +78,7 @@ END {
     }
     bar = ""
     for (c = 0; c < w; c++) bar = bar "-"
-    printf "loss   +%s\n        step 1%*s%d      1: one rank, 2: two, #: both\n", bar, w - 6, "", n[1]
+    printf "loss   +%s\n        step 1%*d      1: one rank, 2: two, #: both\n", bar, w - 2, n[1]
 }' $demo/run.jsonl $demo/ranks.jsonl
 echo
 eval_loss=$(sed -n 's/.*"eval_loss": *\([0-9.]*\).*/\1/p' $demo/run.jsonl | tail -n 1)
