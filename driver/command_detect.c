@@ -3,7 +3,7 @@
 // shardcc checks the text that the program prints like any cluster file.
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 #include "driver/internal.h"
 #include "driver/launch.h"
 

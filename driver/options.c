@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 #include "driver/internal.h"
 #include "runtime/rt_workspace.h"
 

@@ -1,7 +1,7 @@
 // --plan: makes the command line agree with the options that the plan was made for.
 #include <string.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 #include "driver/internal.h"
 
 // The values of all uses of an option, one after the other.

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "analyzer/analyzer.h"
-#include "analyzer/target.h"
+#include "analyzer/sharding/sharding.h"
+#include "analyzer/target/target.h"
 
 // Where a value lies. Iteration i of a repeated block finds it at offset + step * i or, where
 // `ring` is set, at offset + step * (i mod ring). A ring has as many slots as iterations are under

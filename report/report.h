@@ -2,7 +2,7 @@
 #ifndef SHARDCC_REPORT_H
 #define SHARDCC_REPORT_H
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 #include "compile/fit/fit_memory.h"
 #include "compile/fit/memory_parts.h"
 

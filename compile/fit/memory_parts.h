@@ -3,7 +3,7 @@
 #ifndef SHARDCC_MEMORY_PARTS_H
 #define SHARDCC_MEMORY_PARTS_H
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 #include "lower/lower.h"
 
 // The categories. Each byte of the arena is in one of them.

@@ -2,7 +2,7 @@
 #ifndef SHARDCC_FOLLOW_PLAN_H
 #define SHARDCC_FOLLOW_PLAN_H
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 #include "lower/recompute/ways.h"
 #include "solver/plan/plan.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 
 typedef struct Pinning {
     Arena *a;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static const char good[] =
     "{\n  \"version\": 2,\n  \"devices_per_host\": 8,\n  \"links\": [\n"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 enum { DRAWS = 400, MOST = 64, MOST_LEVELS = 4, TRIES = 5 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static Link host[] = {{"bus", 8, 4, 1e-6, 1e-10, 3e-11}};
 static Link two[] = {{"fast", 4, 1, 1e-6, 1e-10}, {"wire", 64, 4, 1e-5, 1e-9, 2e-10}};

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 #include "tests/lower/plans.h"
 
 static const char good[] =

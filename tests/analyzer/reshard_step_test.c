@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/internal.h"
+#include "analyzer/sharding/internal.h"
 #include "tests/analyzer/specs.h"
 
 enum { RANKS = 8, MOST = 512, DIMS = 3 };

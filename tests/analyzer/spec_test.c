@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static const Mesh mesh = {.n_axes = 3, .size = {2, 3, 4}, .name = {"dp", "tp", "x2"}};
 

@@ -3,7 +3,7 @@
 #ifndef SHARDCC_TESTS_ANALYZER_SPECS_H
 #define SHARDCC_TESTS_ANALYZER_SPECS_H
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 enum { MOST_SPECS = 400, MOST_STEPS = 32 };  // MOST_STEPS: of a reshard path
 

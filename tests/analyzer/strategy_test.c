@@ -1,6 +1,6 @@
 // Tests the strategies of a node on its axes: how many there are, and their specs.
 // tests/lower/partition_test.c tests that each of them gives the right numbers.
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 #include "tests/ir/sample.h"
 
 // Prints for each axis the dim that it splits, followed by ' if another axis splits the dim

@@ -127,11 +127,7 @@ static const struct {
     {"input x f32[5]; init n i64[3] 1 0 4; s = SplitToSequence(x, n); init i i64[] 2; "
      "y = SequenceAt(s, i); output y",
      "1 2 3 4 5", "[4] 2 3 4 5"},
-    // a guarded softmax of scores to which numbers are added where a mask says so: no lowest ones
-    {"input x f32[2,2]; init val_1 f32[] 1; init val_0 f32[] 0; b = Greater(x, val_1); "
-     "m = Where(b, x, val_0); s = Add(x, m); p = Softmax(s); k = IsNaN(p); "
-     "y = Where(k, val_0, p); output y",
-     "1 2 3 4", "[2,2] 0.047426 0.95257 0.1192 0.8808"},
+#include "tests/frontend/mask_cases.def"
 #include "tests/frontend/ragged_cases.def"
     {"input x f32[5]; init a i64[1] -1; init b i64[1] -99; init c i64[1] 0; init d i64[1] -2; "
      "y = Slice(x, a, b, c, d); output y",

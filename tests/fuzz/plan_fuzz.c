@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 // Tests the texts of requests for kernels, with those that the samples of all operators make.
-#include "analyzer/target.h"
+#include "analyzer/target/target.h"
 #include "tests/ir/sample.h"
 
 // Asks for the kernel of a sample's node as if each factor were split, in iteration 3 of a loop.

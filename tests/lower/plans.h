@@ -2,7 +2,7 @@
 #ifndef SHARDCC_TESTS_LOWER_PLANS_H
 #define SHARDCC_TESTS_LOWER_PLANS_H
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 typedef struct Dice {
     uint64_t state;

@@ -1,7 +1,7 @@
 // Computes the work of nodes, and the time that the work takes.
 #include <math.h>
 
-#include "analyzer/internal.h"
+#include "analyzer/machine/machine.h"
 
 double node_flops(const Graph *g, const Node *n)
 {
@@ -56,7 +56,7 @@ double node_bytes(const Graph *g, const Node *n, int i)
 
 // ---- products ----
 
-bool has_factor(const Rule *r, int operand, int f)
+bool operand_has_factor(const Rule *r, int operand, int f)
 {
     for (int i = 0; i < MAX_RANK; i++)
         if (r->dim[operand][i] == f)
@@ -75,8 +75,8 @@ static void find_product(const Graph *g, const Node *n, Work *w)
     w->batch = w->m = w->n = 1;
     node_rule(g, n, a, &r);
     for (int f = 0; f < r.n_factors; f++) {
-        bool in_a = has_factor(&r, 0, f), in_b = has_factor(&r, 1, f);
-        bool in_y = has_factor(&r, n->n_in, f);
+        bool in_a = operand_has_factor(&r, 0, f), in_b = operand_has_factor(&r, 1, f);
+        bool in_y = operand_has_factor(&r, n->n_in, f);
         double size = (double)r.size[f];
         if (in_a && in_b)
             w->batch *= in_y ? size : 1;

@@ -1,95 +1,9 @@
-// Facts about graphs and machines: the work of a node, the rates of a cluster, and the time that
-// this work takes on that cluster. An analysis never chooses.
-#ifndef SHARDCC_ANALYZER_H
-#define SHARDCC_ANALYZER_H
+// How values are split over many ranks: meshes, specs, the cost of moving a value from one spec to
+// another, strategies of nodes, and plans. An analysis never chooses.
+#ifndef SHARDCC_SHARDING_H
+#define SHARDCC_SHARDING_H
 
-#include "ir/ir.h"
-
-// ---- work ----
-
-// The work of one call of a kernel or fused group.
-typedef struct Work {
-    double flops;
-    // Bytes that memory moves; each operand counts once. A cache holds whole lines, so bytes that
-    // are written without having been read are fetched first. They count in both fields.
-    double read, written;
-    DType type;
-    // If is_product: the work is `batch` products of an m by k and a k by n matrix.
-    bool is_product, is_attention;
-    double batch, m, n, k;
-} Work;
-
-double node_flops(const Graph *g, const Node *n);
-// The bytes of operand i (inputs, then outputs) that the node touches. Of an indexed table it
-// touches only the rows that are taken.
-double node_bytes(const Graph *g, const Node *n, int i);
-// Gives flops, type and product of the node. The caller adds `read` and `written`.
-Work node_work(const Graph *g, const Node *n);
-
-// ---- clusters ----
-
-// The flop/s of a matrix product of m by k and k by n.
-typedef struct GemmRate {
-    DType type;
-    double m, n, k, flops;
-} GemmRate;
-
-// A level of links. It joins every `devices` consecutive devices, which are groups of the level
-// below (single devices at the first level). A message of n bytes takes alpha + beta · n.
-typedef struct Link {
-    const char *name;
-    int devices;         // how many devices a group of this level has in all
-    int shared_by;       // how many consecutive devices share one link
-    double alpha, beta;  // s, s/byte of one message alone on the link
-    double overhead;     // s/byte of a message during which the device can't compute
-} Link;
-
-// A kind of machine with measured rates (`shardcc detect`). All devices are alike.
-typedef struct Cluster {
-    int devices_per_host;
-    int threads;            // of a device, when its rates were measured
-    double memory;          // bytes of a device
-    double bandwidth;       // bytes/s that its memory moves, reads and writes together
-    double read_bandwidth;  // bytes/s of its memory when it only reads
-    double launch;          // seconds of overhead per call
-    double vector;          // elementwise flop/s
-    double attention;       // f32 flop/s of attention with its gradient; 0: the rate of products
-    GemmRate *gemm;
-    int n_gemm;
-    Link *link;  // fastest first; `devices` of each is a multiple of the previous link's
-    int n_links;
-} Cluster;
-
-// The text form: JSON, see docs/cluster.md. The text is not trusted. Returns false after an error.
-bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d);
-bool cluster_read(Arena *a, const char *path, Cluster *c, Diag *d);
-void cluster_print(const Cluster *c, Text *t);
-
-// Opens the cluster that `--cluster` names: "local" (this machine, shared by `ranks` ranks),
-// "a100xN", "h100xN", or else a file. Returns false after an error.
-bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
-int cluster_devices(const Cluster *c);
-double cluster_peak(const Cluster *c);  // flop/s: the best rate of products in f32; 0: unknown
-
-// A machine that stands for all where none is named: it makes ten f32 operations of a product in
-// the time that it takes to move a byte, and one other operation.
-extern const Cluster cluster_assumed;
-
-// Message times that the probe of a running job measured. A message from rank r to rank s takes
-// alpha[r · ranks + s] + beta[r · ranks + s] · bytes.
-typedef struct Messages {
-    int ranks, tries;
-    double *alpha, *beta;
-    // By try · ranks + stride, where every rank exchanges messages with the rank `stride` ahead.
-    // times: the message's time over its time alone. overhead: seconds per byte that
-    // computation is delayed. 0: unknown.
-    double *times, *overhead;
-} Messages;
-
-// Fits the levels of links to the measured messages; there are at least two ranks. The fit is right
-// if the levels differ by a factor of 2, messages are off by 15 % at most, and fewer than half of
-// the tries are outliers. Returns the number of levels.
-int links_fit(Arena *a, const Messages *m, Link **link);
+#include "analyzer/machine/machine.h"
 
 // ---- meshes and specs ----
 
@@ -395,14 +309,5 @@ Traffic traffic_find(const Graph *g, Arena *a);
 // none.
 Work shard_work(const Graph *g, const Node *n, const Work *whole, const Traffic *t, const Rule *r,
                 const Mesh *m, const Strategy *s);
-
-// ---- cost ----
-
-// max(flops / flop rate, read / read bandwidth, (read + written) / bandwidth) + launch. The rate of
-// a product is that of the nearest measured size.
-double work_seconds(const Cluster *c, const Work *w);
-// The same of a shard_work. A node that writes nothing to memory is part of another call, and pays
-// no launch.
-double shard_seconds(const Cluster *c, const Work *w);
 
 #endif

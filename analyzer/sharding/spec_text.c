@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static const struct {
     const char *name;

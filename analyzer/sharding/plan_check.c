@@ -1,5 +1,5 @@
 // Checks that a plan fits its graph.
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static bool bad_value(const Graph *g, ValueId v, const char *what, Diag *d)
 {

@@ -1,5 +1,5 @@
 // Asks the tables of a target.
-#include "analyzer/target.h"
+#include "analyzer/target/target.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static const char *const names[MAX_AXES] = {"x0", "x1", "x2", "x3"};
 

@@ -1,5 +1,5 @@
 // Finds the values and nodes that a plan must treat alike.
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static ValueId first_of(ValueId *of, ValueId v)
 {

@@ -1,5 +1,5 @@
 // Finds the values that go through memory, and the work of a node on a shard.
-#include "analyzer/internal.h"
+#include "analyzer/sharding/internal.h"
 
 static bool is_view(const Node *n) { return n->op->view != NULL; }
 
@@ -53,7 +53,8 @@ static double part_of(const Rule *r, const Mesh *m, const Strategy *s, int f)
 // one input only, batch to all operands.
 static void scale_product(const Rule *r, int f, double part, Work *w)
 {
-    bool in_a = has_factor(r, 0, f), in_b = has_factor(r, 1, f), in_y = has_factor(r, r->n_in, f);
+    bool in_a = operand_has_factor(r, 0, f), in_b = operand_has_factor(r, 1, f),
+         in_y = operand_has_factor(r, r->n_in, f);
 
     if (in_a && in_b)
         *(in_y ? &w->batch : &w->k) *= part;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/internal.h"
+#include "analyzer/sharding/internal.h"
 
 // The partial kinds that SPEC_SUM and SPEC_MAX of a shape's graph stand for.
 typedef struct PartialKinds {

@@ -1,5 +1,5 @@
 // Lists the strategies of a node on a mesh. They follow from its factors alone.
-#include "analyzer/internal.h"
+#include "analyzer/sharding/internal.h"
 
 // May an axis split the factor? It may if all outputs have a dim of it, or its kind says how
 // partial outputs are reduced.
@@ -8,7 +8,7 @@ static bool is_open(const Rule *r, int f)
     if (r->kind[f] >= FACTOR_WINDOW)
         return false;
     for (int o = r->n_in; o < r->n_in + r->n_out && r->kind[f] == FACTOR_PARALLEL; o++)
-        if (!has_factor(r, o, f))
+        if (!operand_has_factor(r, o, f))
             return false;
     return true;
 }

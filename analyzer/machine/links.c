@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/machine/machine.h"
 
 // The least ratio between levels. With jitter of ± 15 %, two medians of the same thing differ by
 // less: 1.15 / 0.85 = 1.35.

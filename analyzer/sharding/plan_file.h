@@ -4,7 +4,7 @@
 #ifndef SHARDCC_ANALYZER_PLAN_FILE_H
 #define SHARDCC_ANALYZER_PLAN_FILE_H
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 typedef struct PlanAxis {
     const char *name;

@@ -1,5 +1,5 @@
 // The target of GPUs: the kernels of runtime/cuda/, and text of generator/cuda/ for nvcc.
-#include "analyzer/target.h"
+#include "analyzer/target/target.h"
 #include "runtime/rt_cuda_workspace.h"
 
 static int64_t dot_bytes(const Kernel *k, int threads)

@@ -3,7 +3,7 @@
 // The share counts as at least 1/8, because buckets are seldom full.
 #include <math.h>
 
-#include "analyzer/internal.h"
+#include "analyzer/sharding/internal.h"
 
 double bucket_share(const Mesh *m, ReshardKind kind, int axis, int64_t bytes)
 {

@@ -1,6 +1,6 @@
 // The target of CPUs: the kernels of runtime/cpu/, and text of generator/cpu/ for C compilers with
 // OpenMP.
-#include "analyzer/target.h"
+#include "analyzer/target/target.h"
 #include "runtime/rt_cpu.h"
 #include "runtime/rt_workspace.h"
 

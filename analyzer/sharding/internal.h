@@ -1,8 +1,8 @@
-// Declarations that the files of analyzer/ share.
-#ifndef SHARDCC_ANALYZER_INTERNAL_H
-#define SHARDCC_ANALYZER_INTERNAL_H
+// Declarations that the files of analyzer/sharding/ share.
+#ifndef SHARDCC_SHARDING_INTERNAL_H
+#define SHARDCC_SHARDING_INTERNAL_H
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static inline int64_t divide_up(int64_t n, int64_t p) { return n / p + (n % p != 0); }
 
@@ -21,13 +21,8 @@ enum { MAX_RESHARD_STEPS = MAX_AXES * (MAX_RANK + 3) + MAX_AXES * (MAX_AXES - 1)
 int reshard_steps_from(const Mesh *m, const Value *v, const Spec *s, unsigned partials,
                        ReshardStep step[MAX_RESHARD_STEPS]);
 
-// ---- bucket.c ----
+// ---- bucket_saving.c ----
 // Takes the saving of a bucket off the step's time, and sets bucket_saving.
 void reshard_step_bucket(const Mesh *m, ReshardStep *s);
-
-// ---- cost.c ----
-// The same as node_bytes, for a node with that rule.
-double accessed_bytes(const Graph *g, const Node *n, const Rule *r, int i);
-bool has_factor(const Rule *r, int operand, int f);  // is it a dim of the operand?
 
 #endif

@@ -1,7 +1,7 @@
 // Lists the single steps from a spec, with the bytes that they move and the time that they take.
 #include <math.h>
 
-#include "analyzer/internal.h"
+#include "analyzer/sharding/internal.h"
 
 static const double MAX_SUMMABLE_PICOSECONDS = 1e17;  // sums of a few don't overflow
 

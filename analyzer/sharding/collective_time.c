@@ -16,7 +16,7 @@
 // Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications in the LogGOPS Model", 2010.
 #include <math.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 static int log2_down(int p) { return 31 - __builtin_clz((unsigned)p); }
 

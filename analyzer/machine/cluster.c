@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/machine/machine.h"
 #include "base/json.h"
 
 enum {

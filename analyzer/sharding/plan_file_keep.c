@@ -1,7 +1,7 @@
 // Recomputation in a plan's file: runs of layers and their kernels, by name.
 #include <string.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 
 int plan_keep_make(const Graph *g, const RecomputePolicy *p, Arena *a, PlanKeep **keep)
 {

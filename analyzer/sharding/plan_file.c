@@ -1,7 +1,7 @@
 // Prints and reads the text of a plan's file.
 #include <string.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 #include "base/record.h"
 
 enum { VERSION = 1, MAX_PLAN_FILE_BYTES = 1 << 28 };

@@ -1,7 +1,7 @@
 // Makes a plan from its file. Names must be those of the graph, and texts valid specs.
 #include <string.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 
 typedef struct PlanReading {
     const PlanFile *f;

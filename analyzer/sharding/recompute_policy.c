@@ -1,7 +1,7 @@
 // Policies of recomputation: which nodes they may name, and when two are equal.
 #include <string.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/sharding/sharding.h"
 
 const char *rerun_problem(const Graph *g, NodeId n)
 {

@@ -1,7 +1,7 @@
 // Makes the entries of a plan's file from a plan.
 #include <string.h>
 
-#include "analyzer/plan_file.h"
+#include "analyzer/sharding/plan_file.h"
 
 const char *const phase_names[] = {"forward", "backward", "update"};
 

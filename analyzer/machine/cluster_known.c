@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/analyzer.h"
+#include "analyzer/machine/machine.h"
 
 static const GemmRate assumed_rate = {F32, 512, 512, 512, 2e11};
 const Cluster cluster_assumed = {.memory = 1e12,

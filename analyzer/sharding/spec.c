@@ -1,7 +1,7 @@
 // Specs: which are valid, and the chunks and shards that they give each rank.
 #include <string.h>
 
-#include "analyzer/internal.h"
+#include "analyzer/sharding/internal.h"
 #include "runtime/rt_shard_extent.h"
 
 Spec spec_replicated(void)
