@@ -88,11 +88,9 @@ static CompileStatus find_free_bounds(const AlongPath *s, Planned *to)
     for (int i = 0; i < n; i++)
         way[i] = keep_path_way(s->path, i, s->a);
     r.recompute = (RecomputePolicy){.rule = RECOMPUTE_NONE};
-    r.other = way;
-    r.n_others = n;
     r.memory = ENOUGH_BYTES;
-    r.is_proposal = r.skips_presets = true;
-    CompileStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, &x, s->d);
+    const Proposal p = {.other = way, .n_others = n, .skips_presets = true};
+    CompileStatus status = propose_plan(s->a, &r, &p, s->c, s->train, s->predict, &x, s->d);
     *to = status == COMPILE_DONE ? x.planned : (Planned){0};
     return status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
 }

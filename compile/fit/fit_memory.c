@@ -30,20 +30,11 @@ static bool plan_predictions(const PlanJob *j, const Plan *training_plan, int64_
     return p.answer.choice;
 }
 
-static LowerOptions program_options(const PlanJob *j, int64_t memory)
-{
-    LowerOptions o = request_lowering(j->r);
-
-    o.cluster = j->c;
-    o.memory = memory;
-    return o;
-}
-
 // Lowers a plan to the fastest program that fits `memory`, if any does.
 static Program *lower_plan(const PlanJob *j, const Plan *plan, int64_t memory,
                            int64_t predict_limit)
 {
-    LowerOptions o = program_options(j, memory);
+    LowerOptions o = plan_job_lowering(j, memory);
     Plan *p = arena_array(j->a, Plan, 2);
     Graph *predict = graph_clone(j->predict, j->a);
 
@@ -72,7 +63,7 @@ static Program *make_program(const PlanJob *j, const Plan *plan, int64_t memory)
 static CompileStatus make_result(PlanJob *j, const PlanOptions *options, int64_t memory,
                                  PlanResult *to)
 {
-    LowerOptions program = program_options(j, memory);
+    LowerOptions program = plan_job_lowering(j, memory);
     const PlanTrials trials = trials_of(&program);
     PlanOptions o = *options;
 
@@ -295,27 +286,6 @@ static CompileStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
     return status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
 }
 
-// Proposes a plan, by one search whose rows count all copies.
-static CompileStatus propose(PlanJob *j, PlanResult *to)
-{
-    LowerOptions program = program_options(j, j->options.memory);
-    const PlanTrials trials = trials_of(&program);
-    PlanOptions o = j->options;
-
-    o.trials = j->r->byte_price.picoseconds > 0 || j->r->given ? NULL : &trials;
-    o.lists_moves = j->r->given;
-    o.n_user_pins = j->n_user_pins;
-    o.copies = j->r->copies;
-    o.byte_price = j->r->byte_price;
-    o.stops_early = j->r->is_brief;
-    o.solve.is_single_pass |= j->r->is_quick;
-    *to = (PlanResult){.made = j->made, .options = j->options};
-    if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
-        return COMPILE_WRONG;
-    to->planned.plan.recompute = j->r->recompute;
-    return to->planned.answer.choice ? COMPILE_DONE : COMPILE_NOT_FOUND;
-}
-
 // Makes the program of a given plan, whose pins leave no choice.
 static CompileStatus fit_given(PlanJob *j, PlanResult *to)
 {
@@ -381,10 +351,8 @@ CompileStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const
 {
     PlanJob j;
 
-    if (!plan_job_read(a, r, c, train, predict, &j, d))
+    if (!plan_job_read(a, r, NULL, c, train, predict, &j, d))
         return COMPILE_WRONG;
-    if (r->is_proposal)
-        return propose(&j, to);
     CompileStatus found = (r->given         ? fit_given
                            : r->is_estimate ? estimate_least
                                             : fit_plan)(&j, to);

@@ -22,8 +22,8 @@ typedef struct PlanRequest {
     const char *mesh;    // NULL: the best one
     const char *preset;  // NULL: none
     const char *plan;    // a plan's file to follow; NULL: search for a plan
-    // Specs and strategies that the plan keeps to, whatever the plan given runs again; NULL: none.
-    // A proposal of a given plan lists its moves.
+    // Specs and strategies to follow, under any policy of recomputation; NULL: none. A proposal
+    // lists the moves from them.
     const ModelPlan *given;
     const char *const *pin;  // GLOB=SPEC or GLOB=STRATEGY
     int n_pins;
@@ -31,23 +31,26 @@ typedef struct PlanRequest {
     RecomputePolicy recompute;
     bool chooses_recompute;  // so that the memory suffices
     bool runs_chain;         // one rank: whole stages run again (lower/chain/)
-    bool is_part;            // of a larger search: it is no message if nothing fits
+    bool is_part;            // a part of a search: it is no message if nothing fits
     // Asks for a small program whatever the memory, which comes with COMPILE_INFEASIBLE. A few
     // searches look for its plan. On one rank it is that of a place on the path of ways.
     bool is_estimate;
     int place;
-    bool is_proposal;      // one search makes the plan, whether it fits or not, but no program
-    bool is_quick;         // of a proposal: one pass of the search, without an engine, will do
-    bool is_brief;         // of a proposal: the first plan that is found will do
-    Copies copies;         // of a proposal: which ones its rows count
-    BytePrice byte_price;  // of a proposal: see PlanOptions
-    // Policies that a proposal's bound is to cover. The proposal itself runs nothing again.
-    const RecomputePolicy *other;
-    int n_others;
-    bool skips_presets;
     bool fuse;
     Budget *budget;  // counts the work; NULL: it isn't counted
 } PlanRequest;
+
+// How one search proposes a plan, of which no program is made.
+typedef struct Proposal {
+    bool is_quick;  // one pass of the search, without an engine, will do
+    bool is_brief;  // the first plan that is found will do
+    bool skips_presets;
+    Copies copies;  // which ones its rows count
+    BytePrice byte_price;
+    // Policies that the bound is to cover. The plan itself runs nothing again.
+    const RecomputePolicy *other;
+    int n_others;
+} Proposal;
 
 // Gives the options that every program has which is lowered for the request.
 static inline LowerOptions request_lowering(const PlanRequest *r)
@@ -74,6 +77,10 @@ CompileStatus fit_recompute(Arena *a, const PlanRequest *r, const Cluster *c, co
 // except COMPILE_DONE has been reported.
 CompileStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
                          const Graph *predict, PlanResult *to, Diag *d);
+
+// Proposes a plan for the request, whether it fits the memory or not. The result has no program.
+CompileStatus propose_plan(Arena *a, const PlanRequest *r, const Proposal *p, const Cluster *c,
+                           const Graph *train, const Graph *predict, PlanResult *to, Diag *d);
 
 typedef struct OneRank {
     Program *program;           // with COMPILE_INFEASIBLE: the smallest one found

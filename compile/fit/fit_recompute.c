@@ -29,12 +29,14 @@ static CompileStatus propose(Search *s, int place, int64_t memory, bool is_brief
 
     r.recompute = keep_path_at(s->along.path, place, s->along.a);
     r.memory = memory;
-    r.is_proposal = true;
-    r.is_brief = is_brief;
-    r.is_quick = memory < ENOUGH_BYTES;
-    r.copies = copies;
-    r.skips_presets |= !place && memory == s->along.r->memory;  // they were tried without a limit
-    return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
+    const Proposal p = {.is_brief = is_brief,
+                        .is_quick = memory < ENOUGH_BYTES,
+                        .copies = copies,
+                        .skips_presets =
+                            !place &&
+                            memory == s->along.r->memory};  // they were tried without a limit
+    return propose_plan(s->along.a, &r, &p, s->along.c, s->along.train, s->along.predict, to,
+                        s->along.d);
 }
 
 // The plan as any place of the path can take it over.

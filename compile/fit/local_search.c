@@ -241,10 +241,10 @@ static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *
     *arena_push(a, s->begun.place, s->begun.n, s->begun.cap) = *p;
     r.recompute = keep_path_at(s->along->path, p->at, a);
     r.given = plan;
-    r.is_proposal = r.skips_presets = true;
     r.memory = ENOUGH_BYTES;
-    CompileStatus status =
-        fit_memory(a, &r, s->along->c, s->along->train, s->along->predict, &s->x, s->trial.d);
+    const Proposal moves = {.skips_presets = true};
+    CompileStatus status = propose_plan(a, &r, &moves, s->along->c, s->along->train,
+                                        s->along->predict, &s->x, s->trial.d);
     s->trial.d->errors = 0;
     if (status != COMPILE_DONE)
         return false;

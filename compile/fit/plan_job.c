@@ -14,13 +14,22 @@ PlanOptions plan_job_options(const PlanJob *j)
                          .accumulate = j->r->accumulate,
                          .copies = COPIES_SURE,
                          .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
-                         .skips_presets = j->r->skips_presets,
+                         .skips_presets = j->proposal && j->proposal->skips_presets,
                          .solve = {.gap = 1e-2,
                                    .threads = 2,
                                    .seed = 1,
                                    .skips_certificate = true,
                                    .budget = j->r->budget,
-                                   .is_peak_rough = j->r->is_proposal}};
+                                   .is_peak_rough = j->proposal}};
+}
+
+LowerOptions plan_job_lowering(const PlanJob *j, int64_t memory)
+{
+    LowerOptions o = request_lowering(j->r);
+
+    o.cluster = j->c;
+    o.memory = memory;
+    return o;
 }
 
 // Makes the graph to be planned. `train` may be NULL.
@@ -61,12 +70,12 @@ static NodeId *planned_nodes(const PlanJob *j)
 // Makes the graphs of the request's other policies.
 static bool make_others(PlanJob *j)
 {
-    int n = j->r->n_others;
+    int n = j->proposal ? j->proposal->n_others : 0;
     OtherGraph *other = arena_array(j->a, OtherGraph, n);
     const NodeId *planned = n ? planned_nodes(j) : NULL;
 
     for (int i = 0; i < n; i++) {
-        Recomputed x = recompute_traced(j->a, j->model, &j->r->other[i], j->r->target, j->d);
+        Recomputed x = recompute_traced(j->a, j->model, &j->proposal->other[i], j->r->target, j->d);
         if (!x.g)
             return false;
         NodeId *node = arena_array(j->a, NodeId, x.g->n_nodes);
@@ -165,11 +174,12 @@ static bool read_plan(PlanJob *j)
     return true;
 }
 
-bool plan_job_read(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                   const Graph *predict, PlanJob *to, Diag *d)
+bool plan_job_read(Arena *a, const PlanRequest *r, const Proposal *p, const Cluster *c,
+                   const Graph *train, const Graph *predict, PlanJob *to, Diag *d)
 {
     *to = (PlanJob){.a = a,
                     .r = r,
+                    .proposal = p,
                     .c = c,
                     .predict = predict,
                     .d = d,

@@ -7,6 +7,7 @@
 typedef struct PlanJob {
     Arena *a;
     const PlanRequest *r;
+    const Proposal *proposal;  // NULL: programs are made
     const Cluster *c;
     const Graph *train, *predict;  // train: after recomputation; may be NULL
     const Graph *g;                // the graph to be planned: train, or predict if there is none
@@ -24,10 +25,13 @@ typedef struct PlanJob {
 // The options of a search that the request asks for, without pins and preset.
 PlanOptions plan_job_options(const PlanJob *j);
 
+// How its plans become programs.
+LowerOptions plan_job_lowering(const PlanJob *j, int64_t memory);
+
 // Fills `to` with the graphs, meshes, pins and plan of a request. `train` may be NULL. False after
 // an error. Texts and files of the request aren't trusted.
-bool plan_job_read(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
-                   const Graph *predict, PlanJob *to, Diag *d);
+bool plan_job_read(Arena *a, const PlanRequest *r, const Proposal *p, const Cluster *c,
+                   const Graph *train, const Graph *predict, PlanJob *to, Diag *d);
 
 // Reports that nothing fits: how much the smallest plan takes, and what holds that.
 void plan_say_least(Arena *a, const PlanRequest *r, const PlanResult *s, Diag *d);

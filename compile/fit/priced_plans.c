@@ -30,10 +30,8 @@ CompileStatus propose_with_price(const AlongPath *s, PricedPlans *l, const Recom
     }
     r.recompute = *policy;
     r.memory = ENOUGH_BYTES;
-    r.is_proposal = r.skips_presets = true;
-    r.copies = COPIES_SURE;
-    r.byte_price = price;
-    CompileStatus status = fit_memory(s->a, &r, s->c, s->train, s->predict, to, s->d);
+    const Proposal p = {.copies = COPIES_SURE, .byte_price = price, .skips_presets = true};
+    CompileStatus status = propose_plan(s->a, &r, &p, s->c, s->train, s->predict, to, s->d);
     if (status == COMPILE_DONE)
         *arena_push(s->a, l->plan, l->n, l->cap) = (PricedPlan){*policy, price, *to};
     return status;
