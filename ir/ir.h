@@ -424,6 +424,7 @@ struct OpDef {
     const char *(*expr)(const Graph *g, const Node *n);
     bool is_sum;          // sums over dims (attribute 0); can end the rows of a fused group
     bool is_elementwise;  // all operands have one shape; `scalar` and `scalar_int` evaluate it
+    bool is_comparison;
     double (*scalar)(const Node *n, const double *x);        // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);  // integers and booleans
     bool is_product;    // its flops are those of matrix products: dot, convolution, attention

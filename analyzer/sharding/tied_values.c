@@ -87,11 +87,6 @@ static void tighten(TiedValues *k, ValueId v, StorageRule to)
     *storage_rule = to > *storage_rule ? to : *storage_rule;
 }
 
-static bool is_comparison(const Node *n)
-{
-    return n->op == &op_eq || n->op == &op_lt || n->op == &op_le;
-}
-
 static bool keeps_elements(const OpDef *op) { return op->is_elementwise || op->view || op->place; }
 
 // By ValueId: is the float compared, itself or by what is made of its elements one by one? Readers
@@ -103,7 +98,7 @@ static bool *find_compared(const Graph *g, Arena *a)
 
     for (NodeId i = g->n_nodes - 1; i > 0; i--) {
         const Node *n = &g->nodes[i];
-        bool is = is_comparison(n) || (is_compared[n->out[0]] && keeps_elements(n->op));
+        bool is = n->op->is_comparison || (is_compared[n->out[0]] && keeps_elements(n->op));
         for (int k = 0; k < n->n_in && is; k++)
             is_compared[n->in[k]] |= dtype_is_float(value_of(g, n->in[k])->dtype);
     }

@@ -14,6 +14,7 @@ const OpDef op_eq = {
     .rule = rule_elementwise,
     .expr = eq_expr,
     .is_elementwise = true,
+    .is_comparison = true,
     .scalar = eq_scalar,
     .scalar_int = eq_int,
     .flops = 1,

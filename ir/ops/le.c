@@ -14,6 +14,7 @@ const OpDef op_le = {
     .rule = rule_elementwise,
     .expr = le_expr,
     .is_elementwise = true,
+    .is_comparison = true,
     .scalar = le_scalar,
     .scalar_int = le_int,
     .flops = 1,

@@ -14,6 +14,7 @@ const OpDef op_lt = {
     .rule = rule_elementwise,
     .expr = lt_expr,
     .is_elementwise = true,
+    .is_comparison = true,
     .scalar = lt_scalar,
     .scalar_int = lt_int,
     .flops = 1,
