@@ -425,6 +425,7 @@ struct OpDef {
     bool is_sum;          // sums over dims (attribute 0); can end the rows of a fused group
     bool is_elementwise;  // all operands have one shape; `scalar` and `scalar_int` evaluate it
     bool is_comparison;
+    bool is_choice;  // each element of the first output is one of the input's
     double (*scalar)(const Node *n, const double *x);        // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);  // integers and booleans
     bool is_product;    // its flops are those of matrix products: dot, convolution, attention

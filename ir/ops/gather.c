@@ -97,4 +97,5 @@ const OpDef op_gather = {
     .holds = gather_holds,
     .eval = gather_eval,
     .kernel = gather_kernel,
+    .is_choice = true,
 };

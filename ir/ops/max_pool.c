@@ -47,4 +47,5 @@ const OpDef op_max_pool = {
     .kernel = max_pool_kernel,
     .work = max_pool_work,
     .no_split = POOL_NO_SPLIT,
+    .is_choice = true,
 };

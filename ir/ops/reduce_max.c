@@ -42,4 +42,5 @@ const OpDef op_reduce_max = {
     .eval = reduce_max_eval,
     .kernel = reduce_max_kernel,
     .flops = 1,
+    .is_choice = true,
 };

@@ -42,4 +42,5 @@ const OpDef op_reduce_min = {
     .eval = reduce_min_eval,
     .kernel = reduce_min_kernel,
     .flops = 1,
+    .is_choice = true,
 };

@@ -103,4 +103,5 @@ const OpDef op_top_k = {
     .kernel = top_k_kernel,
     .flops = 10,
     .no_split = "the largest of a shard need not be among the largest of the whole",
+    .is_choice = true,
 };
