@@ -206,6 +206,8 @@ static bool is_explained(Doubt *d, const End *was, ValueId now, int64_t i, doubl
         measure(d, was->v);
     if (isnan(d->may[i]))
         return true;
+    if (fmin(d->may[i], d->typical) > scale)  // rounding errors alone, of any size
+        return true;
     if (isfinite(x) && isfinite(y) && fabs(x - y) <= 8 * fmax(d->may[i], d->typical) + least)
         return true;
     if (!isfinite(x) && isfinite(y) && (d->overflows || was->role == OUTPUT_GRADIENT))

@@ -120,6 +120,14 @@ static const FoundNet split[] = {
      "numbers=64000000904 dims=1,2 last=1 stem=0 topology=0 head=2 shared=0 loss=5 optimizer=0 "
      "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=3 more=0 tied=0 data=0 layers=1 "
      "block=0 summed=0,0,0,0 block=1 summed=0,0,7,0 block=2 summed=0,0,7,0"},
+    {"gradients that are rounding errors alone, thousands of times as large as without them",
+     "numbers=4051 dims=3,4,6,3 last=1 stem=7 topology=0 head=3 shared=0 loss=1 optimizer=2 "
+     "clip=0 accumulate=2 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 layers=6 "
+     "block=0 attend=21,9,14,21 attend=15,20,25,36 norm=15,17,11,38 separable=7,46,23,24 "
+     "softmax=18,41,35,17 norm=7,31,34,20 block=1 attend=21,9,14,21 attend=15,20,25,36 "
+     "norm=15,17,11,38 separable=7,46,23,24 softmax=18,41,35,17 norm=7,31,34,20 block=2 "
+     "attend=21,9,14,21 attend=15,20,25,36 norm=15,17,11,38 separable=7,46,23,24 "
+     "softmax=18,41,35,17 norm=7,31,34,20"},
     {"a maximum and what is compared with it are sums of parts in two orders",
      "numbers=542000004100 dims=2,4 last=1 stem=5 topology=0 head=0 shared=0 loss=0 "
      "optimizer=0 clip=2 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 "
