@@ -30,18 +30,20 @@ static RtGather draw_gather(Random *r)
     return p;
 }
 
-// An index some of whose elements lie outside of the table, and one row that is often chosen.
+// An index some of whose elements lie outside of the table, also by 2^32, and one row that is often
+// chosen, or always.
 static void *draw_index(Random *r, const RtGather *p)
 {
     int64_t n = p->batch * p->index, most = p->whole + 2, often = draw(r, most);
+    bool is_always = draw(r, 8) == 0;
     void *index = draw_elements(r, RT_I64, n, false);
 
     for (int64_t i = 0; i < n; i++) {
-        int64_t x = draw(r, 4) ? draw(r, most) - 1 : often;
+        int64_t x = draw(r, 4) && !is_always ? draw(r, most) - 1 : often;
         if (p->index_type == RT_I32)
             ((int32_t *)index)[i] = (int32_t)x;
         else
-            ((int64_t *)index)[i] = x;
+            ((int64_t *)index)[i] = draw(r, 16) ? x : x + (INT64_C(1) << 32);
     }
     return index;
 }
