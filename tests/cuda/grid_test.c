@@ -19,6 +19,11 @@ static RtGrid draw_grid(Random *r)
 
     for (int d = 0; d < p.spatial; d++)
         p.dim[d] = 1 + draw(r, p.spatial == 3 ? 4 : 7);
+    if (draw(r, 25) == 0) {  // so many planes that a thread takes several elements of one
+        p.n = 3;
+        p.c = 700 + draw(r, 2000);
+        p.points = 1 + draw(r, 3);
+    }
     return p;
 }
 
