@@ -7,7 +7,7 @@
 
 // A split into n parts.
 typedef struct RaggedSplit {
-    const char *name;  // the node's
+    const char *name, *sizes;  // the node's; the name of its second input
     ValueId size;
     int n;
     int64_t rows;     // of all parts
@@ -203,7 +203,11 @@ static int find_split(Op *o, ValueId size, int n, int64_t rows)
         if (x->splits[i].size == size && x->splits[i].rows == rows)
             return i;
     RaggedSplit *s = arena_push(x->scratch, x->splits, x->n_splits, x->cap_splits);
-    *s = (RaggedSplit){.name = o->g->source->name, .size = size, .n = n, .rows = rows};
+    *s = (RaggedSplit){.name = o->g->source->name,
+                       .sizes = arena_string(o->x->arena, "%s", arg_name(o, 1)),
+                       .size = size,
+                       .n = n,
+                       .rows = rows};
     s->before = arena_array(x->scratch, ValueId, n);
     ValueId sizes = sizes_of(o->g, size), row = make_iota(o->g, I64, 1, &rows, 0);
     ValueId ends = make_cumsum(o->g, sizes, 0, false, false);
@@ -315,8 +319,11 @@ bool ragged_check_output(Import *x, const char *name, ValueId v)
 {
     if (!is_part(x, v))
         return true;
-    diag_error(x->diag,
-               "the model's output '%.200s' is part %d of '%.200s', whose size is computed", name,
-               x->ragged[v].part, x->splits[x->ragged[v].split].name);
+    const RaggedSplit *s = &x->splits[x->ragged[v].split];
+    diag_error(
+        x->diag,
+        "the model's output '%.200s' is part %d of '%.200s': for that the sizes must be known "
+        "when compiling, '%.200s' is not",
+        name, x->ragged[v].part, s->name, s->sizes);
     return false;
 }
