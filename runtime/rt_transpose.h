@@ -87,6 +87,20 @@ static inline void rt_transpose_block(float *to, int64_t to_row, const float *fr
 
 #endif
 
+// to[c * to_row + r] = from[r * from_row + c].
+static inline void rt_transpose(float *to, int64_t to_row, const float *from, int64_t from_row,
+                                int64_t rows, int64_t columns)
+{
+    int64_t r = 0, c = 0, whole = columns - columns % RT_TRANSPOSE_BLOCK;
+
+    for (; r + RT_TRANSPOSE_BLOCK <= rows; r += RT_TRANSPOSE_BLOCK)
+        for (c = 0; c < whole; c += RT_TRANSPOSE_BLOCK)
+            rt_transpose_block(to + c * to_row + r, to_row, from + r * from_row + c, from_row);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t k = i < r ? whole : 0; k < columns; k++)
+            to[k * to_row + i] = from[i * from_row + k];
+}
+
 enum { RT_TRANSPOSE_ROWS = RT_TRANSPOSE_BLOCK };
 
 // y[r - at, c] = x[c * stride + r] for the `n` rows r from `at` on.

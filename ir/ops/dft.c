@@ -2,11 +2,11 @@
 // along the dim before. What x lacks of the n numbers is zero: a part for c = 1, numbers after its
 // last one. The result is the first `size` bins, and the real parts alone if `parts` is 1.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/operator/atoms.h"
 #include "ir/operator/operator.h"
+#include "runtime/rt_dft.h"
 
 enum { N, SIZE, PARTS, INVERSE };
 
@@ -54,62 +54,45 @@ static void dft_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wan
                      !n->attr[INVERSE].i);
 }
 
-// The cosine and sine of part k of a circle of n parts, exact where they are 0 or 1: angles are
-// reduced to an eighth of the circle.
-static void wave(int64_t k, int64_t n, double *re, double *im)
-{
-    double turn = 4 * (double)k / (double)n, quarter = rint(turn);
-    double angle = (turn - quarter) * M_PI_2, c = cos(angle), s = sin(angle);
-    int at = (int)quarter & 3;
-
-    *re = at == 0 ? c : at == 1 ? -s : at == 2 ? -c : s;
-    *im = at == 0 ? s : at == 1 ? c : at == 2 ? -s : -c;
-}
-
 // y[k] = Σ x[j · step] e^(sign · 2πi · jk / n), by the transforms over each p-th number, where p is
-// the smallest prime factor of n. Complex numbers are pairs.
-static void transform(double *y, const double *x, int64_t n, int64_t step, double sign)
+// the smallest prime factor of n. Complex numbers are pairs; `room` has 4n numbers.
+static void transform(double *y, const double *x, int64_t n, int64_t step, double sign,
+                      double *room)
 {
-    int64_t p = 2;
+    int64_t p = rt_smallest_factor(n), m = n / p;
 
-    while (p * p <= n && n % p)
-        p++;
-    p = n % p ? n : p;
     if (n == 1) {
         y[0] = x[0];
         y[1] = x[1];
         return;
     }
-    int64_t m = n / p;
-    double *part = malloc(2 * sizeof *part * (size_t)n);
     for (int64_t r = 0; r < p; r++)
-        transform(part + 2 * r * m, x + 2 * r * step, m, step * p, sign);
+        transform(room + 2 * r * m, x + 2 * r * step, m, step * p, sign, room + 2 * n);
     for (int64_t k = 0; k < n; k++) {
         y[2 * k] = y[2 * k + 1] = 0;
         for (int64_t r = 0; r < p; r++) {
-            const double *z = part + 2 * (r * m + k % m);
+            const double *z = room + 2 * (r * m + k % m);
             double c, s;
-            wave(r * k % n, n, &c, &s);
+            rt_wave(r * k % n, n, &c, &s);
             y[2 * k] += z[0] * c - sign * z[1] * s;
             y[2 * k + 1] += sign * z[0] * s + z[1] * c;
         }
     }
-    free(part);
 }
+
+static int64_t rows_of(const Value *x) { return along(x->rank, x->dim, x->rank - 2).outer; }
 
 static void dft_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
 {
     int64_t length = n->attr[N].i, have = x->dim[x->rank - 2], c = x->dim[x->rank - 1];
-    int64_t size = n->attr[SIZE].i, parts = n->attr[PARTS].i, rows = 1;
-    double from[2 * RT_DFT_MOST], to[2 * RT_DFT_MOST];
+    int64_t size = n->attr[SIZE].i, parts = n->attr[PARTS].i;
+    double from[2 * RT_DFT_MOST], to[2 * RT_DFT_MOST], room[4 * RT_DFT_MOST];
 
-    for (int i = 0; i < x->rank - 2; i++)
-        rows *= x->dim[i];
-    for (int64_t row = 0; row < rows; row++) {
+    for (int64_t row = 0; row < along(x->rank, x->dim, x->rank - 2).outer; row++) {
         memset(from, 0, sizeof from);
         for (int64_t i = 0; i < have * c; i++)
             from[i / c * 2 + i % c] = x->f[row * have * c + i];
-        transform(to, from, length, 1, n->attr[INVERSE].i ? 1 : -1);
+        transform(to, from, length, 1, n->attr[INVERSE].i ? 1 : -1, room);
         for (int64_t i = 0; i < size * parts; i++)
             y->f[row * size * parts + i] = to[i / parts * 2 + i % parts];
     }
@@ -119,25 +102,19 @@ static double dft_work(const Graph *g, const Node *n)
 {
     double length = (double)n->attr[N].i;
     const Value *x = in(g, n, 0);
-    double rows = 1;
 
-    for (int i = 0; i < x->rank - 2; i++)
-        rows *= (double)x->dim[i];
-    return 2.5 * rows * length * (1 + log2(length)) *
+    return 2.5 * (double)rows_of(x) * length * (1 + log2(length)) *
            (double)(x->dim[x->rank - 1] + n->attr[PARTS].i);
 }
 
 static void dft_kernel(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k)
 {
     const Value *x = in(g, n, 0);
-    int64_t rows = 1;
 
-    for (int i = 0; i < x->rank - 2; i++)
-        rows *= x->dim[i];
     kernel_dense(g, n, stride, k);
     k->def = kernel_find("dft");
     k->params.dft = (RtDft){.type = (RtType)x->dtype,
-                            .rows = rows,
+                            .rows = rows_of(x),
                             .n = n->attr[N].i,
                             .have = x->dim[x->rank - 2],
                             .size = n->attr[SIZE].i,

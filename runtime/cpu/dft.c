@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/cpu/internal.h"
+#include "runtime/rt_dft.h"
 #include "runtime/rt_transpose.h"
 
 // PART: terms of a sum that are added in sequence.
@@ -14,75 +15,20 @@ enum { LANES = RT_DFT_LANES, NUMBER = 2 * LANES, PART = 32 };
 // Rows that are transformed side by side.
 static int lanes_of(const RtDft *p) { return p->c == 1 ? NUMBER : LANES; }
 
-static int64_t factor_of(int64_t n)
-{
-    int64_t p = 2;
+static int64_t factor_of(int64_t n) { return n % 4 == 0 ? 4 : rt_smallest_factor(n); }
 
-    if (n % 4 == 0)
-        return 4;
-    while (p * p <= n && n % p)
-        p++;
-    return n % p ? n : p;
+static void transpose_f32(float *to, int64_t to_row, const float *from, int64_t from_row,
+                          int64_t rows, int64_t columns)
+{
+    rt_transpose(to, to_row, from, from_row, rows, columns);
 }
 
-// Moves numbers [first, n) of rows [row, rows), n in each, to columns of `lanes`, and back from
-// columns `step` apart.
-#define MOVES(T, name)                                                                             \
-    static void columns_of_##name(T *to, int lanes, const T *x, int64_t n, int64_t row,            \
-                                  int64_t rows, int64_t first)                                     \
-    {                                                                                              \
-        for (int64_t r = row; r < rows; r++)                                                       \
-            for (int64_t i = first; i < n; i++)                                                    \
-                to[i * lanes + r] = x[r * n + i];                                                  \
-    }                                                                                              \
-    static void rows_of_##name(T *y, int64_t y_row, const T *from, int64_t step, int64_t n,        \
-                               int64_t row, int64_t rows, int64_t first)                           \
-    {                                                                                              \
-        for (int64_t r = row; r < rows; r++)                                                       \
-            for (int64_t i = first; i < n; i++)                                                    \
-                y[r * y_row + i] = from[i * step + r];                                             \
-    }
-MOVES(float, f32)
-MOVES(double, f64)
-
-enum { BLOCK = RT_TRANSPOSE_BLOCK };
-
-static void columns_f32(float *to, int lanes, const float *x, int64_t n, int64_t rows)
+static void transpose_f64(double *to, int64_t to_row, const double *from, int64_t from_row,
+                          int64_t rows, int64_t columns)
 {
-    int64_t r = 0;
-
-    for (; r + BLOCK <= rows; r += BLOCK) {
-        int64_t i = 0;
-        for (; i + BLOCK <= n; i += BLOCK)
-            rt_transpose_block(to + i * lanes + r, lanes, x + r * n + i, n);
-        columns_of_f32(to, lanes, x, n, r, r + BLOCK, i);
-    }
-    columns_of_f32(to, lanes, x, n, r, rows, 0);
-}
-
-static void to_rows_f32(float *y, int64_t y_row, const float *from, int64_t step, int64_t n,
-                        int64_t rows)
-{
-    int64_t r = 0;
-
-    for (; r + BLOCK <= rows; r += BLOCK) {
-        int64_t i = 0;
-        for (; i + BLOCK <= n; i += BLOCK)
-            rt_transpose_block(y + r * y_row + i, y_row, from + i * step + r, step);
-        rows_of_f32(y, y_row, from, step, n, r, r + BLOCK, i);
-    }
-    rows_of_f32(y, y_row, from, step, n, r, rows, 0);
-}
-
-static void columns_f64(double *to, int lanes, const double *x, int64_t n, int64_t rows)
-{
-    columns_of_f64(to, lanes, x, n, 0, rows, 0);
-}
-
-static void to_rows_f64(double *y, int64_t y_row, const double *from, int64_t step, int64_t n,
-                        int64_t rows)
-{
-    rows_of_f64(y, y_row, from, step, n, 0, rows, 0);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+            to[c * to_row + r] = from[r * from_row + c];
 }
 
 #define DFT(T, name)                                                                               \
@@ -237,31 +183,25 @@ static void to_rows_f64(double *y, int64_t y_row, const double *from, int64_t st
                                                                                                    \
         if (count < lanes)                                                                         \
             memset(room, 0, sizeof(T) * (size_t)(given * lanes));                                  \
-        columns_##name(room, lanes, x, given, count);                                              \
+        transpose_##name(room, lanes, x, given, count, given);                                     \
         memset(room + p->have * NUMBER, 0, sizeof(T) * (size_t)((p->n - p->have) * NUMBER));       \
         T *z = passes_##name(p, waves, room, room + p->n * NUMBER);                                \
         if (p->c == 2)                                                                             \
-            to_rows_##name(y, made, z, NUMBER / p->parts, made, count);                            \
+            transpose_##name(y, made, z, NUMBER / p->parts, made, count);                          \
         for (int64_t k = 0; k < p->size && p->c == 1; k += bins) {                                 \
             int64_t some = rt_least(bins, p->size - k);                                            \
             part_##name(p, part, z, k, some);                                                      \
-            to_rows_##name(y + k * p->parts, made, part, NUMBER, some * p->parts, count);          \
+            transpose_##name(y + k * p->parts, made, part, NUMBER, some * p->parts, count);        \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* The table is exact where sines are; angles are reduced to a quarter of a circle. */         \
     static void waves_##name(const RtDft *p, T *to)                                                \
     {                                                                                              \
         for (int64_t k = 0; k < p->n; k++) {                                                       \
-            double turn = 4 * (double)k / (double)p->n, quarter = rint(turn);                      \
-            double angle = (turn - quarter) * M_PI_2, c = cos(angle), s = sin(angle);              \
-            int at = (int)quarter & 3;                                                             \
-            to[2 * k] = (T)(at == 0 ? c : at == 1 ? -s : at == 2 ? -c : s);                        \
-            to[2 * k + 1] = (T)((at == 0   ? s                                                     \
-                                 : at == 1 ? c                                                     \
-                                 : at == 2 ? -s                                                    \
-                                           : -c) *                                                 \
-                                (p->inverse ? 1 : -1));                                            \
+            double c, s;                                                                           \
+            rt_wave(k, p->n, &c, &s);                                                              \
+            to[2 * k] = (T)c;                                                                      \
+            to[2 * k + 1] = (T)(p->inverse ? s : -s);                                              \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \

@@ -190,20 +190,6 @@ RESULTS_OF(double, f64)
 
 // ---- lines of contiguous elements ----
 
-// to[c * to_row + r] = from[r * from_row + c].
-static void transpose(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
-                      int64_t columns)
-{
-    int64_t r = 0, c = 0, whole = columns - columns % RT_TRANSPOSE_BLOCK;
-
-    for (; r + RT_TRANSPOSE_BLOCK <= rows; r += RT_TRANSPOSE_BLOCK)
-        for (c = 0; c < whole; c += RT_TRANSPOSE_BLOCK)
-            rt_transpose_block(to + c * to_row + r, to_row, from + r * from_row + c, from_row);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t k = i < r ? whole : 0; k < columns; k++)
-            to[k * to_row + i] = from[i * from_row + k];
-}
-
 // The elements that results [first, last) read: the first one, and one behind the last.
 static void window_of(const Table *t, int64_t first, int64_t last, int64_t *begin, int64_t *end)
 {
@@ -226,10 +212,10 @@ static void block_of_lines(const Table *t, int64_t n, int64_t lines, int64_t fir
             singles_f32(t, first, last, y + i * t->results, x + i * n);
         return;
     }
-    transpose(in, LINES, x + begin, n, lines, end - begin);
+    rt_transpose(in, LINES, x + begin, n, lines, end - begin);
     for (int64_t r = first; r < last; r++)
         row_f32(t, r, out + (r - first) * LINES, in + (t->first[r] - begin) * LINES, LINES, lines);
-    transpose(y + first, t->results, out, LINES, last - first, lines);
+    rt_transpose(y + first, t->results, out, LINES, last - first, lines);
 }
 
 static void lines_f32(const Table *t, int64_t n, int64_t lines, float *y, const float *x)

@@ -2,29 +2,10 @@
 // transforms by one prime factor of n and sorts (Stockham's algorithm); a thread makes some of its
 // numbers.
 #include "runtime/cuda/cuda.cuh"
+#include "runtime/rt_dft.h"
 
 // RT_DFT_PART: terms of a sum that are added in sequence, so that long sums are as exact as others.
 enum { RT_DFT_BLOCK = 128, RT_DFT_PART = 32 };
-
-// The cosine and sine of part k of a circle of n parts, exact where they are 0 or 1.
-template <class T> __device__ __forceinline__ void rt_wave(int k, int n, T &c, T &s)
-{
-    double turn = 4 * (double)k / n, quarter = rint(turn);
-    double angle = (turn - quarter) * 1.57079632679489661923, x = cos(angle), y = sin(angle);
-    int at = (int)quarter & 3;
-
-    c = (T)(at == 0 ? x : at == 1 ? -y : at == 2 ? -x : y);
-    s = (T)(at == 0 ? y : at == 1 ? x : at == 2 ? -y : -x);
-}
-
-__device__ __forceinline__ int rt_smallest_factor(int n)
-{
-    int p = 2;
-
-    while (p * p <= n && n % p)
-        p++;
-    return n % p ? n : p;
-}
 
 template <class T> __device__ __forceinline__ void rt_dft_row(const RtDft &p, T *y, const T *x)
 {
@@ -36,17 +17,17 @@ template <class T> __device__ __forceinline__ void rt_dft_row(const RtDft &p, T 
     x += blockIdx.x * p.have * p.c;
     y += blockIdx.x * p.size * p.parts;
     for (int i = first; i < n; i += RT_DFT_BLOCK) {
-        T c, s;
-        rt_wave(i, n, c, s);
-        wave_re[i] = c;
-        wave_im[i] = p.inverse ? s : -s;
+        double c, s;
+        rt_wave(i, n, &c, &s);
+        wave_re[i] = (T)c;
+        wave_im[i] = (T)(p.inverse ? s : -s);
         re[i] = i < p.have ? x[i * p.c] : 0;
         im[i] = i < p.have && p.c == 2 ? x[i * p.c + 1] : 0;
     }
     __syncthreads();
 #pragma unroll 1
     for (int m = n, step = 1; m > 1;) {
-        const int radix = rt_smallest_factor(m);
+        const int radix = (int)rt_smallest_factor(m);
         m /= radix;
         for (int e = first; e < n; e += RT_DFT_BLOCK) {
             int q = e % step, k = e / step % radix, i = e / step / radix;
