@@ -100,7 +100,7 @@ bool compile_small(Arena *a, const CompileRequest *r, int place, Compiled *to, D
 
 // ---- the whole ----
 
-CompileStatus compile_check(const Compiled *c, Diag *d)
+static CompileStatus check(const Compiled *c, Diag *d)
 {
     if (program_check(c->program, d))
         return COMPILE_DONE;
@@ -109,23 +109,24 @@ CompileStatus compile_check(const Compiled *c, Diag *d)
     return COMPILE_BUG;
 }
 
-CompileStatus compile_model(Arena *a, const CompileRequest *r, Compiled *to, Diag *d)
+static CompileStatus compile_unchecked(Arena *a, const CompileRequest *r, Compiled *to, Diag *d)
 {
     CompileStatus status = compile_graphs(a, r, to, d);
 
-    if (!status)
-        status = compile_program(a, r, to, d);
-    if (!status)
-        status = compile_check(to, d);
-    return status;
+    return status ? status : compile_program(a, r, to, d);
+}
+
+CompileStatus compile_model(Arena *a, const CompileRequest *r, Compiled *to, Diag *d)
+{
+    CompileStatus status = compile_unchecked(a, r, to, d);
+
+    return status ? status : check(to, d);
 }
 
 bool compile_try(Arena *a, const CompileRequest *r, Compiled *to, bool *fits, Diag *d)
 {
-    CompileStatus status = compile_graphs(a, r, to, d);
+    CompileStatus status = compile_unchecked(a, r, to, d);
 
-    if (!status)
-        status = compile_program(a, r, to, d);
     *fits = status == COMPILE_DONE;
     return to->program && (*fits || status == COMPILE_INFEASIBLE);
 }

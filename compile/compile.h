@@ -25,7 +25,7 @@ typedef struct CompileRequest {
     const char *loss, *optimizer;
     double clip_norm;  // 0: gradients aren't clipped
     Strings no_decay;  // globs: parameters without weight decay
-    int accumulate;    // micro-batches of a step; 0: as many as are best
+    int accumulate;    // micro-batches of a step, at least 1
 
     // Passes.
     bool no_fuse;
@@ -76,14 +76,12 @@ CompileStatus compile_graphs(Arena *a, const CompileRequest *r, Compiled *to, Di
 // Makes the program of the graphs; with several ranks, the one of the best plan. With
 // COMPILE_INFEASIBLE the program is the smallest one found; with other mistakes there is none.
 CompileStatus compile_program(Arena *a, const CompileRequest *r, Compiled *to, Diag *d);
-// Does the program compute what the graphs say?
-CompileStatus compile_check(const Compiled *c, Diag *d);
 
 // ---- for searches over compilations ----
 
 // The same without the check. True if there is a program; *fits: it keeps to the memory.
 bool compile_try(Arena *a, const CompileRequest *r, Compiled *to, bool *fits, Diag *d);
-// The number of micro-batches that is best.
+// The number of micro-batches that is best, whatever r->accumulate is.
 int compile_accumulate(const CompileRequest *r, const char *file);
 // Makes about the smallest program of the graphs, whatever the memory: with several ranks by a few
 // searches, with one at a place on the path of ways. True if there is one.
@@ -111,7 +109,8 @@ const char *request_of_training(const CompileRequest *r, const char *pass);
 // loss before one could be added.
 CompileStatus compile_text(Arena *a, const CompileRequest *r, const char *pass, Text *t, Diag *d);
 
-const char *const *pass_names(int *n);
+const char *pass_name(int pass);  // by index from 0; NULL: there are no more
+int pass_find(const char *name);  // -1: there is none
 bool pass_needs_loss(const char *name);
 
 // Does a step write running statistics? Those of a batch differ from those of its parts.

@@ -35,9 +35,6 @@ typedef struct Run {
     Diag *d;
 } Run;
 
-const char *pass_name(int pass);
-int pass_find(const char *name);  // -1: there is none
-
 // Takes the text's graph of training, or the forward-only one, which may have to be made of the
 // former. Returns the index of the pass that made it; -1 after an error.
 int enter_text(Run *r);

@@ -91,18 +91,7 @@ static const struct {
 #include "compile/passes.def"
 };
 
-const char *const *pass_names(int *n)
-{
-    static const char *const names[] = {
-#define GRAPH_PASS(name, needs, text) #name,
-#define PLAN_PASS(name, text) #name,
-#include "compile/passes.def"
-    };
-    *n = COUNT(names);
-    return names;
-}
-
-const char *pass_name(int pass) { return passes[pass].name; }
+const char *pass_name(int pass) { return pass < COUNT(passes) ? passes[pass].name : NULL; }
 
 int pass_find(const char *name)
 {

@@ -221,7 +221,7 @@ static int read_result(Arena *a, Result *r, Diag *d)
 {
     Program *p = read_program(a, &r->o, d);
 
-    if (!p || (needs_cluster(&r->o) && !open_cluster(a, &r->o)))
+    if (!p || !complete_request(a, &r->o, d))
         return EXIT_USER;
     r->made = (Compiled){
         .program = p, .train = graph_of(p, SET_TRAIN), .predict = graph_of(p, SET_PREDICT)};

@@ -16,15 +16,13 @@ typedef struct Job {
 
 static bool find_cluster(Job *j)
 {
-    Cluster *c = arena_array(j->a, Cluster, 1);
     Diag d = {.file = base_name(j->o.cluster)};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int *ranks = &j->o.request.ranks;
 
-    j->o.request.cluster = c;
-    if (!cluster_open(j->a, j->o.cluster, *ranks ? *ranks : cores > 0 ? (int)cores : 1, c, &d))
+    if (!open_cluster(j->a, &j->o, *ranks ? *ranks : cores > 0 ? (int)cores : 1))
         return false;
-    *ranks = *ranks ? *ranks : cluster_devices(c);
+    *ranks = *ranks ? *ranks : cluster_devices(j->o.request.cluster);
     if (*ranks < 2 && (!j->o.chain || j->o.output))
         diag_error(&d, "a plan needs at least 2 ranks, found %d", *ranks);
     return !d.errors;

@@ -74,9 +74,7 @@ static int profile_program(Job *j)
 
 static int find_largest_size(Job *j)
 {
-    bool is_ready = !needs_cluster(&j->o) || open_cluster(j->a, &j->o);
-
-    return is_ready ? largest_size(j->a, &j->o, j->d) : EXIT_USER;
+    return complete_request(j->a, &j->o, j->d) ? largest_size(j->a, &j->o, j->d) : EXIT_USER;
 }
 
 int profile_command(Arena *a, int argc, char **argv)

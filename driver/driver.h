@@ -92,9 +92,9 @@ int solve_command(Arena *a, int argc, char **argv);
 // Programs with several ranks need the costs of a cluster; --cluster asks for a prediction.
 static inline bool needs_cluster(const Options *o) { return o->cluster || o->request.ranks > 1; }
 
-// Opens the cluster that the options name, or else this machine, for the request. False after an
-// error.
-bool open_cluster(Arena *a, Options *o);
+// Opens the cluster that the options name, or else this machine, which `ranks` share (0: one does),
+// for the request. False after an error.
+bool open_cluster(Arena *a, Options *o, int ranks);
 // The same if the options need one. Then chooses the number of micro-batches if it isn't given.
 bool complete_request(Arena *a, Options *o, const Diag *d);
 

@@ -1,15 +1,14 @@
 // Completes the requests of commands, and gives the exit statuses of compilations.
 #include "driver/driver.h"
 
-bool open_cluster(Arena *a, Options *o)
+bool open_cluster(Arena *a, Options *o, int ranks)
 {
     const char *name = o->cluster ? o->cluster : "local";
-    int ranks = o->request.ranks ? o->request.ranks : 1;
     Cluster *c = arena_array(a, Cluster, 1);
     Diag d = {.file = base_name(name)};
 
     o->request.cluster = c;
-    return cluster_open(a, name, ranks, c, &d);
+    return cluster_open(a, name, ranks ? ranks : 1, c, &d);
 }
 
 bool open_model(Arena *a, Options *o, Diag *d)
@@ -26,7 +25,7 @@ bool complete_request(Arena *a, Options *o, const Diag *d)
 {
     CompileRequest *r = &o->request;
 
-    if (needs_cluster(o) && !r->cluster && !open_cluster(a, o))
+    if (needs_cluster(o) && !r->cluster && !open_cluster(a, o, r->ranks))
         return false;
     if (r->accumulate)
         return true;

@@ -65,13 +65,14 @@ static bool add_rank(Trial *t)
     if (!t->o.request.mesh || !mesh_read(t->a, t->o.request.mesh, &m, &t->d)) {
         t->o.request.ranks = t->o.request.ranks ? t->o.request.ranks + 1 : 2;
         t->words = arena_string(t->a, "--ranks %d", t->o.request.ranks);
-        return t->o.request.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o) && find_mesh(t);
+        return t->o.request.ranks <= MAX_MESH_RANKS &&
+               open_cluster(t->a, &t->o, t->o.request.ranks) && find_mesh(t);
     }
     m.size[0]++;
     t->o.request.ranks = mesh_ranks(&m);
     t->words = arena_string(t->a, "--ranks %d", t->o.request.ranks);
     take_mesh(t, &m, false);
-    return t->o.request.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o);
+    return t->o.request.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o, t->o.request.ranks);
 }
 
 static void say(Trial *t, const Compiled *refused, Diag *d)
@@ -100,9 +101,8 @@ void suggest_options(const Options *o, const Compiled *refused, Diag *d)
     for (int i = 0; i < 2 && !o->request.plan; i++) {
         Text said = {0};
         Trial t = {.a = arena_new(), .o = *o, .d = {.file = d->file, .to = &said}};
-        bool is_ready = !needs_cluster(o) || open_cluster(t.a, &t.o);
-        if (is_ready && (i ? !request_runs_chain(&o->request) && add_rank(&t)
-                           : may_split && double_micro_batches(&t, refused->program)))
+        if (i ? !request_runs_chain(&o->request) && add_rank(&t)
+              : may_split && double_micro_batches(&t, refused->program))
             say(&t, refused, d);
         text_free(&said);
         arena_free(t.a);

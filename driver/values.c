@@ -186,16 +186,11 @@ bool check_preset(const char *s, int *status) { return has_form(is_preset, s, st
 bool check_pass(const char *s, int *status)
 {
     Text all = {0};
-    int n;
-    const char *const *names = pass_names(&n);
 
-    for (int i = 0; i < n; i++) {
-        if (!strcmp(names[i], s)) {
-            text_free(&all);
-            return true;
-        }
-        text_printf(&all, "%s%s", i ? ", " : "", names[i]);
-    }
+    if (pass_find(s) >= 0)
+        return true;
+    for (int i = 0; pass_name(i); i++)
+        text_printf(&all, "%s%s", i ? ", " : "", pass_name(i));
     complain(status, "--dump-after: '%s' is not one of %s", s, all.s);
     text_free(&all);
     return false;
