@@ -308,6 +308,10 @@ void graph_number_blocks(Graph *g);
 // By ValueId: how many times a node reads it, it is an output, or a carry writes it.
 int *graph_count_uses(const Graph *g, Arena *a);
 
+// By ValueId: do two nodes read the float for one comparison? In `x == max(x)` they must read the
+// same bits: were x added in another order for one of them, no x might equal the maximum.
+bool *graph_compared(const Graph *g, Arena *a);
+
 // ---- checking ----
 
 // Does every invariant hold: order, ids, shapes as inferred, unique names, carries, block labels?

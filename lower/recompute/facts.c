@@ -80,9 +80,10 @@ static bool ends_chain(const Recompute *r, ValueId h)
 static void find_sources(Recompute *r)
 {
     const bool *is_separator = find_separators(r);
+    const bool *is_compared = graph_compared(r->g, r->arena);
 
     for (ValueId v = 1; v < r->g->n_values; v++)
-        if (r->rerun->is_handed_on[v])
+        if (r->rerun->is_handed_on[v] || is_compared[v])
             r->is_source[canonical_of(r, v)] = true;
     for (ValueId h = 1; h < r->g->n_values; h++)
         r->is_source[h] |=

@@ -135,6 +135,14 @@ static const FoundNet split[] = {
      "none=0,0,0,0 none=0,0,0,0 block=2 linear=0,0,0,0 act=0,0,0,0 linear=0,0,0,0 block=3 "
      "linear=0,0,0,0 reduce=8,0,3,0 none=0,0,0,0 block=4 linear=0,0,0,0 reduce=8,0,3,0 "
      "none=0,0,0,0"},
+    {"a minimum is kept, and what is compared with it is made again by a sum of parts",
+     "numbers=542000004019 dims=3,6,8 last=1 stem=5 topology=0 head=1 shared=0 loss=4 "
+     "optimizer=5 clip=2 accumulate=2 plain=0 again=1 no_decay=0 freeze=0 more=0 tied=0 data=0 "
+     "layers=3 block=0 order=37,37,26,35 conv=23,33,6,35 pool=27,47,7,43 block=1 "
+     "order=37,37,27,35 conv=23,33,6,35 pool=27,47,7,43 block=2 order=37,37,30,35 "
+     "conv=23,33,6,35 pool=27,47,7,43 block=3 order=37,37,29,35 conv=23,33,6,35 pool=27,47,7,43 "
+     "block=4 order=37,37,30,35 conv=23,33,6,35 pool=27,47,7,43 block=5 none=37,37,31,35 "
+     "conv=23,33,6,35 pool=27,47,7,43"},
 };
 
 // Sanitizers look for faults of the passes themselves, which few nets show.
