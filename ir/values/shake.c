@@ -89,22 +89,24 @@ static Tensor shaken(Arena *a, const Tensor *t, const Shake *s, double part)
 static void shake_node(const Graph *g, NodeId i, Arena *a, Tensor *value, const Shake *s)
 {
     const Node *n = &g->nodes[i];
+    Shake own = *s;
     bool is_coarse = s->coarse && s->coarse[i];
     double part = is_coarse ? F32_ROUNDING : s->part;
     Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
     bool is_off = !is_exact(g, n, a);
 
+    own.seed += s->by_phase ? (uint64_t)n->phase << 32 : 0;
     for (int k = 0; k < n->n_in; k++) {
         x[k] = n->in[k] ? value[n->in[k]] : (Tensor){0};
         if (is_off && n->in[k] && !n->op->is_elementwise)
-            x[k] = shaken(a, &x[k], s, part);
+            x[k] = shaken(a, &x[k], &own, part);
     }
     node_eval(g, n, a, x, y);
     for (int k = 0; k < n->n_out; k++) {
         if (is_off) {
-            shake_result(n, x, &y[k], s, part);
+            shake_result(n, x, &y[k], &own, part);
             if (is_coarse)
-                shake_alike(&y[k], i, s);
+                shake_alike(&y[k], i, &own);
             tensor_round(&y[k]);
         }
         value[n->out[k]] = y[k];

@@ -12,11 +12,14 @@ Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
 
 // Errors in results, relative to them. With even seeds, equal numbers get equal errors, so that
 // values computed twice stay equal. With odd seeds they part, as do values that are equal in theory
-// and are summed in different orders. Operators that only move or choose numbers are exact.
+// and are summed in different orders. Operators that only move or choose numbers are exact. Is it
+// `by_phase`, then what the backward part makes again parts from what the forward part made, as on
+// several ranks, where sums of parts may be added in another order.
 typedef struct Shake {
     uint64_t seed;
     double part;         // of most results
     const bool *coarse;  // by NodeId: results with the rounding error of f32; NULL: none
+    bool by_phase;
 } Shake;
 
 #define F32_ROUNDING 0x1p-23

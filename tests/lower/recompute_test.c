@@ -56,6 +56,23 @@ static const struct {
      "  output model \"y\" %y\n"
      "}\n",
      "h z y"},
+    {"what is compared with a maximum is kept, not made again in other bits",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w f32[6,6]\n"
+     "  parameter %b f32[6]\n"
+     "  parameter %v f32[6,6]\n"
+     "  %h f32[4,6] = dot(%x, %w) eq=\"mk,kn->mn\"\n"
+     "  %bs f32[4,6] = broadcast(%b) shape=[4,6] dims=[1]\n"
+     "  %hb f32[4,6] = add(%h, %bs)\n"
+     "  %m f32[4] = reduce_max(%hb) axes=[1]\n"
+     "  %mb f32[4,6] = broadcast(%m) shape=[4,6] dims=[0]\n"
+     "  %hs f32[4,6] = sin(%h)\n"
+     "  %s f32[4,6] = add(%mb, %hs)\n"
+     "  %y f32[4,6] = dot(%s, %v) eq=\"mk,kn->mn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "h hb m y"},
     {"the stream of residuals is kept, not summed up again",
      "graph \"g\" training {\n"
      "  input %x f32[4,6]\n"

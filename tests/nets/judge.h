@@ -40,6 +40,7 @@ typedef struct Subject {
     double clip;
     int accumulate;
     bool plain;
+    bool on_ranks;
     int again;  // as in Recipe
     uint64_t numbers;
     DataKind data;    // as in Recipe

@@ -153,6 +153,7 @@ void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v)
     Reference r;
 
     once.accumulate = 1;
+    once.on_ranks = true;
     if (!run_passes(s->train, s, true, true, &d) || !reference_new(&r, s->train, &once, a, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);

@@ -49,7 +49,7 @@ static Tensor *eval_step(const Graph *wide, const Graph *g, const ValueId *map, 
                          uint64_t seed, Arena *a)
 {
     Feed feed = numbers_feed(s);
-    Shake shake = {seed, F32_ROUNDING};
+    Shake shake = {.seed = seed, .part = F32_ROUNDING, .by_phase = s->on_ranks};
     Tensor *is = step_eval(wide, s->accumulate, &feed, seed ? &shake : NULL, a);
     Tensor *to = arena_array(a, Tensor, g->n_values);
 
