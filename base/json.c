@@ -6,10 +6,10 @@
 // Reports where the text stops being JSON, with the rest of the word or line that stands there.
 static void report(const char *text, size_t n, const char *end, Diag *d)
 {
-    enum { MOST_BYTES_SHOWN = 20 };
+    enum { MAX_BYTES_SHOWN = 20 };
     size_t at = end ? (size_t)(end - text) : 0, shown = 0;
 
-    while (shown < MOST_BYTES_SHOWN && at + shown < n && !strchr(" \t\r\n", text[at + shown]))
+    while (shown < MAX_BYTES_SHOWN && at + shown < n && !strchr(" \t\r\n", text[at + shown]))
         shown++;
     if (shown)
         diag_error(d, "not JSON: byte %zu: found '%.*s'", at, (int)shown, text + at);

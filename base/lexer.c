@@ -8,7 +8,7 @@
 
 #include "runtime/rt_utf8.h"
 
-enum { MOST_SHOWN = 40 };  // characters of a text that a message shows beyond the mistake
+enum { MAX_SHOWN = 40 };  // characters of a text that a message shows beyond the mistake
 
 static bool is_in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
@@ -166,7 +166,7 @@ void lexer_next(Lexer *l)
     }
 }
 
-Lexer lexer_new(const char *text, size_t n, Arena *a, Diag *d)
+Lexer lexer_new(Arena *a, const char *text, size_t n, Diag *d)
 {
     Lexer l = {.s = text, .end = text + n, .line = 1, .arena = a, .d = d};
 
@@ -265,7 +265,7 @@ bool lexer_expect(Lexer *l, const char *characters)
         lexer_next(l);
         return true;
     }
-    while (end < l->end && end < s + MOST_SHOWN && *end != '\n' && (end < s || *end != ' '))
+    while (end < l->end && end < s + MAX_SHOWN && *end != '\n' && (end < s || *end != ' '))
         end++;
     return lexer_error(l, "'%s' expected, not '%.*s'", characters, (int)(end - l->begin), l->begin);
 }

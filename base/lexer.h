@@ -28,7 +28,7 @@ typedef struct Lexer {
     Diag *d;
 } Lexer;
 
-Lexer lexer_new(const char *text, size_t n, Arena *a, Diag *d);  // at the first token
+Lexer lexer_new(Arena *a, const char *text, size_t n, Diag *d);  // at the first token
 void lexer_next(Lexer *l);
 void lexer_free(Lexer *l);
 

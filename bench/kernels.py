@@ -28,7 +28,7 @@ import numpy as np
 
 ROW = re.compile(r"(.+?)\s+\d+\s+([\d.]+)\s+([\d.]+)\s+[\d.]+%\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)$")
 PRODUCT = re.compile(r": (dot|conv|conv_\w+_grad|attention|attention_grad) ")
-LEAST_BYTES = 150e6  # bytes; smaller calls stay in a cache in part
+MIN_BYTES = 150e6  # bytes; smaller calls stay in a cache in part
 
 
 class Graph:
@@ -246,7 +246,7 @@ def rows(name, calls, peak):
     """Yields a line for each call that is large enough, slowest first."""
     for (call, _), (seconds, flops, read, written, shares) in sorted(calls.items(), key=lambda x: -x[1][0]):
         is_product = bool(PRODUCT.search(call))
-        if read + written < LEAST_BYTES and not is_product:
+        if read + written < MIN_BYTES and not is_product:
             continue
         share = flops / peak / seconds if is_product else np.median(shares)
         done = " ".join(f"{1e-9 * x / seconds:8.1f}" for x in (flops, read, written))

@@ -32,9 +32,9 @@ MODELS = [
 AGAINST = ["gpt2_small", "resnet50", "bert_large", "vit_l", "llama_8b"]
 MESHES = {8: "2x4", 16: "2x8", 32: "4x8", 64: "8x8"}
 BATCH = 64
-EQUAL, MOST_GAP = 1e-6, 1  # relative difference of equal steps; percent
+EQUAL, MAX_GAP = 1e-6, 1  # relative difference of equal steps; percent
 INFEASIBLE = 4
-MOST_ACCUMULATE = 64
+MAX_ACCUMULATE = 64
 
 
 def cheapest(plan):
@@ -59,7 +59,7 @@ class Planner:
 
     def least_accumulate(self, mesh):
         k = 1
-        while self.plan("--mesh", mesh, "--accumulate", k)[0] == INFEASIBLE and k < MOST_ACCUMULATE:
+        while self.plan("--mesh", mesh, "--accumulate", k)[0] == INFEASIBLE and k < MAX_ACCUMULATE:
             k *= 2
         return k
 
@@ -109,7 +109,7 @@ def against(options, name, ranks, mesh):
     ratios = "  ".join(f"{p['name']} {over[p['name']]:.3f}" if p["fits"] else f"{p['name']} -" for p in plan["presets"])
     print(f"{name:11s} {mesh:>5s} {k:4d} {cheapest(plan):9.4g} {gap_of(plan):7.3f}%  {ratios}", flush=True)
     is_equal = any(x <= 1 + EQUAL for x in over.values())
-    return all(x >= 1 - EQUAL for x in over.values()) and not (is_equal and gap_of(plan) > MOST_GAP)
+    return all(x >= 1 - EQUAL for x in over.values()) and not (is_equal and gap_of(plan) > MAX_GAP)
 
 
 def table_against(options):

@@ -7,7 +7,7 @@ import re
 import subprocess
 import time
 
-MOST = 6  # how many of the largest shapes are measured
+MAX_SHAPES = 6  # how many of the largest shapes are measured
 CALLS = 3
 
 
@@ -33,7 +33,7 @@ def shapes_of(text):
     """The largest different (m, n, k) for which the C text of a trainer prepares kernels."""
     calls = re.findall(r"rt_(dot|conv)\w*_init\(rt, \d+, &\(Rt\w+\)\{(.*?)\}\);", " ".join(text.split()))
     shapes = {(_dot if kind == "dot" else _conv)(fields + "}") for kind, fields in calls}
-    return sorted(shapes, key=lambda s: (-math.prod(s), s))[:MOST]
+    return sorted(shapes, key=lambda s: (-math.prod(s), s))[:MAX_SHAPES]
 
 
 def our_rate(probe, shapes, threads):

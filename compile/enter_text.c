@@ -84,7 +84,7 @@ int enter_text(Run *r)
     int entry = find_entry(r->text[0], r->d);
     if (entry < 0 || !check_entry(r, r->text[0], entry))
         return -1;
-    r->g = graph_clone(r->text[is_second], r->a);
+    r->g = graph_clone(r->a, r->text[is_second]);
     if (is_second)
         entry = find_entry(r->g, r->d);
     else if (!r->is_training)

@@ -51,7 +51,7 @@ static bool read_policy(Run *r, RecomputePolicy *to)
     }
     of_options.file = base_name(r->q->plan);
     to->rule = r->q->rule;
-    return plan_keep_read(f->keep, f->n_keep, "keep", r->g, to, r->a, &of_options);
+    return plan_keep_read(r->a, f->keep, f->n_keep, "keep", r->g, to, &of_options);
 }
 
 static bool run_recompute(Run *r)

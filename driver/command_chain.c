@@ -5,7 +5,7 @@
 #include "driver/internal.h"
 #include "solver/chain/chain.h"
 
-enum { EXIT_TOO_LITTLE = 4, MOST_SLOTS = 1 << 20 };
+enum { EXIT_TOO_LITTLE = 4, MAX_SLOTS = 1 << 20 };
 
 typedef struct Request {
     const char *input, *output, *schedule;
@@ -40,7 +40,7 @@ static const OptionDef options[] = {
     {"--slots", "S", &option_count, AT(slots),
      "how many slots the memory is cut into at least (none where few times are possible, else as "
      "many as take little time, 2000 and more)",
-     .most = MOST_SLOTS},
+     .most = MAX_SLOTS},
     {"--schedule", "NAME", &option_text, AT(schedule),
      "best: the fastest within the memory (the default); or by a rule: none runs nothing twice, "
      "sqrt keeps the inputs of sqrt(n) segments, full those of all stages",
@@ -80,7 +80,7 @@ static void print_chain(Arena *a, const Request *r, const ChainProblem *p, const
            p->n_stages, chain_least(t), bytes_text(a, (double)chain_least(t)));
     for (int i = 0; i < CHAIN_RULES; i++) {
         ChainSchedule s = {0};
-        chain_by_rule(p, (ChainRule)i, &s, a);
+        chain_by_rule(a, p, (ChainRule)i, &s);
         print_schedule(a, rule_names[i], &s);
     }
 }
@@ -110,7 +110,7 @@ static bool find_schedule(Arena *a, const Request *r, const ChainProblem *p, con
 {
     ChainRule rule = find_rule(r->schedule);
 
-    if (rule == CHAIN_RULES && chain_schedule(t, r->memory, s, a))
+    if (rule == CHAIN_RULES && chain_schedule(a, t, r->memory, s))
         return true;
     if (rule == CHAIN_RULES) {
         diag_error(
@@ -118,7 +118,7 @@ static bool find_schedule(Arena *a, const Request *r, const ChainProblem *p, con
             r->memory, chain_least(t));
         return false;
     }
-    chain_by_rule(p, rule, s, a);
+    chain_by_rule(a, p, rule, s);
     if (s->peak > r->memory)
         diag_error(d,
                    "the schedule '%s' needs %" PRId64 " bytes, more than %" PRId64
@@ -134,7 +134,7 @@ static int solve_chain(Arena *a, const Request *r, Diag *d)
 
     if (!chain_read(a, r->input, &p, d))
         return EXIT_USER;
-    ChainTable *t = chain_solve(&p, r->memory, r->slots, a);
+    ChainTable *t = chain_solve(a, &p, r->memory, r->slots);
     if (!find_schedule(a, r, &p, t, &s, d))
         return EXIT_TOO_LITTLE;
     print_chain(a, r, &p, t);
@@ -157,7 +157,7 @@ int chain_command(Arena *a, int argc, char **argv)
     Request r = {.schedule = "best"};
     int status = 0;
 
-    if (!command_read(&command, a, argc, argv, &r, &status) || !check_request(&r, &status))
+    if (!command_read(a, &command, argc, argv, &r, &status) || !check_request(&r, &status))
         return status;
     Diag d = {.file = "shardcc"};
     const Strings written = {.s = &r.output, .n = r.output ? 1 : 0};

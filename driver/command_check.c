@@ -162,13 +162,13 @@ static void check_room(Check *c, const HostReport *r, int ranks)
 
 static void check_link(Check *c, const HostReport *r)
 {
-    enum { MOST_AHEAD_S = 1 };
+    enum { MAX_AHEAD_S = 1 };
 
     if (!c->first || r == c->first)
         return;
     if (!r->is_linked)
         problem(c, r->name, "messages between %s and it don't come through", c->first->name);
-    else if (fabs(r->ahead) > MOST_AHEAD_S + r->round_trip)
+    else if (fabs(r->ahead) > MAX_AHEAD_S + r->round_trip)
         problem(c, r->name, "its clock is %.1f s %s that of %s", fabs(r->ahead),
                 r->ahead > 0 ? "ahead of" : "behind", c->first->name);
 }
@@ -237,7 +237,7 @@ int check_command(Arena *a, int argc, char **argv)
 
     while (n < argc && strcmp(argv[n], "--"))
         n++;
-    if (!command_read(&command, a, n, argv, &c.o, &status))
+    if (!command_read(a, &command, n, argv, &c.o, &status))
         return status;
     char **program = n + 1 < argc ? argv + n + 1 : NULL;
     if ((c.o.hosts && !hosts_read(a, c.o.hosts, &c.hosts, &d)) ||

@@ -252,7 +252,7 @@ int checkpoint_command(Arena *a, int argc, char **argv)
     Diag d = {.file = "shardcc"};
     int status = 0;
 
-    if (!command_read(&command, a, argc, argv, &r, &status))
+    if (!command_read(a, &command, argc, argv, &r, &status))
         return status;
     const char *what = r.word[0];
     bool exports = what && !strcmp(what, "export"), verifies = what && !strcmp(what, "verify");

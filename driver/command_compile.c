@@ -110,7 +110,7 @@ static bool write_programs(Arena *a, const Result *r, int n, Diag *d)
         diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
         return false;
     }
-    ok = staging_open(&s, a, place, d);
+    ok = staging_open(a, &s, place, d);
     if (ok) {
         for (int i = 0; i < n && ok; i++)
             ok = write_all(a, &r[i], &s, d);

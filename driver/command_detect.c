@@ -70,7 +70,7 @@ int detect(Arena *a, int argc, char **argv)
     Text t = {0};
     int status = 0;
 
-    if (!command_read(&command, a, argc, argv, &o, &status))
+    if (!command_read(a, &command, argc, argv, &o, &status))
         return status;
     if (o.output && !out_open(&file, o.output, &d))
         return EXIT_USER;

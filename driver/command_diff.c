@@ -147,7 +147,7 @@ int diff(Arena *a, int argc, char **argv)
     Request r = {{NULL}};
     int status = 0;
 
-    if (!command_read(&command, a, argc, argv, &r, &status))
+    if (!command_read(a, &command, argc, argv, &r, &status))
         return status;
     if (!r.input[1]) {
         complain(&status, "expected two plans, found %s; --help tells more",

@@ -224,7 +224,7 @@ int inspect(Arena *a, int argc, char **argv)
     int status = 0;
     PlanFile f;
 
-    if (!command_read(&command, a, argc, argv, &r, &status))
+    if (!command_read(a, &command, argc, argv, &r, &status))
         return status;
     if (!r.input) {
         complain(&status, "no plan given; --help tells more");

@@ -7,12 +7,12 @@
 // where they would be too long.
 static void print_wrapped(const char *s, int left)
 {
-    enum { MOST_COLUMNS = 100 };
+    enum { MAX_COLUMNS = 100 };
     int column = left;
 
     while (*s) {
         int n = (int)strcspn(s, " \n");
-        bool is_first = column == left, is_full = column + 1 + n > MOST_COLUMNS;
+        bool is_first = column == left, is_full = column + 1 + n > MAX_COLUMNS;
         if (!is_first && is_full)
             column = printf("\n%*s", left, "") - 1;
         else if (!is_first && n)
@@ -63,7 +63,7 @@ static bool unknown(const Command *c, const char *word, int *status)
 
 const OptionType option_help = {0};
 
-static bool set(const Command *c, Arena *a, const OptionDef *o, const char *value, void *to,
+static bool set(Arena *a, const Command *c, const OptionDef *o, const char *value, void *to,
                 int *status)
 {
     if (o->type != &option_help)
@@ -74,7 +74,7 @@ static bool set(const Command *c, Arena *a, const OptionDef *o, const char *valu
 }
 
 // Reads `--name value` or `--name=value`; advances `*i`.
-static bool read_one(const Command *c, Arena *a, int argc, char **argv, int *i, void *to,
+static bool read_one(Arena *a, const Command *c, int argc, char **argv, int *i, void *to,
                      int *status)
 {
     const char *word = argv[*i], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
@@ -87,10 +87,10 @@ static bool read_one(const Command *c, Arena *a, int argc, char **argv, int *i, 
         if (!o->value && equals)
             return complain(status, "%s takes no value", name);
         if (!o->value)
-            return set(c, a, o, NULL, to, status);
+            return set(a, c, o, NULL, to, status);
         if (!equals && *i + 1 >= argc)
             return complain(status, "%s needs a value: %s", name, o->value);
-        return set(c, a, o, equals ? equals + 1 : argv[++*i], to, status);
+        return set(a, c, o, equals ? equals + 1 : argv[++*i], to, status);
     }
     return unknown(c, name, status);
 }
@@ -114,11 +114,11 @@ static bool take_file(const Command *c, const char *word, void *to, int *status)
     return complain(status, "expected %d %ss, found one more: '%s'", n, c->file, word);
 }
 
-bool command_read(const Command *c, Arena *a, int argc, char **argv, void *to, int *status)
+bool command_read(Arena *a, const Command *c, int argc, char **argv, void *to, int *status)
 {
     for (int i = 1; i < argc; i++) {
         bool is_option = argv[i][0] == '-' && argv[i][1];
-        if (is_option ? !read_one(c, a, argc, argv, &i, to, status)
+        if (is_option ? !read_one(a, c, argc, argv, &i, to, status)
                       : !take_file(c, argv[i], to, status))
             return false;
     }

@@ -61,13 +61,13 @@ static void report_too_large(const Packing *x, int64_t capacity, Diag *d)
                    capacity, x->bytes, x->bound);
 }
 
-static int pack_it(const Request *r, const BufferTable *t, Arena *a, Diag *d)
+static int pack_it(Arena *a, const Request *r, const BufferTable *t, Diag *d)
 {
     int64_t effort = r->capacity ? effort_to_fit : effort_to_shrink;
     const PackOptions o = {.capacity = r->capacity,
                            .effort = r->time_limit > 0 ? 0 : effort,
                            .time_limit = r->time_limit};
-    Packing x = pack(t->buffer, t->n, &o, a);
+    Packing x = pack(a, t->buffer, t->n, &o);
     Text text = {0};
 
     if (r->capacity && x.bytes > r->capacity) {
@@ -93,7 +93,7 @@ int pack_command(Arena *a, int argc, char **argv)
     BlockedSignals h;
     int status = 0;
 
-    if (!command_read(&command, a, argc, argv, &r, &status))
+    if (!command_read(a, &command, argc, argv, &r, &status))
         return status;
     if (!r.input) {
         complain(&status, "no file of buffers given; --help tells more");
@@ -104,9 +104,9 @@ int pack_command(Arena *a, int argc, char **argv)
                      !out_spares(&written, r.input, "the file of buffers", &d)))
         return EXIT_USER;
     d.file = base_name(r.input);
-    if (!buffer_table_read(r.input, &t, a, &d))
+    if (!buffer_table_read(a, r.input, &t, &d))
         return EXIT_USER;
     // From here on Ctrl-C only ends the search: the best packing so far is still written.
     signals_block(&h);
-    return pack_it(&r, &t, a, &d);
+    return pack_it(a, &r, &t, &d);
 }

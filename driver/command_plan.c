@@ -64,7 +64,7 @@ static bool write_plan(const Job *j, const PlanFile *f)
     bool ok =
         plan_file_parse(j->a, t.s, t.n, &copy, j->d) && copy.model_hash == f->model_hash &&
         copy.cluster_hash == f->cluster_hash &&
-        plan_file_read(&copy, j->made.plan.made.g, j->o.request.cluster, &p, &pins, j->a, j->d) &&
+        plan_file_read(j->a, &copy, j->made.plan.made.g, j->o.request.cluster, &p, &pins, j->d) &&
         out_write(j->path, t.s, t.n, j->d);
     text_free(&t);
     return ok;
@@ -74,10 +74,10 @@ static void mark_pins(const Job *j, PlanFile *f)
 {
     ValueId *value;
     NodeId *node;
-    TiedValues tied = tied_find(j->made.plan.made.g, j->a);
+    TiedValues tied = tied_find(j->a, j->made.plan.made.g);
 
-    plan_file_values(j->made.plan.made.g, j->a, &value);
-    plan_file_nodes(j->made.plan.made.g, j->a, &node);
+    plan_file_values(j->a, j->made.plan.made.g, &value);
+    plan_file_nodes(j->a, j->made.plan.made.g, &node);
     for (int i = 0; i < j->made.plan.options.n_pins; i++) {
         const Pin *p = &j->made.plan.options.pin[i];
         for (int k = 0; k < f->n_values; k++)
@@ -94,10 +94,10 @@ static int finish(const Job *j)
 
     if (!check_words(j, &words))
         return EXIT_USER;
-    plan_make(&f, j->o.request.cluster, &j->made.plan, j->a);
+    plan_make(j->a, &f, j->o.request.cluster, &j->made.plan);
     f.model = printable_text(j->a, base_name(j->o.request.input));
     f.model_hash = graph_hash(j->made.train);
-    f.n_keep = plan_keep_make(j->made.train, &j->made.plan.planned.plan.recompute, j->a, &f.keep);
+    f.n_keep = plan_keep_make(j->a, j->made.train, &j->made.plan.planned.plan.recompute, &f.keep);
     f.n_keep_solved = f.n_keep;
     f.keep_solved = f.keep;
     f.cluster = printable_text(j->a, base_name(j->o.cluster));
@@ -120,7 +120,7 @@ static int finish(const Job *j)
 static void report_schedule(const Job *j, const PlanChain *x, int64_t memory, double step)
 {
     int64_t room = memory - x->other_bytes;
-    ChainTable *t = room > 0 ? chain_solve(&x->problem, room, 0, j->a) : NULL;
+    ChainTable *t = room > 0 ? chain_solve(j->a, &x->problem, room, 0) : NULL;
     double none = 0;
 
     for (int i = 0; i < x->problem.n_stages; i++)

@@ -107,7 +107,7 @@ static void read_lines(Job *j)
 // Hands on what is there of its stderr. False: there is no more now.
 static bool read_said(Job *j)
 {
-    enum { MOST_LINE = 1 << 16 };
+    enum { MAX_LINE = 1 << 16 };
     char buffer[4096];
     ssize_t n = j->said < 0 ? 0 : read(j->said, buffer, sizeof buffer);
 
@@ -118,7 +118,7 @@ static bool read_said(Job *j)
     if (n <= 0)
         return false;
     fwrite(buffer, 1, (size_t)n, stderr);
-    if (j->line.n > MOST_LINE)
+    if (j->line.n > MAX_LINE)
         j->line.n = 0;
     text_put(&j->line, buffer, (size_t)n);
     read_lines(j);
@@ -259,7 +259,7 @@ static bool pause_for(Job *j, double seconds)
 
 static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
 {
-    enum { FIRST_PAUSE_S = 1, MOST_PAUSE_S = 60, LONG_RUN_S = 600 };
+    enum { FIRST_PAUSE_S = 1, MAX_PAUSE_S = 60, LONG_RUN_S = 600 };
     bool can_go_on = false;
     double pause = FIRST_PAUSE_S;
 
@@ -289,7 +289,7 @@ static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
             return EXIT_USER;
         if (!pause_for(j, pause))
             return 128 + j->signal;
-        pause = 2 * pause < MOST_PAUSE_S ? 2 * pause : MOST_PAUSE_S;
+        pause = 2 * pause < MAX_PAUSE_S ? 2 * pause : MAX_PAUSE_S;
     }
 }
 
@@ -338,7 +338,7 @@ int run_command(Arena *a, int argc, char **argv)
 
     while (n < argc && strcmp(argv[n], "--"))
         n++;
-    if (!command_read(&command, a, n, argv, &o, &status))
+    if (!command_read(a, &command, n, argv, &o, &status))
         return status;
     if (n + 1 >= argc) {
         complain(&status, "no program given: shardcc run [OPTIONS] -- PROGRAM [ITS OPTIONS]");

@@ -172,14 +172,14 @@ static int check_answer(const Request *r, const Problem *p)
     return ok ? 0 : EXIT_USER;
 }
 
-static int solve_it(const Request *r, const Problem *p, Arena *a)
+static int solve_it(Arena *a, const Request *r, const Problem *p)
 {
     static const int status[] = {0, EXIT_FOUND, EXIT_INFEASIBLE, EXIT_NOTHING};
     Diag d = {.file = "shardcc"};
     Answer x = {0};
 
     print_problem(p);
-    solve(p, &r->o, &x, a, &d);
+    solve(a, p, &r->o, &x, &d);
     print_answer(p, &r->o, &x);
     if (x.outcome == OUTCOME_NOTHING)
         return EXIT_NOTHING;
@@ -207,7 +207,7 @@ int solve_command(Arena *a, int argc, char **argv)
     BlockedSignals h;
     int status = 0;
 
-    if (!command_read(&command, a, argc, argv, &r, &status) || !check_request(&r, &status))
+    if (!command_read(a, &command, argc, argv, &r, &status) || !check_request(&r, &status))
         return status;
     const Strings written = {.s = &r.output, .n = r.output ? 1 : 0};
     if (r.output && (!output_is_writable(a, r.output, &d) ||
@@ -218,7 +218,7 @@ int solve_command(Arena *a, int argc, char **argv)
     r.o.seed = (uint64_t)r.seed;
     // From here on Ctrl-C only requests an end: the plan found so far is still checked and written.
     signals_block(&h);
-    if (!problem_read(r.input, &p, a, &d))
+    if (!problem_read(a, r.input, &p, &d))
         return signal_is_pending() ? EXIT_NOTHING : EXIT_USER;
-    return r.check ? check_answer(&r, &p) : solve_it(&r, &p, a);
+    return r.check ? check_answer(&r, &p) : solve_it(a, &r, &p);
 }

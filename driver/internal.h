@@ -72,7 +72,7 @@ static inline bool option_is_of(const OptionDef *o, const Command *c)
 
 // Reads argv[1 …] into `to`, the struct with the options' fields. Returns false, with the exit
 // status in `*status`, if there is nothing (more) to do.
-bool command_read(const Command *c, Arena *a, int argc, char **argv, void *to, int *status);
+bool command_read(Arena *a, const Command *c, int argc, char **argv, void *to, int *status);
 
 // Reports a mistake, sets `*status` to EXIT_OPTION and returns false.
 bool complain(int *status, const char *fmt, ...) PRINTF(2, 3);

@@ -19,11 +19,11 @@
 // end has come.
 static bool read_some(int fd, Text *t)
 {
-    enum { MOST = 1 << 20 };
+    enum { MAX_OUTPUT = 1 << 20 };
     char buffer[4096];
     ssize_t n = read(fd, buffer, sizeof buffer);
 
-    if (n > 0 && t->n < MOST)
+    if (n > 0 && t->n < MAX_OUTPUT)
         text_put(t, buffer, (size_t)n);
     return n > 0 || (n < 0 && errno == EINTR);
 }
@@ -182,7 +182,7 @@ bool launch_has_children(pid_t process)
 
 // ---- hosts ----
 
-enum { MOST_HOSTS = 4096, MOST_SLOTS = 4096 };
+enum { MAX_HOSTS = 4096, MAX_SLOTS = 4096 };
 
 // "node7 slots=8", without its comment. An empty line is no host.
 static bool read_host(Arena *a, char *line, int number, Hosts *to, int *cap, Diag *d)
@@ -207,15 +207,15 @@ static bool read_host(Arena *a, char *line, int number, Hosts *to, int *cap, Dia
         }
     if (slots) {
         long v = strncmp(slots, "slots=", 6) ? 0 : strtol(slots + 6, &end, 10);
-        if (v < 1 || v > MOST_SLOTS || *end || strtok_r(NULL, blank, &rest)) {
+        if (v < 1 || v > MAX_SLOTS || *end || strtok_r(NULL, blank, &rest)) {
             diag_error(d, "line %d: expected a host and slots=N, N from 1 to %d", number,
-                       MOST_SLOTS);
+                       MAX_SLOTS);
             return false;
         }
         h.slots = (int)v;
     }
-    if (to->n == MOST_HOSTS) {
-        diag_error(d, "more than %d hosts", MOST_HOSTS);
+    if (to->n == MAX_HOSTS) {
+        diag_error(d, "more than %d hosts", MAX_HOSTS);
         return false;
     }
     *arena_push(a, to->host, to->n, *cap) = h;
@@ -224,7 +224,7 @@ static bool read_host(Arena *a, char *line, int number, Hosts *to, int *cap, Dia
 
 bool hosts_read(Arena *a, const char *path, Hosts *to, Diag *d)
 {
-    enum { MOST_BYTES = 1 << 20 };
+    enum { MAX_BYTES = 1 << 20 };
     Diag in_file = {.file = path, .to = d->to};
     int cap = 0, number = 0;
     File f;
@@ -232,7 +232,7 @@ bool hosts_read(Arena *a, const char *path, Hosts *to, Diag *d)
     *to = (Hosts){0};
     if (!file_map(path, &f, d))
         return false;
-    char *at = arena_copy(a, (const char *)f.data, f.size < MOST_BYTES ? f.size : MOST_BYTES);
+    char *at = arena_copy(a, (const char *)f.data, f.size < MAX_BYTES ? f.size : MAX_BYTES);
     file_unmap(&f);
     bool ok = true;
     while (ok && *at) {

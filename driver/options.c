@@ -353,7 +353,7 @@ bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){
         .request.accumulate = 1, .march = "native", .cc = "cc", .request.target = &target_cpu};
-    if (!command_read(&compile_command, a, argc, argv, o, status))
+    if (!command_read(a, &compile_command, argc, argv, o, status))
         return false;
     complete(o);
     return check_fewer(o, status) && (!o->request.plan || plan_options_take(a, o, status)) &&
@@ -367,7 +367,7 @@ bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int
     for (int i = 0; i < n; i++)
         argv[i + 1] = arena_string(a, "%s", words[i]);
     *o = (Options){.request.accumulate = 1, .request.target = &target_cpu};
-    return command_read(&compile_command, a, n + 1, argv, o, status);
+    return command_read(a, &compile_command, n + 1, argv, o, status);
 }
 
 static const Command plan_options = {
@@ -386,7 +386,7 @@ static const Command plan_options = {
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){.request.accumulate = 1, .cluster = "local", .request.target = &target_cpu};
-    if (!command_read(&plan_options, a, argc, argv, o, status))
+    if (!command_read(a, &plan_options, argc, argv, o, status))
         return false;
     complete(o);
     if (o->request.input && request_is(&o->request, ".program"))
@@ -415,7 +415,7 @@ bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *stat
                    .march = "native",
                    .emit = EMIT_PROGRAM,
                    .request.target = &target_cpu};
-    if (!command_read(&profile_options, a, argc, argv, o, status))
+    if (!command_read(a, &profile_options, argc, argv, o, status))
         return false;
     complete(o);
     return (!o->request.plan || plan_options_take(a, o, status)) && check_together(a, o, status) &&

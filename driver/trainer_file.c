@@ -68,11 +68,11 @@ const char *trainer_option(char *const *argv, const char *name)
 // The number at the end of a name NAME.6; 0: there is none, or another name stands before it.
 static int number_behind(const char *file, const char *name, size_t n)
 {
-    enum { MOST_DIGITS = 5 };  // of MAX_MESH_RANKS
+    enum { MAX_DIGITS = 5 };  // of MAX_MESH_RANKS
     const char *digits = file + n + 1;
 
     if (strncmp(file, name, n) || file[n] != '.' || *digits == '0' || !*digits ||
-        strlen(digits) > MOST_DIGITS || digits[strspn(digits, "0123456789")])
+        strlen(digits) > MAX_DIGITS || digits[strspn(digits, "0123456789")])
         return 0;
     return atoi(digits);
 }

@@ -244,7 +244,7 @@ static void take(Import *x, const Readers *r, Fill *f)
 // Reports names without a value.
 static void report_undefined(const Import *x, const Fills *f)
 {
-    enum { MOST_NAMED = 12 };
+    enum { MAX_SHOWN = 12 };
     int n = 0, made_up = 0;
 
     for (int i = 0; i < f->n; i++) {
@@ -255,14 +255,14 @@ static void report_undefined(const Import *x, const Fills *f)
             diag_error(x->diag, "the model's file lacks tensors that '%.200s' doesn't have either",
                        x->o->values->name);
         made_up += params_is_made_up(t->name);
-        const char *nearest = n <= MOST_NAMED ? fill_nearest(x, f, t) : NULL;
-        if (n <= MOST_NAMED)
+        const char *nearest = n <= MAX_SHOWN ? fill_nearest(x, f, t) : NULL;
+        if (n <= MAX_SHOWN)
             diag_note(x->diag, "missing     %.200s%s", t->name,
                       nearest ? arena_string(x->scratch, "; '%.200s' is the nearest", nearest)
                               : "");
     }
-    if (n > MOST_NAMED)
-        diag_note(x->diag, "and %d more", n - MOST_NAMED);
+    if (n > MAX_SHOWN)
+        diag_note(x->diag, "and %d more", n - MAX_SHOWN);
     if (n)
         (void)fill_note_unused(x, f);
     if (made_up)

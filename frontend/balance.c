@@ -3,7 +3,7 @@
 // equally often. No gradient does that, so here it stays as it is.
 #include "frontend/internal.h"
 
-enum { MOST_STEPS = 8 };  // nodes between the sum and TopK
+enum { MAX_STEPS = 8 };  // nodes between the sum and TopK
 
 // v seen through views.
 static ValueId beneath(const Graph *g, ValueId v)
@@ -23,7 +23,7 @@ static ValueId added_buffer(Import *x, ValueId v, int steps)
 
     if (!steps || !n->op || !n->op->is_elementwise)
         return 0;
-    node_rule(g, n, x->scratch, &r);
+    node_rule(x->scratch, g, n, &r);
     for (int i = 0; i < n->n_in && !found; i++) {
         ValueId term = r.joint >> i & 1 ? beneath(g, n->in[i]) : 0;
         bool is_buffer = term && value_of(g, term)->kind == VALUE_BUFFER;
@@ -34,7 +34,7 @@ static ValueId added_buffer(Import *x, ValueId v, int steps)
 
 void balance_note(Import *x, ValueId scores)
 {
-    ValueId v = added_buffer(x, scores, MOST_STEPS);
+    ValueId v = added_buffer(x, scores, MAX_STEPS);
     const char *name = v ? value_of(x->g, v)->name : NULL;
 
     if (!name || map_get(&x->balances, name))

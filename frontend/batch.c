@@ -23,7 +23,7 @@ static int axis_of_output(Import *x, const Node *n)
     const Value *y = out(x->g, n);
     Rule r = {0};
 
-    node_rule(x->g, n, x->scratch, &r);
+    node_rule(x->scratch, x->g, n, &r);
     for (int i = 0; i < n->n_in; i++) {
         int axis = n->in[i] ? x->batch_axis[n->in[i]] - 1 : -1;
         if (axis < 0)

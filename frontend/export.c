@@ -4,7 +4,7 @@
 #include "frontend/copy.h"
 #include "frontend/weight_file.h"
 
-enum { MOST_NAMED = 12 };  // differences that one message lists
+enum { MAX_SHOWN = 12 };  // differences that one message lists
 
 typedef struct Differences {
     Diag *diag;
@@ -15,7 +15,7 @@ static void add_difference(Differences *x, const char *text)
 {
     if (!x->n++)
         diag_error(x->diag, "the checkpoint's weights aren't those of the model");
-    if (x->n <= MOST_NAMED)
+    if (x->n <= MAX_SHOWN)
         diag_note(x->diag, "%s", text);
 }
 
@@ -61,8 +61,8 @@ static bool find_values(Arena *arena, const Weights *w, const WeightFile *values
     for (int i = 0; i < s->n; i++)
         if (!map_get(&known, s->tensor[i].name))
             compare(&x, NULL, &s->tensor[i]);
-    if (x.n > MOST_NAMED)
-        diag_note(d, "and %d more", x.n - MOST_NAMED);
+    if (x.n > MAX_SHOWN)
+        diag_note(d, "and %d more", x.n - MAX_SHOWN);
     arena_free(a);
     return !x.n;
 }

@@ -102,8 +102,8 @@ static void index_tensors(Import *x, Fills *f)
 
 static bool apply_line(const Import *x, Fills *f, const MapLine *l, Diag *d)
 {
-    const char *star[MOST_STARS];
-    size_t length[MOST_STARS];
+    const char *star[MAX_STARS];
+    size_t length[MAX_STARS];
     int n = 0;
 
     for (int i = 0; i < f->n; i++) {

@@ -2,7 +2,7 @@
 // left over.
 #include "frontend/weight_file.h"
 
-enum { MOST_NAMED = 12, MOST_LISTED = 3 };  // of mistakes; of what is left over
+enum { MAX_SHOWN = 12, MAX_LISTED = 3 };  // of mistakes; of what is left over
 
 typedef struct List {
     Diag *diag;
@@ -21,14 +21,14 @@ static void add_line(List *l, const char *fmt, ...)
     va_end(args);
     if (!l->n++)
         diag_error(l->diag, "%s", l->title);
-    if (l->n <= MOST_NAMED)
+    if (l->n <= MAX_SHOWN)
         diag_note(l->diag, "%s", text);
 }
 
 static bool end_list(const List *l)
 {
-    if (l->n > MOST_NAMED)
-        diag_note(l->diag, "and %d more", l->n - MOST_NAMED);
+    if (l->n > MAX_SHOWN)
+        diag_note(l->diag, "and %d more", l->n - MAX_SHOWN);
     return !l->n;
 }
 
@@ -177,7 +177,7 @@ const char *fill_nearest(const Import *x, const Fills *f, const Fill *of)
 // The nearest tensor, for a line of the list that is shown.
 static const char *print_nearest(const Import *x, const List *l, const Fill *t)
 {
-    const char *name = l->n < MOST_NAMED ? fill_nearest(x, x->fills, t) : NULL;
+    const char *name = l->n < MAX_SHOWN ? fill_nearest(x, x->fills, t) : NULL;
     const RtStored *near = name ? weight_file_find(x->o->values, name) : NULL;
 
     if (!near)
@@ -195,15 +195,15 @@ typedef struct Rest {
 
 static void add_rest(Rest *r, const char *name)
 {
-    if (r->n < MOST_LISTED)
+    if (r->n < MAX_LISTED)
         text_printf(&r->names, "%s'%.150s'", r->n ? ", " : "", name);
     r->n++;
 }
 
 static const char *end_rest(const Import *x, Rest *r)
 {
-    const char *s = r->n > MOST_LISTED
-                        ? arena_string(x->scratch, "%s and %d more", r->names.s, r->n - MOST_LISTED)
+    const char *s = r->n > MAX_LISTED
+                        ? arena_string(x->scratch, "%s and %d more", r->names.s, r->n - MAX_LISTED)
                     : r->n ? arena_string(x->scratch, "%s", r->names.s)
                            : "";
 

@@ -133,16 +133,16 @@ static int64_t largest_prime(int64_t n)
     return n > most ? n : most;
 }
 
-// The divisor of n, at most RT_DFT_MOST, that is nearest to the root which makes all factors equal.
+// The divisor of n, at most RT_DFT_MAX, that is nearest to the root which makes all factors equal.
 static int64_t first_factor(int64_t n)
 {
     int stages = 1;
     int64_t best = 1;
 
-    for (double reach = RT_DFT_MOST; reach < (double)n; reach *= RT_DFT_MOST)
+    for (double reach = RT_DFT_MAX; reach < (double)n; reach *= RT_DFT_MAX)
         stages++;
     double target = pow((double)n, 1.0 / stages);
-    for (int64_t a = 2; a <= RT_DFT_MOST; a++)
+    for (int64_t a = 2; a <= RT_DFT_MAX; a++)
         if (n % a == 0 && fabs(log((double)a / target)) < fabs(log((double)best / target)))
             best = a;
     return best;
@@ -255,10 +255,10 @@ static ValueId transform(const Fourier *f, ValueId x)
 {
     if (!x)
         return 0;
-    if (f->n <= RT_DFT_MOST)
+    if (f->n <= RT_DFT_MAX)
         return direct(f, x);
     x = fit(f->g, x, f->n);
-    return largest_prime(f->n) <= RT_DFT_MOST ? by_factors(f, x) : by_chirp(f, x);
+    return largest_prime(f->n) <= RT_DFT_MAX ? by_factors(f, x) : by_chirp(f, x);
 }
 
 // Appends the upper half of the spectrum of n real numbers, the lower half's mirror image.
@@ -287,7 +287,7 @@ static ValueId from_half(const Fourier *f, ValueId x)
     return direct(f, make_mul(f->g, x, by));
 }
 
-bool fourier_fits(int64_t n) { return n <= MOST_CHIRP || largest_prime(n) <= RT_DFT_MOST; }
+bool fourier_fits(int64_t n) { return n <= MAX_CHIRP || largest_prime(n) <= RT_DFT_MAX; }
 
 ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided)
 {
@@ -304,6 +304,5 @@ ValueId fourier(Graph *g, ValueId x, int64_t n, bool inverse, bool onesided)
         x = fit(g, x, given);
     if (!x || !is_half)
         return transform(&f, x);
-    return n <= RT_DFT_MOST ? from_half(&f, x)
-                            : transform(&f, whole_spectrum(&f, fit(g, x, given)));
+    return n <= RT_DFT_MAX ? from_half(&f, x) : transform(&f, whole_spectrum(&f, fit(g, x, given)));
 }

@@ -1,7 +1,7 @@
 // Imports Col2Im, which adds blocks to the image that they were taken from: the adjoint of unfold.
 #include "frontend/internal.h"
 
-enum { MOST_SHIFTS = 256 };  // 1000 take half a minute to compile
+enum { MAX_SHIFTS = 256 };  // 1000 take half a minute to compile
 
 // The blocks along one dim of the image.
 typedef struct Fold {
@@ -43,8 +43,8 @@ static bool read_folds(Op *o, int *n, Fold *f)
         if (room < 0)
             return op_error(o, "a block is larger than dim %d of the padded image", i);
         f[i].count = room / stride[i] + 1;
-        if (shifts_of(&f[i]) > MOST_SHIFTS)
-            return op_error(o, "a block spans more than %d strides", MOST_SHIFTS);
+        if (shifts_of(&f[i]) > MAX_SHIFTS)
+            return op_error(o, "a block spans more than %d strides", MAX_SHIFTS);
     }
     return true;
 }

@@ -56,9 +56,9 @@ static ValueId take(Graph *g, ValueId x, int axis, Run r)
 // Pads one dim with elements of itself. A negative pad cuts elements off.
 static ValueId pad_dim(Op *o, ValueId x, Mode mode, int axis, int64_t low, int64_t high)
 {
-    enum { MOST_RUNS = 1 << 10 };
+    enum { MAX_RUNS = 1 << 10 };
     int64_t n = value_of(o->g, x)->dim[axis];
-    ValueId part[MOST_RUNS];
+    ValueId part[MAX_RUNS];
     int k = 0;
 
     bool fits = low >= -n && high >= -n && low <= 1 << 30 && high <= 1 << 30;
@@ -71,9 +71,9 @@ static ValueId pad_dim(Op *o, ValueId x, Mode mode, int axis, int64_t low, int64
         return slice_axis(o->g, x, axis, 0, 0, 1);
     for (int64_t p = -low; p < size - low;) {
         Run r = run_at(mode, n, p);
-        if (k == MOST_RUNS) {
+        if (k == MAX_RUNS) {
             op_error(o, "its pads repeat dim %d of %" PRId64 " more than %d times", axis, n,
-                     MOST_RUNS);
+                     MAX_RUNS);
             return 0;
         }
         r.size = r.size < size - low - p ? r.size : size - low - p;

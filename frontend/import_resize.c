@@ -114,7 +114,7 @@ static bool is_given(const Op *o, int i) { return has(o, i) && value_count(arg_v
 
 static bool set_size(Op *o, Resized *a, double size)
 {
-    if (size > (double)RT_RESAMPLE_MOST || (a->from > RT_RESAMPLE_MOST && size != (double)a->from))
+    if (size > (double)RT_RESAMPLE_MAX || (a->from > RT_RESAMPLE_MAX && size != (double)a->from))
         return op_error(o,
                         "would resize axis %d from %" PRId64 " to %.15g elements, at most 2^24 "
                         "are supported",

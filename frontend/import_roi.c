@@ -1,7 +1,7 @@
 // Imports operators that sample where other values say: RoiAlign and DeformConv.
 #include "frontend/internal.h"
 
-enum { MOST_SAMPLES = 1024 };  // of a bin along one dim
+enum { MAX_SAMPLES = 1024 };  // of a bin along one dim
 
 static bool are_floats(Op *o, int from, int to)
 {
@@ -59,11 +59,11 @@ static bool read_roi(Op *o, Roi *r)
     r->samples = attr_int(o, "sampling_ratio", 0);
     r->scale = attr_float(o, "spatial_scale", 1);
     if (r->bins[0] < 1 || r->bins[1] < 1 || r->bins[0] > 1 << 16 || r->bins[1] > 1 << 16 ||
-        r->samples < 0 || r->samples > MOST_SAMPLES || x->dim[2] < 1 || x->dim[3] < 1)
+        r->samples < 0 || r->samples > MAX_SAMPLES || x->dim[2] < 1 || x->dim[3] < 1)
         return op_error(o,
                         "expected output_height and output_width of 1 to 65536, sampling_ratio "
                         "of 0 to %d, and elements in X",
-                        MOST_SAMPLES);
+                        MAX_SAMPLES);
     r->count = rois->dim[0];
     r->x = widen(o->g, arg(o, 0));
     // PyTorch gives regions no gradient.

@@ -3,9 +3,9 @@
 #include "ir/kernel.h"
 
 enum {
-    MOST_LENGTH = 1 << 24,  // elements of a transform or a window
-    MOST_PIECES = 64,       // of a frame, if frames are joined from pieces
-    MOST_ROWS = 4,          // dims of rows of a transform; more become one
+    MAX_LENGTH = 1 << 24,  // elements of a transform or a window
+    MAX_PIECES = 64,       // of a frame, if frames are joined from pieces
+    MAX_ROWS = 4,          // dims of rows of a transform; more become one
 };
 
 // ---- transforms ----
@@ -23,10 +23,10 @@ static bool read_length(Op *o, int i, const char *what, int64_t *n)
     if (has(o, i)) {
         if (!arg_number(o, i, what, &v))
             return false;
-        *n = v >= 1 && v <= MOST_LENGTH ? (int64_t)v : 0;
+        *n = v >= 1 && v <= MAX_LENGTH ? (int64_t)v : 0;
     }
-    return (*n >= 1 && *n <= MOST_LENGTH) ||
-           op_error(o, "%s must be from 1 to %d", what, MOST_LENGTH);
+    return (*n >= 1 && *n <= MAX_LENGTH) ||
+           op_error(o, "%s must be from 1 to %d", what, MAX_LENGTH);
 }
 
 static bool is_signal(Op *o, const Value *x)
@@ -59,7 +59,7 @@ static bool is_possible(Op *o, int64_t n)
            op_error(o,
                     "a transform of %" PRId64 " elements, more than %d, with a prime factor above "
                     "%d",
-                    n, MOST_CHIRP, RT_DFT_MOST);
+                    n, MAX_CHIRP, RT_DFT_MAX);
 }
 
 // Moves the axis before the last dim, of real and imaginary parts: [rows…, n, c].
@@ -97,7 +97,7 @@ static void import_dft(Op *o)
         return;
     ValueId x = to_pairs(g, widen(g, arg(o, 0)), (int)axis, back);
     Dims d = dims_of(g, x), rows = {3, {1, d.dim[d.rank - 2], d.dim[d.rank - 1]}};
-    bool joins = d.rank - 2 > MOST_ROWS;
+    bool joins = d.rank - 2 > MAX_ROWS;
     for (int i = 0; i < d.rank - 2; i++)
         rows.dim[0] *= d.dim[i];
     ValueId y = fourier(g, joins ? reshape_to(g, x, &rows) : x, n, inverse, onesided);
@@ -119,13 +119,13 @@ static ValueId frames(Graph *g, ValueId x, int64_t size, int64_t step, int64_t c
     Dims d = dims_of(g, x);
     int axis = d.rank - 1;
     int64_t piece = size, rest = step % size;
-    ValueId part[MOST_PIECES];
+    ValueId part[MAX_PIECES];
 
     for (int64_t next; rest; rest = next) {
         next = piece % rest;
         piece = rest;
     }
-    if (size / piece > MOST_PIECES) {
+    if (size / piece > MAX_PIECES) {
         Dims at = {2, {count, size}};
         ValueId first = make_iota(g, I64, 2, at.dim, 0);
         first = make_mul(g, first, scalar_like(g, first, (double)step));
@@ -242,8 +242,8 @@ static bool read_mel(Op *o, Mel *m)
         !arg_number(o, 3, "lower_edge_hertz", &m->low) ||
         !arg_number(o, 4, "upper_edge_hertz", &m->high))
         return false;
-    if (!(m->bands >= 1 && m->bands <= MOST_LENGTH && m->length >= 1 && m->length <= MOST_LENGTH))
-        return op_error(o, "num_mel_bins and dft_length must be from 1 to %d", MOST_LENGTH);
+    if (!(m->bands >= 1 && m->bands <= MAX_LENGTH && m->length >= 1 && m->length <= MAX_LENGTH))
+        return op_error(o, "num_mel_bins and dft_length must be from 1 to %d", MAX_LENGTH);
     double bytes = m->bands * (floor(m->length / 2) + 1) * sizeof(double);
     if (bytes > MAX_CONSTANT)
         return op_error(o, "its matrix would be larger than %d elements",

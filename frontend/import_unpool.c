@@ -114,15 +114,15 @@ static bool next_element(const Window *w, int64_t *k)
 // The place of the first maximum of each window: elements are compared one after the other.
 ValueId max_pool_indices(Op *o, const Window *w, ValueId y)
 {
-    enum { MOST = 1 << 12 };
+    enum { MAX_WINDOW = 1 << 12 };
     Graph *g = o->g;
     Places p = {.o = o, .g = g, .w = w, .x = dims_of(g, arg(o, 0)), .y = dims_of(g, y)};
     int64_t k[3] = {0}, size = 1;
 
     for (int i = 0; i < w->n; i++)
-        if (!mul_size(size, w->size[i], &size) || size > MOST) {
+        if (!mul_size(size, w->size[i], &size) || size > MAX_WINDOW) {
             op_error(o, "the output Indices of windows of more than %d elements is not supported",
-                     MOST);
+                     MAX_WINDOW);
             return 0;
         }
     budget_allow(g->budget, BUDGET_importing, size);

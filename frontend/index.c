@@ -52,7 +52,7 @@ static bool repeats_along(Op *o, ValueId v, int dim)
         return t->dim[dim] == 1;
     if (!n->op || !n->op->view)
         return false;
-    node_rule(o->g, n, o->x->scratch, &r);
+    node_rule(o->x->scratch, o->g, n, &r);
     for (int i = 0; i < in(o->g, n, 0)->rank; i++)
         if (r.dim[0][i] == r.dim[n->n_in][dim])
             return false;

@@ -399,7 +399,7 @@ ValueId full(Graph *g, DType t, const Dims *d, double v);
 ValueId vector_at(Graph *g, ValueId v, ValueId like, int axis);  // rank 1 along an axis of `like`
 
 // ---- Fourier transforms (fourier.c) ----
-enum { MOST_CHIRP = 1 << 16 };  // elements of a transform with a prime factor above RT_DFT_MOST
+enum { MAX_CHIRP = 1 << 16 };  // elements of a transform with a prime factor above RT_DFT_MAX
 bool fourier_fits(int64_t n);
 // The transform of length n along the last but one dim of x [rows…, n', c], whose last dim holds
 // real (and imaginary) parts: [rows…, k, e]. x is cut or filled with zeros. Inverse ones are

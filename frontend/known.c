@@ -124,7 +124,7 @@ static bool compact_dims(const Value *v, const int8_t *factor, const bool *is_on
     return true;
 }
 
-static const Tensor *evaluate_in(Import *x, const Node *n, Arena *a)
+static const Tensor *evaluate_in(Arena *a, Import *x, const Node *n)
 {
     int64_t dim[MAX_RANK];
     bool is_one[MAX_FACTORS];
@@ -137,7 +137,7 @@ static const Tensor *evaluate_in(Import *x, const Node *n, Arena *a)
     const Value *y = out(x->g, n);
     if (n->n_out != 1)
         return NULL;
-    node_rule(x->g, n, a, &r);
+    node_rule(a, x->g, n, &r);
     if (!compact_factors(x, n, &r, is_one))
         return NULL;
     memcpy(p.whole, r.size, sizeof p.whole);
@@ -158,7 +158,7 @@ static const Tensor *evaluate_in(Import *x, const Node *n, Arena *a)
 static const Tensor *evaluate(Import *x, const Node *n)
 {
     Arena *a = arena_new();
-    const Tensor *t = evaluate_in(x, n, a);
+    const Tensor *t = evaluate_in(a, x, n);
 
     arena_free(a);
     return t;

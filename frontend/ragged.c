@@ -114,7 +114,7 @@ static const char *follow(Import *x, ValueId v, Ragged *to)
         return NULL;
     while (n->out[output] != v)
         output++;
-    node_rule(x->g, n, x->scratch, &r);
+    node_rule(x->scratch, x->g, n, &r);
     const char *wrong = find_rows(x, n, &r, to, &factor);
     if (!wrong && is_ragged(to)) {
         int d = dim_with(x->g, n, &r, n->n_in + output, factor);

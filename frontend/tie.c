@@ -4,9 +4,9 @@
 #include "frontend/weight_file.h"
 
 enum {
-    LEAST_BYTES = 1 << 10,  // smaller parameters are equal by chance, or as they are not drawn
-    MOST_PAIRS = 8,         // warnings
-    SAMPLES = 16,           // pieces of a parameter that are read to find those that may be equal
+    MIN_BYTES = 1 << 10,  // smaller parameters are equal by chance, or as they are not drawn
+    MAX_PAIRS = 8,        // warnings
+    SAMPLES = 16,         // pieces of a parameter that are read to find those that may be equal
     SAMPLE_BYTES = 64,
 };
 
@@ -239,20 +239,20 @@ void tie_warn(const Import *x)
         Weight *w = &weights[i];
         *w = stored_weight(&x->weights[i]);
         const Value *v = value_of(x->g, map_get(&parameters, w->name));
-        bool is_candidate = map_get(&parameters, w->name) && w->bytes >= LEAST_BYTES;
+        bool is_candidate = map_get(&parameters, w->name) && w->bytes >= MIN_BYTES;
         const uint8_t *data = is_candidate ? bytes_of(x, w, &source, &quiet) : NULL;
         if (!data || is_constant(w, data))
             continue;
         const char *key = arena_string(x->scratch, "%" PRIx64, hash_samples(w, data));
         const Candidate *same = find_equal(x, w, data, list, map_get(&seen, key));
-        if (same && pairs++ < MOST_PAIRS)
+        if (same && pairs++ < MAX_PAIRS)
             warn_pair(x, same->value, v);
         list[n] = (Candidate){w, v, map_get(&seen, key)};
         map_set(&seen, key, ++n);
     }
-    if (pairs > MOST_PAIRS)
+    if (pairs > MAX_PAIRS)
         diag_warn(x->diag, "%d more parameters have bytes equal to those of another one",
-                  pairs - MOST_PAIRS);
+                  pairs - MAX_PAIRS);
     weights_close(&source);
     text_free(&said);
 }

@@ -75,17 +75,17 @@ const RtStored *weight_file_find(const WeightFile *f, const char *name)
 // The end of a name that nearest_name compares: it takes no longer ones.
 static const char *tail(const char *name)
 {
-    enum { MOST = 64 };
+    enum { MAX_SHOWN = 64 };
     size_t n = strlen(name);
 
-    return n > MOST ? name + n - MOST : name;
+    return n > MAX_SHOWN ? name + n - MAX_SHOWN : name;
 }
 
 const char *weight_file_nearest(Arena *a, const WeightFile *f, const char *name)
 {
-    enum { MOST = 1 << 14 };  // tensors that are compared
+    enum { MAX_TENSORS = 1 << 14 };  // tensors that are compared
     const char **tails = arena_array(a, const char *, f->shards.n + 1);
-    int n = f->shards.n < MOST ? f->shards.n : MOST;
+    int n = f->shards.n < MAX_TENSORS ? f->shards.n : MAX_TENSORS;
 
     for (int i = 0; i < n; i++)
         tails[i] = tail(f->shards.tensor[i].name);

@@ -42,7 +42,7 @@ typedef struct WeightMap {
 bool weight_map_parse(Arena *a, const char *text, size_t n, WeightMap *to, Diag *d);
 void weight_map_print(const WeightMap *m, Text *to);  // as weight_map_parse reads it
 
-enum { MOST_STARS = 16 };  // of a parameter
+enum { MAX_STARS = 16 };  // of a parameter
 
 // Does the name match a line's parameter? Sets what its stars stand for: each as little as can be,
 // the first ones first.

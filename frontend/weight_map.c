@@ -13,10 +13,10 @@
 #include "frontend/weight_file.h"
 
 enum {
-    MOST_DEPTH = 8,        // of functions in each other
-    MOST_TERMS = 1 << 20,  // names of a map, ranges written out
-    MOST_OPERANDS = 1 << 16,
-    MOST_WORD = 1 << 12,  // bytes of a name
+    MAX_DEPTH = 8,        // of functions in each other
+    MAX_TERMS = 1 << 20,  // names of a map, ranges written out
+    MAX_ARGUMENTS = 1 << 16,
+    MAX_WORD = 1 << 12,  // bytes of a name
 };
 
 static const char *const functions[] = {
@@ -89,8 +89,8 @@ static bool read_word(Reader *r, const char **word, bool *is_literal, const char
         ok = r->s < r->end && *r->s != '\n' && !*is_literal
                  ? fail(r, "expected %s, found '%c'", what, *r->s)
                  : fail(r, "expected %s", what);
-    if (ok && t.n > MOST_WORD)
-        ok = fail(r, "a name of more than %d bytes", MOST_WORD);
+    if (ok && t.n > MAX_WORD)
+        ok = fail(r, "a name of more than %d bytes", MAX_WORD);
     if (ok)
         *word = arena_copy(r->a, t.s, t.n);
     text_free(&t);
@@ -118,7 +118,7 @@ static bool read_bound(const char **s, int64_t *n)
     *n = ok ? strtoll(*s, &end, 10) : 0;
     if (ok)
         *s = end;
-    return ok && *n < MOST_OPERANDS;
+    return ok && *n < MAX_ARGUMENTS;
 }
 
 // Finds the range of a name, {first..last}.
@@ -132,7 +132,7 @@ static bool find_range(const Reader *r, MapExpr *e)
                    (s += 2, read_bound(&s, &e->last)) && *s == '}' && e->first <= e->last;
     if (!e->has_range)
         return fail(r, "'%.200s': a range is {0..7}, with numbers below %d", e->name,
-                    MOST_OPERANDS);
+                    MAX_ARGUMENTS);
     e->at = (size_t)(open - e->name);
     e->length = (size_t)(s + 1 - open);
     return !strchr(s, '{') || fail(r, "'%.200s' has two ranges", e->name);
@@ -184,7 +184,7 @@ static bool expand(Reader *r, MapExpr *e)
             return false;
         int64_t first = range ? range->first : 0, last = range ? range->last : 0;
         for (int64_t k = first; k <= last; k++) {
-            if (n == MOST_OPERANDS || r->terms > MOST_TERMS)
+            if (n == MAX_ARGUMENTS || r->terms > MAX_TERMS)
                 return fail(r, "too many operands");
             *arena_push(r->a, arg, n, cap) = range ? put_number(r, &e->arg[i], k) : e->arg[i];
         }
@@ -202,12 +202,12 @@ static bool read_operands(Reader *r, MapExpr *e, int depth)
 {
     int cap = 0;
 
-    if (depth == MOST_DEPTH)
-        return fail(r, "functions in more than %d others", MOST_DEPTH);
+    if (depth == MAX_DEPTH)
+        return fail(r, "functions in more than %d others", MAX_DEPTH);
     do {
         MapExpr x = {0};
         r->s++;  // '(' or ','
-        if (e->n == MOST_OPERANDS)
+        if (e->n == MAX_ARGUMENTS)
             return fail(r, "too many operands");
         if (!read_expr(r, &x, depth + 1))
             return false;
@@ -223,7 +223,7 @@ static bool read_expr(Reader *r, MapExpr *e, int depth)
 {
     if (!read_word(r, &e->name, &e->is_literal, "a name or a function"))
         return false;
-    if (++r->terms > MOST_TERMS)
+    if (++r->terms > MAX_TERMS)
         return fail(r, "too many names");
     skip_blanks(r);
     if (!is_at(r, '(') || e->is_literal)
@@ -265,8 +265,8 @@ static bool read_line(Reader *r, MapLine *l)
     bool keeps = !l->is_literal && !strcmp(l->parameter, "keep") && !is_at(r, '=');
     if (keeps && !read_word(r, &l->parameter, &l->is_literal, "'=' or a name to keep"))
         return false;
-    if (count_stars(l->parameter, l->is_literal) > MOST_STARS)
-        return fail(r, "'%.200s' has more than %d stars", l->parameter, MOST_STARS);
+    if (count_stars(l->parameter, l->is_literal) > MAX_STARS)
+        return fail(r, "'%.200s' has more than %d stars", l->parameter, MAX_STARS);
     if (!keeps && (!take(r, '=') || !read_expr(r, e, 0) || !expand(r, e) || !check_stars(r, e, l)))
         return false;
     l->value = keeps ? NULL : e;

@@ -151,7 +151,7 @@ bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d)
 
     if (ok && !(header = rt_safe_header(t, w->n, &bytes))) {
         diag_error(d, "the weights' names and shapes take %" PRId64 " bytes, a file holds only %d",
-                   bytes, RT_MOST_HEADER);
+                   bytes, RT_MAX_HEADER);
         ok = false;
     }
     if (ok && !rt_out_open(&out, path, &error)) {

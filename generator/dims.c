@@ -154,7 +154,7 @@ Dims *find_dims(Gen *g)
         for (NodeId i = 1; i < graph->n_nodes; i++) {
             if (is_of_norm(&graph->nodes[i]))
                 continue;
-            node_rule(graph, &graph->nodes[i], g->arena, &r);
+            node_rule(g->arena, graph, &graph->nodes[i], &r);
             unite_by_rule(s, set, &graph->nodes[i], &r);
         }
         unite_instances(g, s, set);

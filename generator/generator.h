@@ -42,7 +42,7 @@ typedef struct Staging {
 } Staging;
 
 // `place` is a folder. Removes staging folders that killed programs left in it.
-bool staging_open(Staging *s, Arena *a, const char *place, Diag *d);
+bool staging_open(Arena *a, Staging *s, const char *place, Diag *d);
 const char *staging_file(Staging *s, const char *name);             // the path to write it to
 const char *staging_folder(Staging *s, const char *name, Diag *d);  // makes it; NULL after an error
 // Moves all results into place if `ok`. Removes the staging folder in any case. False unless all

@@ -5,7 +5,7 @@
 #include "generator/identifiers.h"
 
 // Parts of a path at most, from its end, and characters of a path's name.
-enum { MOST_PARTS = 8, LONGEST = 36 };
+enum { MAX_PARTS = 8, LONGEST = 36 };
 
 // The beginnings of macros in the headers that a text includes.
 static const char *const reserved[] = {
@@ -15,7 +15,7 @@ static const char *const reserved[] = {
 };
 
 typedef struct Path {
-    const char *part[MOST_PARTS];  // the last ones
+    const char *part[MAX_PARTS];  // the last ones
     int n;
 } Path;
 
@@ -44,8 +44,8 @@ static Path path_of(Arena *a, const char *s)
     while (*s) {
         size_t n = strcspn(s, "./");
         char *word = upper_word(a, s, n < LONGEST ? n : LONGEST);
-        if (*word && p.n == MOST_PARTS) {
-            memmove(p.part, p.part + 1, sizeof *p.part * (MOST_PARTS - 1));
+        if (*word && p.n == MAX_PARTS) {
+            memmove(p.part, p.part + 1, sizeof *p.part * (MAX_PARTS - 1));
             p.n--;
         }
         if (*word)

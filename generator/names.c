@@ -55,7 +55,7 @@ static const char *path_of(const Node *n)
 
 // The number in the node's path that layered_path leaves out; -1: there is none, or it is too large
 // to count with.
-static int64_t layer_of(const Gen *g, const Node *n, Arena *scratch)
+static int64_t layer_of(Arena *scratch, const Gen *g, const Node *n)
 {
     const char *path = path_of(n);
 
@@ -75,7 +75,7 @@ bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step)
     for (NodeId n = 1; n < graph->n_nodes; n++) {
         Block b = graph->nodes[n].block;
         if (b.cls == cls && b.iter < 2 && layer[b.iter] < 0)
-            layer[b.iter] = layer_of(g, &graph->nodes[n], scratch);
+            layer[b.iter] = layer_of(scratch, g, &graph->nodes[n]);
     }
     if (layer[0] < 0 && layer[1] < 0)  // no label has {}
         layer[1] = 1 + (layer[0] = 0);
@@ -83,7 +83,7 @@ bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step)
     *step = layer[1] - layer[0];
     for (NodeId n = 1; n < graph->n_nodes; n++) {
         Block b = graph->nodes[n].block;
-        int64_t x = b.cls == cls ? layer_of(g, &graph->nodes[n], scratch) : -1;
+        int64_t x = b.cls == cls ? layer_of(scratch, g, &graph->nodes[n]) : -1;
         is_regular &= x < 0 || x == *first + *step * b.iter;
     }
     arena_free(scratch);
@@ -255,10 +255,10 @@ int offset_room(int64_t at) { return missing_digits(at, 9); }
 
 int bytes_room(int64_t bytes, int64_t step)
 {
-    enum { MOST_LAYERS = 100, LEAST_DIGITS = 4 };
-    int64_t most = step > INT64_MAX / MOST_LAYERS ? step : step * MOST_LAYERS;
+    enum { MAX_LAYERS = 100, MIN_DIGITS = 4 };
+    int64_t most = step > INT64_MAX / MAX_LAYERS ? step : step * MAX_LAYERS;
 
-    return missing_digits(bytes, step ? snprintf(NULL, 0, "%" PRId64, most) : LEAST_DIGITS);
+    return missing_digits(bytes, step ? snprintf(NULL, 0, "%" PRId64, most) : MIN_DIGITS);
 }
 
 const char *loop_index(const Gen *g, int k)

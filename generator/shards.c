@@ -40,7 +40,7 @@ int sum_shard(Gen *g, NodeId n, int dim)
 
     if (!split)
         return -1;
-    node_rule(g->s->g, &g->s->g->nodes[n], g->arena, &r);
+    node_rule(g->arena, g->s->g, &g->s->g->nodes[n], &r);
     split += r.dim[0][dim];
     return split->is_uneven ? cut_number(g, &split->cut) : -1;
 }

@@ -6,7 +6,7 @@
 #include "generator/sizes.h"
 
 // Shorter dims get no name but by their role.
-enum { LEAST_NAMED = 8 };
+enum { MIN_NAMED = 8 };
 
 typedef struct SizeName {
     const char *name;
@@ -146,7 +146,7 @@ static void name_by_module(Gen *g, int set, const Node *n, const Rule *r)
             n_parameters += has && value_of(graph, n->in[k])->kind == VALUE_PARAMETER;
         }
         const Source *from = n->source;
-        bool is_made = n_inputs == 1 && n_parameters && out(graph, n)->dim[i] >= LEAST_NAMED;
+        bool is_made = n_inputs == 1 && n_parameters && out(graph, n)->dim[i] >= MIN_NAMED;
         if (is_made && has_window(r))
             name_dim(g, set, n->out[0], i, "C");
         if (!is_made || !from || !from->scope || !*from->scope)
@@ -196,7 +196,7 @@ static void name_by_nodes(Gen *g, int set, bool is_attention)
         Rule r = {0};
         if (n->phase != FORWARD || !n->n_in || n->op->is_attention != is_attention)
             continue;
-        node_rule(graph, n, g->arena, &r);
+        node_rule(g->arena, graph, n, &r);
         if (is_attention)
             name_attention(g, set, n, &r);
         else

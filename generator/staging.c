@@ -88,7 +88,7 @@ static bool make(Staging *s)
     return fd >= 0;
 }
 
-bool staging_open(Staging *s, Arena *a, const char *place, Diag *d)
+bool staging_open(Arena *a, Staging *s, const char *place, Diag *d)
 {
     *s = (Staging){.arena = a, .place = place, .lock = -1};
     signals_block(&s->hold);

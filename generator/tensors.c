@@ -127,7 +127,7 @@ static bool is_scale(const Gen *g, ValueId v)
                 continue;
             }
             Rule r = {0};
-            node_rule(graph, n, g->arena, &r);
+            node_rule(g->arena, graph, n, &r);
             return r.single >> k & 1;
         }
     }

@@ -3,7 +3,7 @@
 
 #include "ir/classes.h"
 
-ClassNodes *class_nodes(const Graph *g, Arena *a)
+ClassNodes *class_nodes(Arena *a, const Graph *g)
 {
     ClassNodes *c = arena_array(a, ClassNodes, g->n_classes + 1);
 
@@ -117,7 +117,7 @@ void class_compact(Graph *g)
 // ---- two graphs of one model ----
 
 // By name: the values without a producer.
-static Map find_names(const Graph *g, Arena *a)
+static Map find_names(Arena *a, const Graph *g)
 {
     Map at = {.arena = a};
 
@@ -128,9 +128,9 @@ static Map find_names(const Graph *g, Arena *a)
 }
 
 // By class of `g` and iteration: does `like` have another class there than in the iteration before?
-static bool **find_ends(const Graph *g, const Graph *like, Arena *a)
+static bool **find_ends(Arena *a, const Graph *g, const Graph *like)
 {
-    Map at = find_names(like, a);
+    Map at = find_names(a, like);
     bool **ends = arena_array(a, bool *, g->n_classes);
 
     for (int c = 1; c < g->n_classes; c++)
@@ -149,7 +149,7 @@ static bool **find_ends(const Graph *g, const Graph *like, Arena *a)
 void classes_align(Graph *g, const Graph *like)
 {
     Arena *a = arena_new();
-    bool **ends = find_ends(g, like, a);
+    bool **ends = find_ends(a, g, like);
     int n_classes = g->n_classes;
 
     for (int c = 1; c < n_classes; c++)

@@ -10,7 +10,7 @@ typedef struct ClassNodes {
 } ClassNodes;
 
 // The labelled nodes of each class; an array by class in `a`.
-ClassNodes *class_nodes(const Graph *g, Arena *a);
+ClassNodes *class_nodes(Arena *a, const Graph *g);
 
 // The instance of `n` in iteration `iter`; 0 if there is none.
 NodeId class_instance(const ClassNodes *classes, const Node *n, int iter);

@@ -41,7 +41,7 @@ static void read_inputs(Compared *c, NodeId id, NodeId comparison)
     }
 }
 
-bool *graph_compared(const Graph *g, Arena *a)
+bool *graph_compared(Arena *a, const Graph *g)
 {
     Compared c = {.g = g,
                   .node = arena_array(a, NodeId, g->n_nodes),

@@ -14,9 +14,9 @@ static bool is_integral(const Node *n, const Tensor *x, const Tensor *y)
 
 static void eval_elementwise(const Node *n, const Tensor *x, Tensor *y)
 {
-    enum { MOST_OPERANDS = 3 };
-    int64_t count = tensor_count(y), whole[MOST_OPERANDS];
-    double number[MOST_OPERANDS];
+    enum { MAX_OPERANDS = 3 };
+    int64_t count = tensor_count(y), whole[MAX_OPERANDS];
+    double number[MAX_OPERANDS];
     bool integral = is_integral(n, x, y);
 
     for (int64_t j = 0; j < count; j++) {
@@ -45,7 +45,7 @@ void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor
         tensor_round(&y[i]);
 }
 
-void node_eval(const Graph *g, const Node *n, Arena *a, const Tensor *x, Tensor *y)
+void node_eval(Arena *a, const Graph *g, const Node *n, const Tensor *x, Tensor *y)
 {
     for (int i = 0; i < n->n_out; i++) {
         const Value *v = value_of(g, n->out[i]);
@@ -69,7 +69,7 @@ static Tensor filled(Arena *a, const Value *v)
     return t;
 }
 
-void graph_fill(const Graph *g, Arena *a, Tensor *values)
+void graph_fill(Arena *a, const Graph *g, Tensor *values)
 {
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
@@ -81,16 +81,16 @@ void graph_fill(const Graph *g, Arena *a, Tensor *values)
     }
 }
 
-void graph_eval(const Graph *g, Arena *a, Tensor *values)
+void graph_eval(Arena *a, const Graph *g, Tensor *values)
 {
-    graph_fill(g, a, values);
+    graph_fill(a, g, values);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         Arena *scratch = arena_new();
         Tensor *x = arena_array(scratch, Tensor, n->n_in), y[MAX_OUTPUTS];
         for (int j = 0; j < n->n_in; j++)
             x[j] = n->in[j] ? values[n->in[j]] : (Tensor){0};
-        node_eval(g, n, a, x, y);
+        node_eval(a, g, n, x, y);
         for (int j = 0; j < n->n_out; j++)
             values[n->out[j]] = y[j];
         arena_free(scratch);

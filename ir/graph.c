@@ -25,7 +25,7 @@ static void *copy_list(Arena *a, const void *list, int n, size_t size)
     return copy;
 }
 
-Graph *graph_clone(const Graph *g, Arena *a)
+Graph *graph_clone(Arena *a, const Graph *g)
 {
     Graph *clone = copy_list(a, g, 1, sizeof *g);
 
@@ -47,7 +47,7 @@ Graph *graph_clone(const Graph *g, Arena *a)
     return clone;
 }
 
-int *graph_count_uses(const Graph *g, Arena *a)
+int *graph_count_uses(Arena *a, const Graph *g)
 {
     int *uses = arena_array(a, int, g->n_values);
 
@@ -61,7 +61,7 @@ int *graph_count_uses(const Graph *g, Arena *a)
     return uses;
 }
 
-bool *graph_learned(const Graph *g, Arena *a)
+bool *graph_learned(Arena *a, const Graph *g)
 {
     bool *learned = arena_array(a, bool, g->n_values);
 
@@ -225,7 +225,7 @@ ValueId graph_scalar(Graph *g, DType t, double x)
 
 bool node_error(const Graph *g, const Node *n, Diag *d, const char *fmt, ...)
 {
-    enum { MOST_INPUTS = 8 };
+    enum { MAX_SHOWN = 8 };
     va_list args;
 
     if (!d)
@@ -237,7 +237,7 @@ bool node_error(const Graph *g, const Node *n, Diag *d, const char *fmt, ...)
     if (!name)
         name = value_label(g->arena, g, n->out[0]);
     diag_error(d, "node '%s' (%s): %s", name, n->op->name, text);
-    for (int i = 0; i < n->n_in && i < MOST_INPUTS; i++) {
+    for (int i = 0; i < n->n_in && i < MAX_SHOWN; i++) {
         if (n->in[i])
             diag_note(d, "in %d  %s %s", i, value_label(g->arena, g, n->in[i]),
                       type_text(g->arena, in(g, n, i)));

@@ -29,7 +29,7 @@ void rule_elementwise(const Graph *g, const Node *n, Rule *r);  // "abc,abc->abc
 
 // ---- evaluation ----
 // Sets the constants, and the states, zeros and hypers that the caller left, as graph_eval does.
-void graph_fill(const Graph *g, Arena *a, Tensor *values);
+void graph_fill(Arena *a, const Graph *g, Tensor *values);
 // Moves `index` to the next one in row-major order; false at the end.
 bool index_next(int64_t *index, int rank, const int64_t *dim);
 int64_t index_at(const int64_t *index, int rank, const int64_t *dim);  // its row-major place
@@ -41,7 +41,7 @@ double float_of_int(DType t, int64_t x);  // U64 is unsigned
 
 // ---- nodes and values ----
 // By ValueId: does an output or a carry need the value, directly or through nodes?
-bool *graph_needed(const Graph *g, Arena *a);
+bool *graph_needed(Arena *a, const Graph *g);
 bool input_is_optional(const OpDef *op, int i);
 const char *type_text(Arena *a, const Value *v);               // "f32[4,16]"
 const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "v12"
@@ -49,7 +49,7 @@ bool same_shape(const Value *a, const Value *b);
 bool same_own(const Value *a, const Value *b);   // the shapes that the user sees
 bool same_type(const Value *a, const Value *b);  // dtype and shape
 // By ValueId: does a gradient flow from it to a parameter?
-bool *graph_learned(const Graph *g, Arena *a);
+bool *graph_learned(Arena *a, const Graph *g);
 
 // The accumulator that OUTPUT_LOSS_COUNT is summed in over micro-batches.
 #define LOSS_COUNT_TOTAL "loss.count"

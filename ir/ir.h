@@ -199,7 +199,7 @@ typedef struct Graph {
 Graph *graph_new(Arena *a, const char *name);
 
 // A copy of `g` in `a`, which any pass can change. Texts and attributes are shared with `g`.
-Graph *graph_clone(const Graph *g, Arena *a);
+Graph *graph_clone(Arena *a, const Graph *g);
 
 // Appends a value without a producer; dims are copied. Its own_rank is -1.
 ValueId graph_value(Graph *g, ValueKind kind, const char *name, DType t, int rank,
@@ -306,11 +306,11 @@ void classes_align(Graph *g, const Graph *like);
 void graph_number_blocks(Graph *g);
 
 // By ValueId: how many times a node reads it, it is an output, or a carry writes it.
-int *graph_count_uses(const Graph *g, Arena *a);
+int *graph_count_uses(Arena *a, const Graph *g);
 
 // By ValueId: do two nodes read the float for one comparison? In `x == max(x)` they must read the
 // same bits: were x added in another order for one of them, no x might equal the maximum.
-bool *graph_compared(const Graph *g, Arena *a);
+bool *graph_compared(Arena *a, const Graph *g);
 
 // ---- checking ----
 
@@ -326,7 +326,7 @@ bool block_check(const Graph *g, int32_t cls, Text *why);
 // Prints what graph_parse reads: all but the copies that lowering adds.
 void graph_print(const Graph *g, Text *t);
 // By ValueId: the names that graph_print uses, each once.
-const char **graph_names(const Graph *g, Arena *a);
+const char **graph_names(Arena *a, const Graph *g);
 // Returns NULL after reporting errors with line numbers. The text is not trusted.
 Graph *graph_parse(Arena *a, const char *text, size_t n, Diag *d);
 // The same for a text of one or two graphs. The second one, NULL if there is none, must be forward
@@ -364,7 +364,7 @@ typedef struct Rule {
 } Rule;
 
 // Sets *r to the rule of a node; its arrays are in `a`.
-void node_rule(const Graph *g, const Node *n, Arena *a, Rule *r);
+void node_rule(Arena *a, const Graph *g, const Node *n, Rule *r);
 
 // Sets a rule from text, one letter per factor: "mk,kn->mn". Sizes are the node's. A letter that is
 // only in inputs is a sum, any other one is parallel; rule_kind changes that. A '.' before a letter
@@ -456,7 +456,7 @@ struct OpDef {
     ValueId (*split)(Graph *g, const Node *n, const Split *s);
     // Sets the attributes that depend on sizes to those of a shard, whose sizes by factor of `r`
     // are `size`; lists are in `a`. NULL: no attribute depends on sizes.
-    void (*localise)(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr);
+    void (*localise)(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr);
     // Collectives: evaluates the node for all ranks along its mesh axes at once. `in` and `out` are
     // by rank, row-major over the axes (attribute 0); `out` is allocated with each rank's own dims.
     void (*exchange)(const Node *n, int ranks, const Tensor *in, Tensor *out);
@@ -483,14 +483,14 @@ const OpDef *op_find(const char *name);  // NULL if there is none
 extern const OpDef *const op_table[];    // all, in the order of ops.def; NULL ends it
 
 // Evaluates one node on whole inputs; `in` and `out` are as in OpDef.eval. Allocates `out` in `a`.
-void node_eval(const Graph *g, const Node *n, Arena *a, const Tensor *in, Tensor *out);
+void node_eval(Arena *a, const Graph *g, const Node *n, const Tensor *in, Tensor *out);
 
 // Evaluates the shard of one node at `p`; the caller allocates `out` with the shard's dims.
 void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
 
 // Evaluates the graph. The caller sets `values` (by ValueId) of all values without a producer,
 // except constants; graph_eval sets all others.
-void graph_eval(const Graph *g, Arena *a, Tensor *values);
+void graph_eval(Arena *a, const Graph *g, Tensor *values);
 
 #include "ir/passes.h"
 

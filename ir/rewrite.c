@@ -123,7 +123,7 @@ bool rewrite_end(Rewrite *r, Diag *d)
 
 // ---- pruning ----
 
-bool *graph_needed(const Graph *g, Arena *a)
+bool *graph_needed(Arena *a, const Graph *g)
 {
     bool *needed = arena_array(a, bool, g->n_values);
 
@@ -166,7 +166,7 @@ static void renumber(Graph *g, const ValueId *value, const NodeId *node)
 void graph_prune(Graph *g)
 {
     Arena *a = arena_new();
-    bool *needed = graph_needed(g, a);
+    bool *needed = graph_needed(a, g);
     ValueId *value = arena_array(a, ValueId, g->n_values);
     NodeId *node = arena_array(a, NodeId, g->n_nodes);
     int n_values = 1, n_nodes = 1;
@@ -231,7 +231,7 @@ static int by_position(const void *a, const void *b)
 
 // Numbers the values that no node of their iteration reads as they were numbered. A state comes
 // after its parameter, whose position it was given.
-static void number_rest(Numbering *x, Arena *a)
+static void number_rest(Arena *a, Numbering *x)
 {
     int32_t(*rest)[2] = arena_alloc(a, (size_t)x->g->n_values, sizeof *rest);
     int n = 0;
@@ -263,7 +263,7 @@ void graph_number_blocks(Graph *g)
     x.is_done = arena_array(a, bool, g->n_values);
     for (NodeId i = 1; i < g->n_nodes; i++)
         number_node(&x, &g->nodes[i]);
-    number_rest(&x, a);
+    number_rest(a, &x);
     arena_free(a);
 }
 

@@ -69,7 +69,7 @@ void rule_elementwise(const Graph *g, const Node *n, Rule *r)
     text_free(&t);
 }
 
-void node_rule(const Graph *g, const Node *n, Arena *a, Rule *r)
+void node_rule(Arena *a, const Graph *g, const Node *n, Rule *r)
 {
     *r = (Rule){.n_in = n->n_in, .n_out = n->n_out};
     r->dim = arena_alloc(a, (size_t)(n->n_in + n->n_out), sizeof *r->dim);

@@ -9,7 +9,7 @@ static DimSplit split_of(const Sharded *s, bool is_cut, const RtCut *c)
     return is_cut ? (DimSplit){*c, split_is_uneven(&s->plan->mesh, c)} : (DimSplit){0};
 }
 
-static DimSplit *split_value(const Sharded *s, ValueId v, Arena *a)
+static DimSplit *split_value(Arena *a, const Sharded *s, ValueId v)
 {
     int rank = s->value[v].of ? value_of(s->whole, s->value[v].of)->rank : 0;
     DimSplit *to = rank ? arena_array(a, DimSplit, rank) : NULL;
@@ -20,7 +20,7 @@ static DimSplit *split_value(const Sharded *s, ValueId v, Arena *a)
     return to;
 }
 
-static DimSplit *split_node(const Sharded *s, NodeId n, Arena *a)
+static DimSplit *split_node(Arena *a, const Sharded *s, NodeId n)
 {
     int factors = s->node[n].of ? s->node[n].n_factors : 0;
     DimSplit *to = factors ? arena_array(a, DimSplit, factors) : NULL;
@@ -31,14 +31,14 @@ static DimSplit *split_node(const Sharded *s, NodeId n, Arena *a)
     return to;
 }
 
-static void store_splits(Set *s, Arena *a)
+static void store_splits(Arena *a, Set *s)
 {
     s->value_split = arena_array(a, DimSplit *, s->g->n_values);
     s->node_split = arena_array(a, DimSplit *, s->g->n_nodes);
     for (ValueId v = 1; s->sharded && v < s->sharded->n_values; v++)
-        s->value_split[v] = split_value(s->sharded, v, a);
+        s->value_split[v] = split_value(a, s->sharded, v);
     for (NodeId n = 1; s->sharded && n < s->sharded->n_nodes; n++)
-        s->node_split[n] = split_node(s->sharded, n, a);
+        s->node_split[n] = split_node(a, s->sharded, n);
 }
 
 // ---- items ----
@@ -130,7 +130,7 @@ void program_finish(Program *p)
         s->address = arena_array(p->arena, Address, s->g->n_values);
         for (ValueId v = 1; v < s->g->n_values; v++)
             value_address(p, s, v, &s->address[v]);
-        store_splits(s, p->arena);
+        store_splits(p->arena, s);
         s->flops = count_flops(p, s);
         for (int k = 0; k < s->n_items; k++)
             finish_item(p, s, &s->items[k]);

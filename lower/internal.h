@@ -87,7 +87,7 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d);
 // Reports nodes of types that the target stores, but doesn't compute in.
 bool check_types(const Graph *g, const Target *target, Diag *d);
 
-ClassTable *class_tables(const Graph *g, Arena *a);  // by class
+ClassTable *class_tables(Arena *a, const Graph *g);  // by class
 // The value or node that stands in iteration `iter` where `v` or `n` stands in its own.
 ValueId value_instance(const Lowering *l, ValueId v, int iter);
 NodeId node_instance(const Lowering *l, NodeId n, int iter);
@@ -162,7 +162,7 @@ double busy_seconds(const Work *w, const Cluster *c);
 // ---- tables of tensors ----
 
 // By ValueId: how many parameters' gradient it is. Parameters that are added share one.
-int *count_gradients(const Graph *g, Arena *a);
+int *count_gradients(Arena *a, const Graph *g);
 // Is the value the gradient of equally many parameters in all iterations? If all iterations share a
 // parameter, only the last one has its gradient: the sum over all.
 bool are_all_gradients(const Lowering *l, ValueId v);
@@ -188,7 +188,7 @@ void sharded_note_node(Arena *a, Sharded *s, NodeId n, ShardedNode known);
 // Adds the outputs and carries of `from`, whose values stand in `map`.
 void sharded_add_outputs(Sharded *s, const Graph *from, const ValueId *map);
 // Attributes for a shard of the node: its factors' sizes become those of chunks.
-void localise_node(const Node *n, const Rule *r, const Mesh *m, const Strategy *s, Arena *a,
+void localise_node(Arena *a, const Node *n, const Rule *r, const Mesh *m, const Strategy *s,
                    Attr *attr);
 const char *reduction_name(int at);  // `at`: SPEC_SUM, SPEC_MAX or SPEC_MIN
 
@@ -197,7 +197,7 @@ typedef struct Segment {
     NodeId first, last;
 } Segment;
 
-Segment **segments_find(const Graph *g, Arena *a);  // by NodeId, NULL outside of iterations
+Segment **segments_find(Arena *a, const Graph *g);  // by NodeId, NULL outside of iterations
 
 // The passes over a set, as passes.def lists them. False after reporting errors. False with
 // `retries` set if a class of repeated blocks can't be a loop.
@@ -246,7 +246,7 @@ void chain_finish(Chain *x);                   // when the arena is packed
 // ---- slots.c ----
 
 // Finds buffers with slots that some item uses outside of what is in use then: by buffer.
-bool *slots_misused(const Program *p, int set, Arena *a);
+bool *slots_misused(Arena *a, const Program *p, int set);
 
 // ---- interleave.c ----
 
@@ -256,7 +256,7 @@ typedef struct SetPlaces {
     Storage *storage;
 } SetPlaces;
 
-SetPlaces set_places_copy(const Program *p, int set, Arena *a);
+SetPlaces set_places_copy(Arena *a, const Program *p, int set);
 void set_places_swap(Program *p, int set, SetPlaces *x);
 
 // Where stacks end and others begin in one loop, lets its turns free and take their slots. Stacks
@@ -271,7 +271,7 @@ void lower_find_slots(Program *p, int set);
 
 // Gives the set's buffers with slots places that overlap where they are never in use at once, and
 // lists the bytes that they take as pinned buffers; `base` is subtracted. Returns how many.
-int place_slots(Program *p, int set, int64_t base, LiveBuffer **pinned, Arena *a);
+int place_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned);
 bool lower_arena(Program *p, const LowerOptions *o, Diag *d);
 // Finds where the sets' buffers end in the arena, its bytes and their bound, from the places.
 void measure_arena(Program *p);

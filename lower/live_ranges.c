@@ -6,12 +6,12 @@
 
 #include "lower/internal.h"
 
-enum { MOST_PARTS = 5 };  // of a buffer: a loop that takes its slots and one that frees them
+enum { MAX_PARTS = 5 };  // of a buffer: a loop that takes its slots and one that frees them
 
 // Finds the item that does each node's work. All iterations of a block have the same items.
-static void find_items(const Graph *g, const Set *s, Arena *a, LiveRanges *to)
+static void find_items(Arena *a, const Graph *g, const Set *s, LiveRanges *to)
 {
-    ClassTable *table = class_tables(g, a);
+    ClassTable *table = class_tables(a, g);
 
     for (NodeId n = 0; n < g->n_nodes; n++)
         to->item[n] = -1;
@@ -27,7 +27,7 @@ static void find_items(const Graph *g, const Set *s, Arena *a, LiveRanges *to)
 
 // Maps each value to the one it counts as. Copies that kernels want are not in the graph; they
 // count as the values that they copy.
-static ValueId *find_sources(const Graph *copy, int n_values, const Set *s, Arena *a)
+static ValueId *find_sources(Arena *a, const Graph *copy, int n_values, const Set *s)
 {
     ValueId *source = arena_array(a, ValueId, copy->n_values);
 
@@ -52,7 +52,7 @@ static int64_t live_bytes(const Program *p, int item, Turn turn)
 
 // Gives by item the turn of its loop in which more bytes are in use: rows count that one. So they
 // count no more than the program needs, if plans make the other turn the larger one.
-static Turn *find_turns(const Program *p, Arena *a)
+static Turn *find_turns(Arena *a, const Program *p)
 {
     const Set *s = &p->set[SET_TRAIN];
     Turn *turn = arena_array(a, Turn, s->n_items + 1);
@@ -108,7 +108,7 @@ static void find_ranges(const Program *p, const Buffer *before, const ValueId *s
                         LiveRanges *to)
 {
     const Set *s = &p->set[SET_TRAIN];
-    const Turn *turn = has_slots(p) ? find_turns(p, p->arena) : NULL;
+    const Turn *turn = has_slots(p) ? find_turns(p->arena, p) : NULL;
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &before[i];
@@ -139,14 +139,14 @@ static void repeat_errors(const Text *said, int errors, Diag *d)
         fwrite(said->s, 1, said->n, stderr);
 }
 
-bool live_ranges_find(const Graph *g, const Target *t, int accumulate, Arena *a, LiveRanges *to,
+bool live_ranges_find(Arena *a, const Graph *g, const Target *t, int accumulate, LiveRanges *to,
                       Diag *d)
 {
     const LowerOptions o = {.target = t, .fuse = true, .accumulate = accumulate};
     Arena *own = arena_new();
     Text said = {0};
     Diag quiet = {.file = d ? d->file : "", .to = &said};
-    Graph *copy = graph_clone(g, own);
+    Graph *copy = graph_clone(own, g);
     Program *p = program_new(own, t, accumulate);
     const Set *s = &p->set[SET_TRAIN];
     bool ok = lower_set(p, SET_TRAIN, copy, &o, &quiet);
@@ -156,11 +156,11 @@ bool live_ranges_find(const Graph *g, const Target *t, int accumulate, Arena *a,
         memcpy(before, p->buffers, (size_t)p->n_buffers * sizeof *before);
         lower_in_place(p, &p->set[SET_TRAIN], NULL);
         lower_find_slots(p, SET_TRAIN);
-        *to = (LiveRanges){.range = arena_array(a, LiveRange, MOST_PARTS * p->n_buffers),
+        *to = (LiveRanges){.range = arena_array(a, LiveRange, MAX_PARTS * p->n_buffers),
                            .n_items = s->n_items,
                            .item = arena_array(a, int, g->n_nodes)};
-        find_items(copy, s, own, to);
-        find_ranges(p, before, find_sources(copy, g->n_values, s, own), to);
+        find_items(own, copy, s, to);
+        find_ranges(p, before, find_sources(own, copy, g->n_values, s), to);
     } else {
         repeat_errors(&said, quiet.errors, d);
     }

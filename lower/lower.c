@@ -36,7 +36,7 @@ Lowering lowering_new(Program *p, int set, Graph *g, const LowerOptions *o, Diag
     l.needs_memory = arena_array(p->arena, bool, l.cap_values);
     l.is_copied = arena_array(p->arena, bool, l.cap_values);
     l.item_of = arena_array(p->arena, int32_t, l.cap_values);
-    l.table = class_tables(g, p->arena);
+    l.table = class_tables(p->arena, g);
     return l;
 }
 

@@ -39,7 +39,7 @@ typedef struct StageRun {
 // Chooses in which order the stages run. Returns how many runs there are in *run, which it makes in
 // `a`; 0: the program is to run as it is.
 typedef struct ChainChoice {
-    int (*choose)(void *context, const ProgramChain *x, StageRun **run, Arena *a);
+    int (*choose)(Arena *a, void *context, const ProgramChain *x, StageRun **run);
     void *context;
     const Cluster *cluster;  // gives seconds
 } ChainChoice;
@@ -133,7 +133,7 @@ typedef struct LiveRanges {
 
 // Finds the values that the training program of the graph keeps in memory on one rank, before a
 // plan splits it. False after reporting errors.
-bool live_ranges_find(const Graph *g, const Target *t, int accumulate, Arena *a, LiveRanges *to,
+bool live_ranges_find(Arena *a, const Graph *g, const Target *t, int accumulate, LiveRanges *to,
                       Diag *d);
 
 // Does a buffer hold something while the item of a set runs?

@@ -51,7 +51,7 @@ static void put(Placed *placed, int n, const LiveBuffer *b, int64_t at)
     placed[k] = (Placed){b->lower, b->upper, at, at + b->bytes};
 }
 
-int64_t first_fit(const LiveBuffer *b, const int *order, int n, int64_t *offset, Arena *a)
+int64_t first_fit(Arena *a, const LiveBuffer *b, const int *order, int n, int64_t *offset)
 {
     Placed *placed = arena_array(a, Placed, n);
     int64_t end = 0;

@@ -32,7 +32,7 @@ typedef struct Sections {
 // The sections of the n buffers of `b` that `chosen` lists. `b` must be one component: no time
 // between the first and the last is without a live buffer. Fills no bit sets if they would have
 // more than `most_words` words.
-Sections sections_new(const LiveBuffer *b, const int *chosen, int n, int64_t most_words, Arena *a);
+Sections sections_new(Arena *a, const LiveBuffer *b, const int *chosen, int n, int64_t most_words);
 
 // ---- orders.c: in which order buffers are placed ----
 
@@ -54,7 +54,7 @@ void sections_order(const Sections *s, Order order, double noise, uint64_t seed,
 
 // Places pinned buffers, then the others in the order given, each at the lowest offset that is free
 // for its time. Returns where the last one ends.
-int64_t first_fit(const LiveBuffer *b, const int *order, int n, int64_t *offset, Arena *a);
+int64_t first_fit(Arena *a, const LiveBuffer *b, const int *order, int n, int64_t *offset);
 
 // ---- search.c: branch and bound ----
 
@@ -68,7 +68,7 @@ typedef struct PackLimits {
 // A search over one component. It remembers where it has failed.
 typedef struct PackSearch PackSearch;
 
-PackSearch *pack_search_new(const Sections *s, Arena *a);
+PackSearch *pack_search_new(Arena *a, const Sections *s);
 
 // Looks for a packing within `capacity` bytes. PACK_NONE: there is none. Takes the work that it
 // does from limits->work. Called again, it goes on with other orders.

@@ -7,7 +7,7 @@
 
 enum {
     FIRST_BUDGET = 1 << 25,  // work of a search in the first turn; it doubles from turn to turn
-    MOST_WORDS = 1 << 27,    // of a component's bit sets: 1 GiB
+    MAX_WORDS = 1 << 27,     // of a component's bit sets: 1 GiB
     WORK_OF_FIRST_FIT = 16,  // pairs of buffers that first fit compares for one unit of work
 };
 
@@ -131,7 +131,7 @@ static void keep_if_better(Packer *p, Component *c, int64_t bytes)
 static void try_order(Packer *p, Component *c, const int *order)
 {
     p->limits.work -= (int64_t)c->n * c->n / WORK_OF_FIRST_FIT;
-    keep_if_better(p, c, first_fit(p->b, order, c->n, p->trial, p->a));
+    keep_if_better(p, c, first_fit(p->a, p->b, order, c->n, p->trial));
 }
 
 static void try_largest_first(Packer *p, Component *c)
@@ -156,13 +156,13 @@ static bool is_over(const Packer *p)
 // Makes the component's sections, and tries first fit in the other orders.
 static void try_orders(Packer *p, Component *c)
 {
-    int64_t most_words = p->limits.work < MOST_WORDS ? p->limits.work : MOST_WORDS;
+    int64_t most_words = p->limits.work < MAX_WORDS ? p->limits.work : MAX_WORDS;
 
-    c->sections = sections_new(p->b, p->chosen + c->begin, c->n, most_words, p->a);
+    c->sections = sections_new(p->a, p->b, p->chosen + c->begin, c->n, most_words);
     bool has_words = c->sections.words <= most_words;
     if (has_words) {
         p->limits.work -= c->sections.words;
-        c->search = pack_search_new(&c->sections, p->a);
+        c->search = pack_search_new(p->a, &c->sections);
     }
     int *order = arena_array(p->a, int, c->n);
     for (int k = ORDER_BYTES + 1; k < (has_words ? ORDERS : ORDER_NEAR); k++) {
@@ -272,7 +272,7 @@ static void pack_components(Packer *p)
     search_components(p);
 }
 
-Packing pack(const LiveBuffer *b, int n, const PackOptions *o, Arena *a)
+Packing pack(Arena *a, const LiveBuffer *b, int n, const PackOptions *o)
 {
     Packer p = {.b = b, .o = o, .a = arena_new()};
     Packing to = {.offset = arena_array(a, int64_t, n), .bound = pack_bound(b, n)};

@@ -42,11 +42,11 @@ int64_t pack_bound(const LiveBuffer *b, int n);
 // all of these have. The same buffers in the same order and the same effort give the same offsets,
 // unless the time limit or a pending signal ends the search. It always gives a packing: the best
 // one found, even where that exceeds the capacity.
-Packing pack(const LiveBuffer *b, int n, const PackOptions *o, Arena *a);
+Packing pack(Arena *a, const LiveBuffer *b, int n, const PackOptions *o);
 
 // ---- files of buffers (table.c) ----
 
-enum { MOST_BUFFERS = 1 << 16 };  // of a file
+enum { MAX_BUFFERS = 1 << 16 };  // of a file
 
 // The lines of a file: first the names of the columns, then a buffer each. They are kept as they
 // are, so that a file with offsets differs in nothing else.
@@ -58,8 +58,8 @@ typedef struct BufferTable {
 
 // Reads a file in the CSV form of google/minimalloc: the columns id, lower, upper and size in any
 // order. Everything is in the arena. False after one error, which names its line.
-bool buffer_table_read(const char *path, BufferTable *t, Arena *a, Diag *d);
-bool buffer_table_parse(File f, BufferTable *t, Arena *a, Diag *d);
+bool buffer_table_read(Arena *a, const char *path, BufferTable *t, Diag *d);
+bool buffer_table_parse(Arena *a, File f, BufferTable *t, Diag *d);
 
 // Prints the table with one more column, the offsets.
 void buffer_table_print(const BufferTable *t, const int64_t *offset, Text *to);

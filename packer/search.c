@@ -18,7 +18,7 @@
 #include "packer/search.h"
 
 enum {
-    MOST_DEPTH = 3000,    // of recursion: 300 bytes of stack each
+    MAX_DEPTH = 3000,     // of recursion: 300 bytes of stack each
     LOOK_AT_CLOCK = 256,  // nodes between two looks
 };
 
@@ -166,7 +166,7 @@ static void push_candidates(PackSearch *x, const Branching *b, int first, int la
 
 static bool is_stopped(const PackSearch *x)
 {
-    if (x->nodes > x->most_nodes || x->limits->work <= 0 || x->depth >= MOST_DEPTH)
+    if (x->nodes > x->most_nodes || x->limits->work <= 0 || x->depth >= MAX_DEPTH)
         return true;
     return x->nodes % LOOK_AT_CLOCK == 0 &&
            (signal_is_pending() || (x->limits->deadline > 0 && pack_clock() > x->limits->deadline));
@@ -230,7 +230,7 @@ static PackOutcome solve(PackSearch *x, int first, int last)
     return outcome;
 }
 
-PackSearch *pack_search_new(const Sections *s, Arena *a)
+PackSearch *pack_search_new(Arena *a, const Sections *s)
 {
     PackSearch *x = arena_array(a, PackSearch, 1);
 

@@ -77,7 +77,7 @@ static void measure_words(Sections *s, const int *begin, const int *end)
     }
 }
 
-static void fill_words(Sections *s, const int *begin, const int *end, Arena *a)
+static void fill_words(Arena *a, Sections *s, const int *begin, const int *end)
 {
     for (int k = 0; k < s->n_sections; k++)
         s->live[k].word = arena_array(a, uint64_t, s->live[k].end - s->live[k].first);
@@ -92,7 +92,7 @@ static void fill_words(Sections *s, const int *begin, const int *end, Arena *a)
 }
 
 // Buffers stand in the order of their first sections, so both ends of a section only move on.
-static void make_words(Sections *s, int64_t most_words, Arena *a)
+static void make_words(Arena *a, Sections *s, int64_t most_words)
 {
     int *begin = arena_array(a, int, s->n_sections), *end = arena_array(a, int, s->n_sections);
 
@@ -108,10 +108,10 @@ static void make_words(Sections *s, int64_t most_words, Arena *a)
     s->near = arena_array(a, WordRange, s->n);
     measure_words(s, begin, end);
     if (s->words <= most_words)
-        fill_words(s, begin, end, a);
+        fill_words(a, s, begin, end);
 }
 
-Sections sections_new(const LiveBuffer *b, const int *chosen, int n, int64_t most_words, Arena *a)
+Sections sections_new(Arena *a, const LiveBuffer *b, const int *chosen, int n, int64_t most_words)
 {
     Sections s = {0};
     TimeEvent *event = arena_array(a, TimeEvent, 2 * n);
@@ -129,6 +129,6 @@ Sections sections_new(const LiveBuffer *b, const int *chosen, int n, int64_t mos
     s.first = arena_array(a, int, n);
     s.last = arena_array(a, int, n);
     find_sections(&s, b, chosen, event, 2 * n, arena_array(a, int, n));
-    make_words(&s, most_words, a);
+    make_words(a, &s, most_words);
     return s;
 }

@@ -142,10 +142,10 @@ static int count_lines(File f)
 
     for (size_t i = 0; i < f.size; i++)
         n += f.data[i] == '\n';
-    return n < MOST_BUFFERS + 2 ? (int)n : MOST_BUFFERS + 2;
+    return n < MAX_BUFFERS + 2 ? (int)n : MAX_BUFFERS + 2;
 }
 
-bool buffer_table_parse(File f, BufferTable *t, Arena *a, Diag *d)
+bool buffer_table_parse(Arena *a, File f, BufferTable *t, Diag *d)
 {
     Reader r = {.f = f, .ids = {.arena = a}, .a = a, .d = d};
     char *line = take_line(&r);
@@ -164,8 +164,8 @@ bool buffer_table_parse(File f, BufferTable *t, Arena *a, Diag *d)
     while ((line = take_line(&r))) {
         if (!*line && r.at == f.size)
             break;
-        if (t->n == MOST_BUFFERS)
-            return fail(&r, "there are more than %d buffers", MOST_BUFFERS);
+        if (t->n == MAX_BUFFERS)
+            return fail(&r, "there are more than %d buffers", MAX_BUFFERS);
         if (!read_buffer(&r, line, &t->buffer[t->n], &sum))
             return false;
         t->line[++t->n] = line;
@@ -173,13 +173,13 @@ bool buffer_table_parse(File f, BufferTable *t, Arena *a, Diag *d)
     return true;
 }
 
-bool buffer_table_read(const char *path, BufferTable *t, Arena *a, Diag *d)
+bool buffer_table_read(Arena *a, const char *path, BufferTable *t, Diag *d)
 {
     File f;
 
     if (!file_map(path, &f, d))
         return false;
-    bool ok = buffer_table_parse(f, t, a, d);
+    bool ok = buffer_table_parse(a, f, t, d);
     file_unmap(&f);
     return ok;
 }

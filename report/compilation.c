@@ -63,7 +63,7 @@ void report_program(Arena *a, const Program *p)
     PlanFile f = {0};
     Text parts = {0};
 
-    plan_make_memory(&f, p, a);
+    plan_make_memory(a, &f, p);
     print_memory_parts(a, &f, &parts);
     printf("%-13s ", s->g->training ? "step" : "forward");
     print_count(s->flops, "FLOP");
@@ -76,7 +76,7 @@ void report_program(Arena *a, const Program *p)
 void report_again(Arena *a, const Graph *g, const RecomputePolicy *p)
 {
     PlanKeep *keep;
-    int n = p->n_runs ? plan_keep_make(g, p, a, &keep) : 0;
+    int n = p->n_runs ? plan_keep_make(a, g, p, &keep) : 0;
 
     for (int i = 0; i < n; i++)
         printf("%-13s %s\n", i ? "" : "again", plan_keep_text(a, &keep[i]));

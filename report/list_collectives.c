@@ -78,7 +78,7 @@ static void add_collectives(CollectiveList *m)
 }
 
 // Adds the seconds of each value's collectives to its entry.
-static void add_seconds(PlanFile *f, Arena *a)
+static void add_seconds(Arena *a, PlanFile *f)
 {
     Map value = {.arena = a};
 
@@ -88,16 +88,16 @@ static void add_seconds(PlanFile *f, Arena *a)
         f->value[map_get(&value, f->collective[i].value) - 1].seconds += f->collective[i].seconds;
 }
 
-void plan_make_collectives(PlanFile *f, const Sharded *s, int accumulate, Arena *a)
+void plan_make_collectives(Arena *a, PlanFile *f, const Sharded *s, int accumulate)
 {
     CollectiveList m = {.s = s,
-                        .name = graph_names(s->whole, a),
-                        .entry = plan_file_entries(s->whole, a),
+                        .name = graph_names(a, s->whole),
+                        .entry = plan_file_entries(a, s->whole),
                         .accumulate = accumulate,
                         .arena = a};
 
     add_collectives(&m);
     f->collective = m.to;
     f->n_collectives = m.n;
-    add_seconds(f, a);
+    add_seconds(a, f);
 }

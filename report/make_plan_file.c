@@ -14,13 +14,13 @@ static const char *text_of(Arena *a, Text *t)
 }
 
 // Sets the best alternative of each entry if all else stays.
-static void make_next(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
+static void make_next(Arena *a, PlanFile *f, const Graph *g, const Planned *p)
 {
     const Mesh *m = &p->plan.mesh;
     ValueId *value;
     NodeId *node;
 
-    plan_file_values(g, a, &value);
+    plan_file_values(a, g, &value);
     for (int i = 0; i < f->n_values; i++) {
         const BestAlternative *x = &p->next_storage_spec[value[i]];
         Text t = {0};
@@ -30,21 +30,21 @@ static void make_next(PlanFile *f, const Graph *g, const Planned *p, Arena *a)
         f->value[i].next = text_of(a, &t);
         f->value[i].next_seconds = seconds_of(x->cost);
     }
-    plan_file_nodes(g, a, &node);
+    plan_file_nodes(a, g, &node);
     for (int i = 0; i < f->n_nodes; i++) {
         const BestAlternative *x = &p->strategy[node[i]];
         Text t = {0};
         Rule r;
         if (!x->is_there)
             continue;
-        node_rule(g, &g->nodes[node[i]], a, &r);
+        node_rule(a, g, &g->nodes[node[i]], &r);
         strategy_print(&r, m, &x->spec, &t);
         f->node[i].next = text_of(a, &t);
         f->node[i].next_seconds = seconds_of(x->cost);
     }
 }
 
-static void make_presets(PlanFile *f, const Planned *p, Arena *a)
+static void make_presets(Arena *a, PlanFile *f, const Planned *p)
 {
     f->n_rivals = p->n_presets;
     f->rival = arena_array(a, PlanPreset, p->n_presets);
@@ -58,14 +58,14 @@ static void make_presets(PlanFile *f, const Planned *p, Arena *a)
     }
 }
 
-void plan_make(PlanFile *f, const Cluster *c, const PlanResult *s, Arena *a)
+void plan_make(Arena *a, PlanFile *f, const Cluster *c, const PlanResult *s)
 {
     const Planned *p = &s->planned;
     const Sharded *sharded = s->program->set[SET_TRAIN].sharded;
     const Graph *g = sharded->whole;
     int accumulate = s->program->accumulate;
 
-    plan_file_make(f, g, c, &p->plan, accumulate, a);
+    plan_file_make(a, f, g, c, &p->plan, accumulate);
     f->seconds = seconds_of(p->compute + p->communication);
     if (p->answer.cost < p->compute + p->communication)
         f->cheapest = seconds_of(p->answer.cost);
@@ -81,8 +81,8 @@ void plan_make(PlanFile *f, const Cluster *c, const PlanResult *s, Arena *a)
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;
     f->memory = s->options.memory;
-    make_next(f, g, p, a);
-    make_presets(f, p, a);
-    plan_make_memory(f, s->program, a);
-    plan_make_collectives(f, sharded, accumulate, a);
+    make_next(a, f, g, p);
+    make_presets(a, f, p);
+    plan_make_memory(a, f, s->program);
+    plan_make_collectives(a, f, sharded, accumulate);
 }

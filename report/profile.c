@@ -2,7 +2,7 @@
 #include "report/profile.h"
 
 // Counts the runs of each statement in a step.
-static int64_t *count_runs(const Program *p, const Set *s, Arena *a)
+static int64_t *count_runs(Arena *a, const Program *p, const Set *s)
 {
     int64_t *times = arena_array(a, int64_t, s->n_items);
 
@@ -20,16 +20,16 @@ Profile profile_make(Arena *a, const Program *p, const Cluster *c)
 {
     int set = p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT;
     const Set *s = &p->set[set];
-    MemoryKinds kinds = memory_kinds(p, a);
+    MemoryKinds kinds = memory_kinds(a, p);
 
     return (Profile){.arena = a,
                      .p = p,
                      .s = s,
                      .cluster = c,
-                     .times = count_runs(p, s, a),
+                     .times = count_runs(a, p, s),
                      .kinds = kinds,
-                     .moment = memory_moments(p, set, &kinds, a),
-                     .peak = memory_peak(p, &kinds, a)};
+                     .moment = memory_moments(a, p, set, &kinds),
+                     .peak = memory_peak(a, p, &kinds)};
 }
 
 StatementWork profile_work(const Profile *f, int item)

@@ -19,10 +19,10 @@ static int64_t used_at(const Profile *f, int item)
 
 static bool belongs_to(const Profile *f, const Section *x, int item)
 {
-    enum { MOST_STATEMENTS = 8 };
+    enum { MAX_STATEMENTS = 8 };
     const Item *a = &f->s->items[x->last], *b = &f->s->items[item];
 
-    return a->region == b->region && x->n < MOST_STATEMENTS;
+    return a->region == b->region && x->n < MAX_STATEMENTS;
 }
 
 static int find_sections(const Profile *f, Section *x)
@@ -111,7 +111,7 @@ static void print_categories(const Profile *f)
 {
     Arena *a = f->arena;
     const Set *s = &f->p->set[f->peak.set];
-    const char *place = memory_place(s, f->peak.item, a);
+    const char *place = memory_place(a, s, f->peak.item);
     double all = (double)f->p->arena_bytes;
     Columns c = {.arena = a, .n_columns = 4};
 
@@ -151,7 +151,7 @@ static const char *range_text(const Profile *f, const Buffer *b)
 
 static void print_buffers(const Profile *f)
 {
-    enum { MOST_BUFFERS = 20 };
+    enum { MAX_BUFFERS = 20 };
     Arena *a = f->arena;
     Columns c = {.arena = a, .n_columns = 4};
     Held *held = arena_array(a, Held, f->p->n_buffers);
@@ -165,16 +165,16 @@ static void print_buffers(const Profile *f)
                 i};
     qsort(held, (size_t)n, sizeof *held, by_bytes);
     columns_add_row(&c, (const char *[]){"bytes", "category", "items", "held by"});
-    for (int i = 0; i < n && i < MOST_BUFFERS; i++)
+    for (int i = 0; i < n && i < MAX_BUFFERS; i++)
         columns_add_row(&c, (const char *[]){bytes_text(a, (double)held[i].bytes),
                                              memory_kind_names[f->kinds.of_buffer[held[i].buffer]],
                                              range_text(f, &f->p->buffers[held[i].buffer]),
                                              profile_buffer_name(f, held[i].buffer)});
-    for (int i = MOST_BUFFERS; i < n; i++)
+    for (int i = MAX_BUFFERS; i < n; i++)
         others += held[i].bytes;
-    if (n > MOST_BUFFERS)
+    if (n > MAX_BUFFERS)
         columns_add_row(&c, (const char *[]){bytes_text(a, (double)others), "", "",
-                                             arena_string(a, "%d others", n - MOST_BUFFERS)});
+                                             arena_string(a, "%d others", n - MAX_BUFFERS)});
     printf("\n");
     columns_print(&c);
 }

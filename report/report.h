@@ -46,10 +46,10 @@ void profile_svg(const Profile *f, const char *name, Text *t);
 // ---- a plan's file from the result of a search: make_plan_file.c, list_collectives.c ----
 
 // Fills in all fields except the names of files and the request.
-void plan_make(PlanFile *f, const Cluster *c, const PlanResult *s, Arena *a);
+void plan_make(Arena *a, PlanFile *f, const Cluster *c, const PlanResult *s);
 
 // Fills in the collectives of the plan's program, and their seconds for each value.
-void plan_make_collectives(PlanFile *f, const Sharded *s, int accumulate, Arena *a);
+void plan_make_collectives(Arena *a, PlanFile *f, const Sharded *s, int accumulate);
 
 // ---- a plan's file as tables: plan_text.c, explain.c ----
 

@@ -163,11 +163,11 @@ bool rt_shards_check(const RtShards *s, RtFileError *e);  // rt_map_check of all
 void rt_shards_close(RtShards *s);
 
 // Bytes of the longest header that is read or written: the limit of the Rust library safetensors.
-enum { RT_MOST_HEADER = 100000000 };
+enum { RT_MAX_HEADER = 100000000 };
 
 // Makes the start of a file that holds the tensors `t` (name, dtype, dims) without gaps; the caller
 // frees it. `bytes` is set to its length with the 8 bytes before the JSON. Returns NULL if it
-// exceeds RT_MOST_HEADER or memory runs out; `bytes` is set even then.
+// exceeds RT_MAX_HEADER or memory runs out; `bytes` is set even then.
 char *rt_safe_header(const RtStored *t, int n, int64_t *bytes);
 
 // ---- npz: a zip of uncompressed npy files ----

@@ -20,15 +20,15 @@
 
 enum { RT_NEAREST, RT_LINEAR, RT_CUBIC };     // modes
 enum { RT_ZEROS, RT_BORDER, RT_REFLECTION };  // what is outside
-enum { RT_MOST_TAPS = 4 };                    // along a dim
+enum { RT_MAX_TAPS = 4 };                     // along a dim
 
 RT_INLINE int rt_grid_taps(int mode) { return mode == RT_NEAREST ? 1 : mode == RT_LINEAR ? 2 : 4; }
 
 // X(T, s): the functions for floats of type T; s is the suffix of the functions of <math.h>.
 #define RT_GRID(T, name, s)                                                                        \
     typedef struct RtTaps_##name {                                                                 \
-        int32_t at[RT_MOST_TAPS];                                                                  \
-        T weight[RT_MOST_TAPS], slope[RT_MOST_TAPS];                                               \
+        int32_t at[RT_MAX_TAPS];                                                                   \
+        T weight[RT_MAX_TAPS], slope[RT_MAX_TAPS];                                                 \
     } RtTaps_##name;                                                                               \
                                                                                                    \
     RT_INLINE int32_t rt_grid_place_##name(T x, T size)                                            \

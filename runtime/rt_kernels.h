@@ -246,11 +246,11 @@ typedef struct RtResample {
 } RtResample;
 void rt_resample(Rt *rt, const RtResample *p, void *y, const void *x);
 
-// Discrete Fourier transforms of n complex numbers, up to RT_DFT_MOST: x [rows, have, c], where
+// Discrete Fourier transforms of n complex numbers, up to RT_DFT_MAX: x [rows, have, c], where
 // numbers after the first `have` are zero, and imaginary parts if c is 1; y [rows, size, parts],
 // the first `size` bins, Σ x[j] e^(-2πi · jk / n), with a plus if `inverse`; real ones if parts
 // is 1.
-enum { RT_DFT_MOST = 1024 };
+enum { RT_DFT_MAX = 1024 };
 typedef struct RtDft {
     RtType type;  // RT_F32 or RT_F64
     int64_t rows, n, have, size;

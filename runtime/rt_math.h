@@ -104,15 +104,15 @@ RT_INLINE float rt_exp_normal(float x)
 }
 
 // Below this x, e^x is less than 2^-126.
-#define RT_EXP_LEAST -87.3365402f
+#define RT_EXP_MIN -87.3365402f
 
 // For x ≤ 88: the bits of rt_expf, except that results below 2^-126 are 0; two thirds of its
-// operations. Below RT_EXP_LEAST the product is computed and discarded.
+// operations. Below RT_EXP_MIN the product is computed and discarded.
 RT_INLINE float rt_exp_lowf(float x)
 {
     float e = rt_exp_normal(x);
 
-    return x < RT_EXP_LEAST ? 0 : e;
+    return x < RT_EXP_MIN ? 0 : e;
 }
 
 // Multiplies by 2^n in two factors of half the exponent, for results that overflow or are
@@ -235,7 +235,7 @@ RT_INLINE float rt_erff(float x)
     float q3 = RT_FMA(0.000462451164f, a, -0.00691600237f);
     float q = RT_FMA(RT_FMA(q3, z, q2), w, RT_FMA(q1, z, q0));
     float small = RT_FMA(x, p, x), bounded = RT_FMA(rt_exp_normal(-z), q, 1);
-    float most = -z < RT_EXP_LEAST ? 1 : bounded;
+    float most = -z < RT_EXP_MIN ? 1 : bounded;
     float large = rt_from_bits(rt_bits(most) | (rt_bits(x) & 0x80000000));
 
     return a < 0.92f ? small : large;

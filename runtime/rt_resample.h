@@ -12,7 +12,7 @@
 #include "rt_kernels.h"
 
 // The most elements along the dim before and after, and taps of all positions together.
-#define RT_RESAMPLE_MOST ((int64_t)1 << 24)
+#define RT_RESAMPLE_MAX ((int64_t)1 << 24)
 
 RT_INLINE bool rt_resample_is_nearest(const RtResample *p) { return p->mode <= RT_NEAREST_UP; }
 

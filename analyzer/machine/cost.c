@@ -13,7 +13,7 @@ double node_flops(const Graph *g, const Node *n)
     if (flops == 0)
         return 0;
     Arena *a = arena_new();
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     for (int k = 0; k < r.n_factors; k++)
         flops *= (double)r.size[k];
     arena_free(a);
@@ -48,7 +48,7 @@ double node_bytes(const Graph *g, const Node *n, int i)
     Arena *a = arena_new();
     Rule r = {0};
 
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     double bytes = accessed_bytes(g, n, &r, i);
     arena_free(a);
     return bytes;
@@ -73,7 +73,7 @@ static void find_product(const Graph *g, const Node *n, Work *w)
     Arena *a = arena_new();
 
     w->batch = w->m = w->n = 1;
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     for (int f = 0; f < r.n_factors; f++) {
         bool in_a = operand_has_factor(&r, 0, f), in_b = operand_has_factor(&r, 1, f);
         bool in_y = operand_has_factor(&r, n->n_in, f);

@@ -27,7 +27,7 @@ void reshard_step_bucket(const Mesh *m, ReshardStep *s)
 
 // A later phase doesn't make a collective wait: its readers have time. Values that no node makes
 // are there from the beginning.
-bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a)
+bool *values_bucketed(Arena *a, const Graph *g, const TiedValues *k)
 {
     bool *is_bucketed = arena_array(a, bool, g->n_values),
          *is_read_in_phase = arena_array(a, bool, g->n_values);

@@ -40,7 +40,7 @@ static bool check_node(const Graph *g, const Plan *p, NodeId n, Diag *d)
     Arena *a = arena_new();
     Rule r;
 
-    node_rule(g, x, a, &r);
+    node_rule(a, g, x, &r);
     bool ok = strategy_is_legal(&r, &p->mesh, &p->strategy[n]);
     arena_free(a);
     return ok || node_error(g, x, d, "its strategy splits a factor that can't be split");
@@ -71,7 +71,7 @@ static bool are_equal_specs(const Plan *p, ValueId a, ValueId b)
 static void check_tied(const Graph *g, const Plan *p, Diag *d)
 {
     Arena *a = arena_new();
-    TiedValues k = tied_find(g, a);
+    TiedValues k = tied_find(a, g);
 
     for (ValueId v = 1; v < g->n_values; v++)
         if (!storage_allows(k.storage_rule[k.value[v]], &p->storage_spec[v]))

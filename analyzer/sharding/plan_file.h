@@ -128,13 +128,13 @@ bool plan_file_open(Arena *a, const char *path, PlanFile *f, Diag *d);
 
 // Fills in what a plan says of its graph: mesh, recomputation, blocks, values and nodes with `spec`
 // and `solved` alike, the bytes of values, the seconds of nodes, and the cluster's hash.
-void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p, int accumulate,
-                    Arena *a);
+void plan_file_make(Arena *a, PlanFile *f, const Graph *g, const Cluster *c, const Plan *p,
+                    int accumulate);
 // Gives the ids of the entries, in the order of the file. Returns how many there are.
-int plan_file_values(const Graph *g, Arena *a, ValueId **value);
-int plan_file_nodes(const Graph *g, Arena *a, NodeId **node);
+int plan_file_values(Arena *a, const Graph *g, ValueId **value);
+int plan_file_nodes(Arena *a, const Graph *g, NodeId **node);
 // By ValueId: the value whose entry stands for it.
-ValueId *plan_file_entries(const Graph *g, Arena *a);
+ValueId *plan_file_entries(Arena *a, const Graph *g);
 // phase_names: by Phase. printable_text: writes bytes that aren't printable ASCII as \xHH.
 extern const char *const phase_names[];
 char *printable_text(Arena *a, const char *s);
@@ -145,15 +145,15 @@ const char *recompute_name(RecomputeRule rule);
 RecomputeRule recompute_rule(const char *name);
 
 // Sets *keep to the runs of a policy of graph `g`. Returns how many there are.
-int plan_keep_make(const Graph *g, const RecomputePolicy *p, Arena *a, PlanKeep **keep);
+int plan_keep_make(Arena *a, const Graph *g, const RecomputePolicy *p, PlanKeep **keep);
 // "blocks 0 to 1: val_8, val_84": the layers of an entry, and what runs again in them.
 char *plan_keep_text(Arena *a, const PlanKeep *keep);
 // Do two lists of entries say the same?
 bool plan_keeps_equal(Arena *a, const PlanKeep *x, int n, const PlanKeep *y, int m);
 // Reads them back. The list isn't trusted: false after reporting that an entry, of the file's list
 // of that name, is wrong.
-bool plan_keep_read(const PlanKeep *keep, int n, const char *list, const Graph *g,
-                    RecomputePolicy *to, Arena *a, Diag *d);
+bool plan_keep_read(Arena *a, const PlanKeep *keep, int n, const char *list, const Graph *g,
+                    RecomputePolicy *to, Diag *d);
 
 // The values and nodes whose spec or strategy the user asked for.
 typedef struct PlanPins {
@@ -168,7 +168,7 @@ bool plan_file_check(const PlanFile *f, const Graph *g, const Cluster *c, Diag *
 // Reads the plan in force, for the graph that its entries are of. Entries are pinned where `pin` is
 // true, or where spec and solved differ. A plan with pins needn't be consistent. Returns false
 // after an error: the file is invalid.
-bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
-                    Arena *a, Diag *d);
+bool plan_file_read(Arena *a, const PlanFile *f, const Graph *g, const Cluster *c, Plan *p,
+                    PlanPins *pins, Diag *d);
 
 #endif

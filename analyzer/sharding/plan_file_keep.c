@@ -3,9 +3,9 @@
 
 #include "analyzer/sharding/plan_file.h"
 
-int plan_keep_make(const Graph *g, const RecomputePolicy *p, Arena *a, PlanKeep **keep)
+int plan_keep_make(Arena *a, const Graph *g, const RecomputePolicy *p, PlanKeep **keep)
 {
-    const char **name = graph_names(g, a);
+    const char **name = graph_names(a, g);
 
     *keep = arena_array(a, PlanKeep, p->n_runs);
     for (int i = 0; i < p->n_runs; i++) {
@@ -135,12 +135,12 @@ static bool overlap(const KeepRun *x, const KeepRun *y)
            (!x->cls || (x->first < y->first + y->n_layers && y->first < x->first + x->n_layers));
 }
 
-bool plan_keep_read(const PlanKeep *keep, int n, const char *list, const Graph *g,
-                    RecomputePolicy *to, Arena *a, Diag *d)
+bool plan_keep_read(Arena *a, const PlanKeep *keep, int n, const char *list, const Graph *g,
+                    RecomputePolicy *to, Diag *d)
 {
     KeepReading k = {
         .g = g, .list = list, .name = arena_array(a, const char *, g->n_values), .a = a, .d = d};
-    const char **name = graph_names(g, a);
+    const char **name = graph_names(a, g);
     KeepRun *all = arena_array(a, KeepRun, n);
 
     for (ValueId v = 1; v < g->n_values && n; v++)

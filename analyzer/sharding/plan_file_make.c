@@ -38,12 +38,12 @@ static char *text_taken(Arena *a, Text *t)
 
 static bool is_entry(const Graph *g, ValueId v) { return !value_block(g, v).iter; }
 
-ValueId *plan_file_entries(const Graph *g, Arena *a)
+ValueId *plan_file_entries(Arena *a, const Graph *g)
 {
     ValueId *entry = arena_array(a, ValueId, g->n_values);
     // By first tied value: the entry of values without a producer.
     ValueId *kept = arena_array(a, ValueId, g->n_values);
-    TiedValues tied = tied_find(g, a);
+    TiedValues tied = tied_find(a, g);
 
     for (ValueId v = 1; v < g->n_values; v++)
         if (is_entry(g, v) && !value_of(g, v)->producer)
@@ -58,7 +58,7 @@ ValueId *plan_file_entries(const Graph *g, Arena *a)
     return entry;
 }
 
-int plan_file_values(const Graph *g, Arena *a, ValueId **value)
+int plan_file_values(Arena *a, const Graph *g, ValueId **value)
 {
     int n = 0;
 
@@ -69,7 +69,7 @@ int plan_file_values(const Graph *g, Arena *a, ValueId **value)
     return n;
 }
 
-int plan_file_nodes(const Graph *g, Arena *a, NodeId **node)
+int plan_file_nodes(Arena *a, const Graph *g, NodeId **node)
 {
     int n = 0;
 
@@ -138,7 +138,7 @@ static const char **find_reads(const Maker *m)
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Node *x = &g->nodes[n];
         Rule r;
-        node_rule(g, x, a, &r);
+        node_rule(a, g, x, &r);
         for (int i = 0; i < x->n_in; i++) {
             int at = 3 * x->in[i] + (int)x->phase;
             Spec s = strategy_spec(&r, &m->p->strategy[n], i);
@@ -179,7 +179,7 @@ static void make_values(const Maker *m, PlanFile *f)
     const char **read = find_reads(m);
     ValueId *value;
 
-    f->n_values = plan_file_values(g, m->a, &value);
+    f->n_values = plan_file_values(m->a, g, &value);
     f->value = arena_array(m->a, PlanEntry, f->n_values);
     for (int i = 0; i < f->n_values; i++) {
         ValueId v = value[i];
@@ -211,7 +211,7 @@ static void make_node(const Maker *m, NodeId n, PlanEntry *e)
     Text rule = {0}, strategy = {0};
     Rule r;
 
-    node_rule(m->g, x, m->a, &r);
+    node_rule(m->a, m->g, x, &r);
     Work whole = node_work(m->g, x);
     Work w = shard_work(m->g, x, &whole, &m->traffic, &r, &m->p->mesh, s);
     rule_print(&r, &rule);
@@ -236,7 +236,7 @@ static void make_nodes(const Maker *m, PlanFile *f)
 {
     NodeId *node;
 
-    f->n_nodes = plan_file_nodes(m->g, m->a, &node);
+    f->n_nodes = plan_file_nodes(m->a, m->g, &node);
     f->node = arena_array(m->a, PlanEntry, f->n_nodes);
     for (int i = 0; i < f->n_nodes; i++)
         make_node(m, node[i], &f->node[i]);
@@ -267,21 +267,21 @@ static void make_blocks(const Maker *m, PlanFile *f)
     }
 }
 
-void plan_file_make(PlanFile *f, const Graph *g, const Cluster *c, const Plan *p, int accumulate,
-                    Arena *a)
+void plan_file_make(Arena *a, PlanFile *f, const Graph *g, const Cluster *c, const Plan *p,
+                    int accumulate)
 {
     Maker m = {.g = g,
                .p = p,
                .cluster = c,
                .a = a,
-               .name = graph_names(g, a),
-               .entry = plan_file_entries(g, a),
-               .traffic = traffic_find(g, a),
+               .name = graph_names(a, g),
+               .entry = plan_file_entries(a, g),
+               .traffic = traffic_find(a, g),
                .over = arena_array(a, ValueId, g->n_values),
                .gradient = arena_array(a, const char *, g->n_values),
                .times = arena_array(a, int64_t, g->n_nodes)};
 
-    TiedValues tied = tied_find(g, a);
+    TiedValues tied = tied_find(a, g);
 
     for (int i = 0; i < g->n_carries; i++)
         m.over[g->carries[i].out] = g->carries[i].in;

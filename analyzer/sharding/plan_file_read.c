@@ -90,7 +90,7 @@ static bool read_value(const PlanReading *x, const PlanEntry *e, ValueId v)
 static bool read_values(const PlanReading *x)
 {
     ValueId *value;
-    int n = plan_file_values(x->g, x->a, &value);
+    int n = plan_file_values(x->a, x->g, &value);
     bool ok = check_count(x, "values", x->f->n_values, n);
 
     x->pins->value = arena_array(x->a, ValueId, n);
@@ -108,7 +108,7 @@ static bool read_values(const PlanReading *x)
 static bool read_nodes(const PlanReading *x)
 {
     NodeId *node;
-    int n = plan_file_nodes(x->g, x->a, &node);
+    int n = plan_file_nodes(x->a, x->g, &node);
     bool ok = check_count(x, "nodes", x->f->n_nodes, n);
     Rule r;
 
@@ -116,7 +116,7 @@ static bool read_nodes(const PlanReading *x)
     for (int i = 0; i < n && ok; i++) {
         const PlanEntry *e = &x->f->node[i];
         NodeId k = node[i];
-        node_rule(x->g, &x->g->nodes[k], x->a, &r);
+        node_rule(x->a, x->g, &x->g->nodes[k], &r);
         ok = check_name(x, "nodes", i, e->name, x->g->nodes[k].out[0]) &&
              in_entry(x, "nodes", i, e,
                       strategy_parse(&r, &x->p->mesh, e->spec, &x->p->strategy[k], x->d));
@@ -131,8 +131,8 @@ static void copy_to_tied(const PlanReading *x)
 {
     const Graph *g = x->g;
     Plan *p = x->p;
-    ValueId *entry = plan_file_entries(g, x->a);
-    TiedValues tied = tied_find(g, x->a);
+    ValueId *entry = plan_file_entries(x->a, g);
+    TiedValues tied = tied_find(x->a, g);
 
     for (ValueId v = 1; v < g->n_values; v++) {
         p->storage_spec[v] = p->storage_spec[entry[v]];
@@ -143,10 +143,10 @@ static void copy_to_tied(const PlanReading *x)
         p->strategy[n] = p->strategy[tied.node[n]];
 }
 
-bool plan_file_read(const PlanFile *f, const Graph *g, const Cluster *c, Plan *p, PlanPins *pins,
-                    Arena *a, Diag *d)
+bool plan_file_read(Arena *a, const PlanFile *f, const Graph *g, const Cluster *c, Plan *p,
+                    PlanPins *pins, Diag *d)
 {
-    const PlanReading x = {f, g, p, pins, graph_names(g, a), a, d};
+    const PlanReading x = {f, g, p, pins, graph_names(a, g), a, d};
 
     *pins = (PlanPins){0};
     *p = (Plan){.storage_spec = arena_array(a, Spec, g->n_values),

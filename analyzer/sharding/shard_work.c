@@ -18,7 +18,7 @@ static bool is_read_from_memory(const Graph *g, const Node *reader, ValueId made
            !is_fusable_with(reader, producer(g, made));
 }
 
-Traffic traffic_find(const Graph *g, Arena *a)
+Traffic traffic_find(Arena *a, const Graph *g)
 {
     Traffic t = {arena_array(a, bool, g->n_values), arena_array(a, ValueId, g->n_values)};
 

@@ -187,7 +187,7 @@ enum { MAX_STRATEGIES = 4096 };
 
 // Lists all strategies of a node, in `a`; the first splits nothing. If there are more than
 // MAX_STRATEGIES, the smallest factors aren't split. Returns how many.
-int strategies_of(const Rule *r, const Mesh *m, Arena *a, Strategy **to);
+int strategies_of(Arena *a, const Rule *r, const Mesh *m, Strategy **to);
 bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s);
 // The spec that the strategy needs of an input, or gives an output. Operands are counted as in
 // Rule.dim.
@@ -220,7 +220,7 @@ typedef struct TiedValues {
     StorageRule *storage_rule;  // by first tied value: the strictest rule of them all
 } TiedValues;
 
-TiedValues tied_find(const Graph *g, Arena *a);
+TiedValues tied_find(Arena *a, const Graph *g);
 bool storage_allows(StorageRule storage_rule, const Spec *s);
 
 // The value that an input reads in the first, second and last iteration of its node's block.
@@ -241,11 +241,11 @@ ValueId tied_input_value(const Graph *g, const TiedValues *k, NodeId n, int i);
 
 // By 3 · first tied value + phase: how many inputs of nodes read the value's compute spec. Tied
 // nodes count once.
-int *tied_readers(const Graph *g, const TiedValues *k, Arena *a);
+int *tied_readers(Arena *a, const Graph *g, const TiedValues *k);
 
 // By ValueId: may small reshard steps of the value join buckets? True if no reader is in the phase
 // that makes the value, as of gradients, or if no node makes it. The same for all tied values.
-bool *values_bucketed(const Graph *g, const TiedValues *k, Arena *a);
+bool *values_bucketed(Arena *a, const Graph *g, const TiedValues *k);
 
 // ---- plans ----
 
@@ -303,7 +303,7 @@ typedef struct Traffic {
     ValueId *base;    // by ValueId: the value whose bytes it has: itself, unless it is a view
 } Traffic;
 
-Traffic traffic_find(const Graph *g, Arena *a);
+Traffic traffic_find(Arena *a, const Graph *g);
 
 // The work of a node on the largest shard under a strategy. `whole` is its node_work. A view has
 // none.

@@ -128,7 +128,7 @@ static int open_factors(const Rule *r, int8_t *factor)
     return n;
 }
 
-int strategies_of(const Rule *r, const Mesh *m, Arena *a, Strategy **to)
+int strategies_of(Arena *a, const Rule *r, const Mesh *m, Strategy **to)
 {
     StrategyList w = {.mesh = m, .to = arena_array(a, Strategy, MAX_STRATEGIES)};
     int8_t factor[MAX_FACTORS];

@@ -16,7 +16,7 @@ static void unite(ValueId *of, ValueId x, ValueId y)
 }
 
 // By class and position: the node or value of the first iteration.
-static int32_t **places_find(const Graph *g, bool is_of_nodes, Arena *a)
+static int32_t **places_find(Arena *a, const Graph *g, bool is_of_nodes)
 {
     int *n = arena_array(a, int, g->n_classes), count = is_of_nodes ? g->n_nodes : g->n_values;
     int32_t **at = arena_array(a, int32_t *, g->n_classes);
@@ -35,7 +35,7 @@ static int32_t **places_find(const Graph *g, bool is_of_nodes, Arena *a)
     return at;
 }
 
-static void find_nodes(TiedValues *k, const Graph *g, int32_t **place, Arena *a)
+static void find_nodes(Arena *a, TiedValues *k, const Graph *g, int32_t **place)
 {
     k->node = arena_array(a, NodeId, g->n_nodes);
     k->second = arena_array(a, NodeId, g->n_nodes);
@@ -50,7 +50,7 @@ static void find_nodes(TiedValues *k, const Graph *g, int32_t **place, Arena *a)
     }
 }
 
-static void find_values(TiedValues *k, const Graph *g, int32_t **place, Arena *a)
+static void find_values(Arena *a, TiedValues *k, const Graph *g, int32_t **place)
 {
     k->value = arena_array(a, ValueId, g->n_values);
     for (ValueId v = 1; v < g->n_values; v++)
@@ -87,14 +87,14 @@ static void tighten(TiedValues *k, ValueId v, StorageRule to)
     *storage_rule = to > *storage_rule ? to : *storage_rule;
 }
 
-TiedValues tied_find(const Graph *g, Arena *a)
+TiedValues tied_find(Arena *a, const Graph *g)
 {
     TiedValues k = {.storage_rule = arena_array(a, StorageRule, g->n_values)};
     Arena *scratch = arena_new();
 
-    find_nodes(&k, g, places_find(g, true, scratch), a);
-    find_values(&k, g, places_find(g, false, scratch), a);
-    const bool *is_compared = graph_compared(g, scratch);
+    find_nodes(a, &k, g, places_find(scratch, g, true));
+    find_values(a, &k, g, places_find(scratch, g, false));
+    const bool *is_compared = graph_compared(scratch, g);
     for (ValueId v = 1; v < g->n_values; v++) {
         tighten(&k, v, storage_rule_of(g, v));
         if (is_compared[v])
@@ -138,7 +138,7 @@ ValueId tied_input_value(const Graph *g, const TiedValues *k, NodeId n, int i)
     return value_block(g, f.first).cls != g->nodes[n].block.cls ? f.second : f.first;
 }
 
-int *tied_readers(const Graph *g, const TiedValues *k, Arena *a)
+int *tied_readers(Arena *a, const Graph *g, const TiedValues *k)
 {
     int *readers = arena_array(a, int, 3 * (size_t)g->n_values);
 

@@ -9,8 +9,8 @@
 
 // ---- one plan at one place ----
 
-static const Program *make(const AlongPath *s, const ModelPlan *plan, const RecomputePolicy *policy,
-                           Arena *a)
+static const Program *make(Arena *a, const AlongPath *s, const ModelPlan *plan,
+                           const RecomputePolicy *policy)
 {
     LowerOptions o = request_lowering(s->r);
 
@@ -26,8 +26,8 @@ static const Program *make(const AlongPath *s, const ModelPlan *plan, const Reco
 Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place)
 {
     Arena *a = arena_new();
-    RecomputePolicy policy = keep_path_at(s->path, place, a);
-    const Program *p = s->d->errors ? NULL : make(s, plan, &policy, a);
+    RecomputePolicy policy = keep_path_at(a, s->path, place);
+    const Program *p = s->d->errors ? NULL : make(a, s, plan, &policy);
     Tried t = {INT64_MAX, INFINITY, false};
 
     if (p)
@@ -99,7 +99,7 @@ static bool is_hopeless(const AlongPath *s, const TriedPlace *low, const TriedPl
     return high->tried.seconds - rate * less > s->best.tried.seconds;
 }
 
-static void add_place(TriedPlaces *l, TriedPlace p, Arena *a)
+static void add_place(Arena *a, TriedPlaces *l, TriedPlace p)
 {
     *arena_push(a, l->place, l->n, l->cap) = p;
     for (int i = l->n - 1; i && l->place[i - 1].at > p.at; i--) {
@@ -118,7 +118,7 @@ static TriedPlace try_place(AlongPath *s, const ModelPlan *plan, int at, TriedPl
 {
     TriedPlace p = {at, along_path_try(s, plan, at)};
 
-    add_place(all, p, s->a);
+    add_place(s->a, all, p);
     if (fits(s, &p) && !s->d->errors)
         keep_shorter(&s->best, plan, &p);
     return p;

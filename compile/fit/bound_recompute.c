@@ -5,7 +5,7 @@
 #include "compile/fit/bound_recompute.h"
 
 // How many vectors of ways the bound may be of: each takes a search.
-enum { MOST_VECTORS = 8 };
+enum { MAX_VECTORS = 8 };
 
 // Presets were tried without a limit.
 static void limit_presets(const AlongPath *s, Planned *p)
@@ -30,7 +30,7 @@ static int64_t count_vectors(const KeepPath *x)
 {
     int64_t n = 1;
 
-    for (int32_t k = 0; k < x->g->n_classes && n <= MOST_VECTORS; k++)
+    for (int32_t k = 0; k < x->g->n_classes && n <= MAX_VECTORS; k++)
         n *= x->ways[k].n_ways;
     return n;
 }
@@ -46,10 +46,10 @@ static Wide bound_with_price(const AlongPath *s, PricedPlans *l, BytePrice price
     int *way = arena_array(s->a, int, s->train->n_classes);
     Wide least = WIDE_MAX;
 
-    if (count_vectors(s->path) > MOST_VECTORS)
+    if (count_vectors(s->path) > MAX_VECTORS)
         return 0;
     do {
-        RecomputePolicy policy = keep_path_pure(s->path, way, s->a);
+        RecomputePolicy policy = keep_path_pure(s->a, s->path, way);
         PlanResult x;
         if (propose_with_price(s, l, &policy, price, &x) != COMPILE_DONE)
             return 0;
@@ -86,7 +86,7 @@ static CompileStatus find_free_bounds(const AlongPath *s, Planned *to)
     PlanResult x;
 
     for (int i = 0; i < n; i++)
-        way[i] = keep_path_way(s->path, i, s->a);
+        way[i] = keep_path_way(s->a, s->path, i);
     r.recompute = (RecomputePolicy){.rule = RECOMPUTE_NONE};
     r.memory = ENOUGH_BYTES;
     const Proposal p = {.other = way, .n_others = n, .skips_presets = true};

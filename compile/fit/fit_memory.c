@@ -22,7 +22,7 @@ static bool plan_predictions(const PlanJob *j, const Plan *training_plan, int64_
     o.memory = limit;
     o.skips_presets = true;
     o.stops_early = limit == 1;
-    if (!plan_predict(predict, j->train, training_plan, j->c, &o, &p, j->a, j->d))
+    if (!plan_predict(j->a, predict, j->train, training_plan, j->c, &o, &p, j->d))
         return false;
     if (!p.answer.choice)
         diag_error(j->d, "no plan for predictions was found in time");
@@ -36,7 +36,7 @@ static Program *lower_plan(const PlanJob *j, const Plan *plan, int64_t memory,
 {
     LowerOptions o = plan_job_lowering(j, memory);
     Plan *p = arena_array(j->a, Plan, 2);
-    Graph *predict = graph_clone(j->predict, j->a);
+    Graph *predict = graph_clone(j->a, j->predict);
 
     p[0] = p[1] = *plan;
     if (j->train && !plan_predictions(j, plan, predict_limit, predict, &p[1]))
@@ -71,7 +71,7 @@ static CompileStatus make_result(PlanJob *j, const PlanOptions *options, int64_t
     *to = (PlanResult){.made = j->made, .options = j->options};
     if (j->follows)
         to->planned.plan = j->given;
-    else if (!plan_search(j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, j->a, &j->at))
+    else if (!plan_search(j->a, j->g, j->c, j->mesh, j->n_meshes, &o, &to->planned, &j->at))
         return COMPILE_WRONG;
     if (!j->follows && !to->planned.answer.choice)
         return COMPILE_NOT_FOUND;
@@ -321,7 +321,7 @@ void plan_say_least(Arena *a, const PlanRequest *r, const PlanResult *s, Diag *d
     PlanFile f = {0};
     Text what = {0};
 
-    plan_make_memory(&f, s->program, a);
+    plan_make_memory(a, &f, s->program);
     if (r->plan)
         diag_error(d, "the plan takes %" PRId64 " bytes of each rank, but memory is %" PRId64,
                    bytes, memory);

@@ -13,7 +13,7 @@ typedef struct Job {
     Diag *d;
 } Job;
 
-static Program *make(const Job *j, const RecomputePolicy *p, Arena *a)
+static Program *make(Arena *a, const Job *j, const RecomputePolicy *p)
 {
     LowerOptions o = request_lowering(j->r);
 
@@ -43,7 +43,7 @@ static void say_infeasible(const Job *j, const Program *p)
     const char *memory = bytes_text(j->a, (double)j->r->memory),
                *bytes = bytes_text(j->a, (double)p->arena_bytes);
 
-    plan_make_memory(&f, p, j->a);
+    plan_make_memory(j->a, &f, p);
     if (j->path)
         diag_error(
             j->d, "nothing fits in %s, whatever runs again: the least takes %" PRId64 " bytes (%s)",
@@ -96,8 +96,8 @@ static bool choose(Job *j, const Cluster *c, OneRank *to)
         return run_stages(j, c, to);
     to->place = j->r->is_estimate ? j->r->place : find_place(j, c);
     to->place = to->place < j->path->n_places ? to->place : j->path->n_places;
-    to->recompute = keep_path_at(j->path, to->place, j->a);
-    to->program = j->d->errors ? NULL : make(j, &to->recompute, j->a);
+    to->recompute = keep_path_at(j->a, j->path, to->place);
+    to->program = j->d->errors ? NULL : make(j->a, j, &to->recompute);
     return to->program && (!to->place || j->r->is_estimate || run_stages(j, c, to));
 }
 
@@ -110,7 +110,7 @@ CompileStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, con
     *to = (OneRank){.recompute = r->recompute};
     if (!r->chooses_recompute)
         to->program =
-            lower(a, train ? graph_clone(train, a) : NULL, graph_clone(predict, a), &o, d);
+            lower(a, train ? graph_clone(a, train) : NULL, graph_clone(a, predict), &o, d);
     else if (!choose(&j, c, to))
         return COMPILE_WRONG;
     if (!to->program)

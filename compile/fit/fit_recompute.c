@@ -27,7 +27,7 @@ static CompileStatus propose(Search *s, int place, int64_t memory, bool is_brief
 {
     PlanRequest r = *s->along.r;
 
-    r.recompute = keep_path_at(s->along.path, place, s->along.a);
+    r.recompute = keep_path_at(s->along.a, s->along.path, place);
     r.memory = memory;
     const Proposal p = {.is_brief = is_brief,
                         .is_quick = memory < ENOUGH_BYTES,
@@ -77,7 +77,7 @@ static void propose_priced(Search *s)
 
     for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
         int place = s->along.best.is_found ? s->along.best.place : s->along.path->n_places;
-        RecomputePolicy policy = keep_path_at(s->along.path, place, s->along.a);
+        RecomputePolicy policy = keep_path_at(s->along.a, s->along.path, place);
         BytePrice price = {picoseconds_of_byte(&s->along, place), AT_FIRST_BACKWARD};
         double paid = s->priced.n ? s->priced.plan[s->priced.n - 1].price.picoseconds : 0;
         PlanResult x;
@@ -92,7 +92,7 @@ static void propose_priced(Search *s)
 // bytes cost, the larger the plans.
 static void propose_cheaper(Search *s)
 {
-    RecomputePolicy policy = keep_path_at(s->along.path, 0, s->along.a);
+    RecomputePolicy policy = keep_path_at(s->along.a, s->along.path, 0);
     double price = picoseconds_of_byte(&s->along, 0);
     bool fits = true;
 
@@ -171,7 +171,7 @@ static CompileStatus make_given(const Search *s, const ModelPlan *plan, int plac
     r.is_part = true;
     r.given = plan;
     r.preset = NULL;  // which the plan follows
-    r.recompute = keep_path_at(s->along.path, place, s->along.a);
+    r.recompute = keep_path_at(s->along.a, s->along.path, place);
     return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
 }
 
@@ -184,7 +184,7 @@ static CompileStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
 
     r.is_part = true;
     r.is_estimate = is_estimate;
-    r.recompute = keep_path_at(s->along.path, s->along.path->n_places, s->along.a);
+    r.recompute = keep_path_at(s->along.a, s->along.path, s->along.path->n_places);
     CompileStatus status =
         fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
     if (status != COMPILE_INFEASIBLE)

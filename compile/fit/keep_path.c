@@ -80,7 +80,7 @@ static void add_run(const KeepPath *x, int32_t cls, int way, int first, int n, R
 }
 
 // The layers of a class that keep more come last.
-RecomputePolicy keep_path_at(const KeepPath *x, int place, Arena *a)
+RecomputePolicy keep_path_at(Arena *a, const KeepPath *x, int place)
 {
     KeepRun *run = arena_array(a, KeepRun, 2 * (size_t)x->g->n_classes);
     RecomputePolicy p = {.rule = x->rule, .run = run};
@@ -102,7 +102,7 @@ RecomputePolicy keep_path_at(const KeepPath *x, int place, Arena *a)
     return p;
 }
 
-RecomputePolicy keep_path_pure(const KeepPath *x, const int *way, Arena *a)
+RecomputePolicy keep_path_pure(Arena *a, const KeepPath *x, const int *way)
 {
     KeepRun *run = arena_array(a, KeepRun, x->g->n_classes);
     RecomputePolicy p = {.rule = x->rule, .run = run};
@@ -121,13 +121,13 @@ int keep_path_ways(const KeepPath *x)
     return n;
 }
 
-RecomputePolicy keep_path_way(const KeepPath *x, int w, Arena *a)
+RecomputePolicy keep_path_way(Arena *a, const KeepPath *x, int w)
 {
     int *way = arena_array(a, int, x->g->n_classes);
 
     for (int32_t k = 0; k < x->g->n_classes; k++)
         way[k] = w < x->ways[k].n_ways ? w : x->ways[k].n_ways - 1;
-    return keep_path_pure(x, way, a);
+    return keep_path_pure(a, x, way);
 }
 
 const KeepStep *keep_path_step(const KeepPath *x, int place)

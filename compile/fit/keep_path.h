@@ -29,18 +29,18 @@ KeepPath *keep_path_find(Arena *a, const Graph *g, RecomputeRule rule, const Tar
                          const Cluster *c, Diag *d);
 
 // The policy in which all layers of class k keep by way[k].
-RecomputePolicy keep_path_pure(const KeepPath *x, const int *way, Arena *a);
+RecomputePolicy keep_path_pure(Arena *a, const KeepPath *x, const int *way);
 
 // How many ways the class with the most has; the policy in which all layers keep by way w or, where
 // there is none, by their last one.
 int keep_path_ways(const KeepPath *x);
-RecomputePolicy keep_path_way(const KeepPath *x, int w, Arena *a);
+RecomputePolicy keep_path_way(Arena *a, const KeepPath *x, int w);
 
 // The step in which a place lies. The path has steps.
 const KeepStep *keep_path_step(const KeepPath *x, int place);
 
 // The policy at a place.
-RecomputePolicy keep_path_at(const KeepPath *x, int place, Arena *a);
+RecomputePolicy keep_path_at(Arena *a, const KeepPath *x, int place);
 
 // The seconds of kernels that run again at a place, in a step on one rank.
 double keep_path_seconds(const KeepPath *x, int place);

@@ -14,7 +14,7 @@ enum {
     WORK = 80000,
     // A graph takes part only if so many of its programs may be made: to list the moves of a plan
     // takes as long as a few of them.
-    LEAST_PROGRAMS = 128,
+    MIN_PROGRAMS = 128,
     // How many alternatives to a decision are tried once a plan fits. With two some plans of
     // joint_test take a step 15 % longer than the best one.
     FEW_ALTERNATIVES = 3,
@@ -43,7 +43,7 @@ static bool goes_on(LocalSearch *s, int n_moves)
 
 // ---- a changed plan ----
 
-static ModelPlan *copy_plan(const Graph *g, const ModelPlan *p, Arena *a)
+static ModelPlan *copy_plan(Arena *a, const Graph *g, const ModelPlan *p)
 {
     ModelPlan *to = arena_array(a, ModelPlan, 1);
 
@@ -111,7 +111,7 @@ static bool decide_inputs(LocalSearch *s, const Pin *move)
     bool is_changed = false;
     Rule r;
 
-    node_rule(g, &g->nodes[first], s->along->a, &r);
+    node_rule(s->along->a, g, &g->nodes[first], &r);
     for (int i = 0; i < g->nodes[first].n_in; i++) {
         ValueId v = g->nodes[first].in[i] ? tied->value[tied_input_value(g, tied, first, i)] : 0;
         int at = 3 * v + (int)g->nodes[first].phase;
@@ -212,18 +212,18 @@ static bool is_new_spec(const LocalSearch *s, ValueId v, int at)
 static bool try_move(LocalSearch *s, const PlanMove *m)
 {
     const Graph *g = s->along->train;
-    ModelPlan *before = s->plan, *moved = s->plan = copy_plan(g, before, s->along->a);
+    ModelPlan *before = s->plan, *moved = s->plan = copy_plan(s->along->a, g, before);
 
     decide(s, &m->to);
     if (keep_if_better(s, before))
         return true;
-    s->plan = copy_plan(g, moved, s->along->a);
+    s->plan = copy_plan(s->along->a, g, moved);
     if (m->to.kind == PIN_STRATEGY && decide_inputs(s, &m->to) && keep_if_better(s, before))
         return true;
     for (int i = 0; m->to.kind == PIN_STORAGE && i < s->x.planned.n_moves; i++) {
         if (!is_new_spec(s, m->to.id, i))
             continue;
-        s->plan = copy_plan(g, moved, s->along->a);
+        s->plan = copy_plan(s->along->a, g, moved);
         decide_compute(s, &m->to, &s->x.planned.move[i].to.spec);
         if (keep_if_better(s, before))
             return true;
@@ -239,7 +239,7 @@ static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *
     PlanRequest r = *s->along->r;
 
     *arena_push(a, s->begun.place, s->begun.n, s->begun.cap) = *p;
-    r.recompute = keep_path_at(s->along->path, p->at, a);
+    r.recompute = keep_path_at(a, s->along->path, p->at);
     r.given = plan;
     r.memory = ENOUGH_BYTES;
     const Proposal moves = {.skips_presets = true};
@@ -248,10 +248,10 @@ static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *
     s->trial.d->errors = 0;
     if (status != COMPILE_DONE)
         return false;
-    s->plan = copy_plan(s->along->train, plan, a);
+    s->plan = copy_plan(a, s->along->train, plan);
     s->place = p->at;
     s->tried = p->tried;
-    s->at_place = tied_find(s->x.made.g, a);
+    s->at_place = tied_find(a, s->x.made.g);
     return true;
 }
 
@@ -285,7 +285,7 @@ static void make_single_moves(LocalSearch *s, const ModelPlan *plan, const Tried
     s->has_to_fit = true;
     for (int i = 0; i < s->x.planned.n_moves && goes_on(s, 1); i++) {
         const PlanMove *m = &s->x.planned.move[i];
-        s->plan = copy_plan(s->along->train, plan, s->along->a);
+        s->plan = copy_plan(s->along->a, s->along->train, plan);
         s->tried = *tried;
         if (is_worth(s, m) && try_move(s, m))
             consider(s);
@@ -383,7 +383,7 @@ static bool pick_cut(const LocalSearch *s, const ModelPlan **plan, TriedPlace *t
 
 bool local_search_takes_part(const AlongPath *s)
 {
-    return WORK / s->train->n_nodes >= LEAST_PROGRAMS && !s->r->preset;
+    return WORK / s->train->n_nodes >= MIN_PROGRAMS && !s->r->preset;
 }
 
 void local_search(AlongPath *along)
@@ -391,7 +391,7 @@ void local_search(AlongPath *along)
     Text said = {0};
     Diag quiet = {.file = along->d->file, .to = &said};
     LocalSearch s = {
-        .along = along, .trial = *along, .tied = tied_find(along->train, along->a), .work = WORK};
+        .along = along, .trial = *along, .tied = tied_find(along->a, along->train), .work = WORK};
     const ModelPlan *plan;
     TriedPlace p;
 

@@ -35,7 +35,7 @@ Program *program_of_model_plan(Arena *a, const Graph *train, const ModelPlan *pl
 Program *program_of_policy(Arena *a, const Graph *train, const Graph *predict,
                            const RecomputePolicy *policy, const LowerOptions *o, Diag *d)
 {
-    Graph *again = recompute(a, train, policy, o->target, d), *forward = graph_clone(predict, a);
+    Graph *again = recompute(a, train, policy, o->target, d), *forward = graph_clone(a, predict);
 
     if (!again || (o->fuse && !scatter_onto(again, d)) || !graph_verify(again, d))
         return NULL;

@@ -71,7 +71,7 @@ static Part *part_of(Parts *x, const Set *s, ValueId v)
     return NULL;
 }
 
-static void add_parts_of_slots(Parts *x, Arena *a)
+static void add_parts_of_slots(Arena *a, Parts *x)
 {
     for (int k = 0; k < N_SETS; k++) {
         const Set *s = &x->p->set[k];
@@ -136,7 +136,7 @@ static void find_saved(Parts *x, const Set *s)
         }
 }
 
-static Parts find_parts(const Program *p, Arena *a)
+static Parts find_parts(Arena *a, const Program *p)
 {
     Parts x = {.p = p};
 
@@ -149,7 +149,7 @@ static Parts find_parts(const Program *p, Arena *a)
                            : b->kind == BUFFER_POOLS   ? MEMORY_SAVED
                                                        : kind_of_value(&p->set[b->set], b->value)};
     }
-    add_parts_of_slots(&x, a);
+    add_parts_of_slots(a, &x);
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g) {
             find_gradients(&x, &p->set[i]);
@@ -158,9 +158,9 @@ static Parts find_parts(const Program *p, Arena *a)
     return x;
 }
 
-MemoryKinds memory_kinds(const Program *p, Arena *a)
+MemoryKinds memory_kinds(Arena *a, const Program *p)
 {
-    Parts x = find_parts(p, a);
+    Parts x = find_parts(a, p);
     MemoryKinds k = {.of_buffer = arena_array(a, MemoryKind, p->n_buffers),
                      .of_slot = arena_alloc(a, (size_t)p->n_buffers, sizeof *k.of_slot),
                      .n_values = arena_array(a, int, p->n_buffers)};
@@ -244,7 +244,7 @@ static void add_slots(const Program *p, const MemoryKinds *kinds, MemoryMoment *
         *m = last;
 }
 
-MemoryMoment *memory_moments(const Program *p, int set, const MemoryKinds *kinds, Arena *a)
+MemoryMoment *memory_moments(Arena *a, const Program *p, int set, const MemoryKinds *kinds)
 {
     int n = p->set[set].n_items;
     MemoryMoment *m = arena_array(a, MemoryMoment, n + 2);  // first as changes of bytes
@@ -259,12 +259,12 @@ MemoryMoment *memory_moments(const Program *p, int set, const MemoryKinds *kinds
     return m;
 }
 
-MemoryMoment memory_peak(const Program *p, const MemoryKinds *kinds, Arena *a)
+MemoryMoment memory_peak(Arena *a, const Program *p, const MemoryKinds *kinds)
 {
     MemoryMoment peak = {.bytes[MEMORY_GAPS] = INT64_MAX};
 
     for (int i = 0; i < N_SETS; i++) {
-        const MemoryMoment *m = p->set[i].g ? memory_moments(p, i, kinds, a) : NULL;
+        const MemoryMoment *m = p->set[i].g ? memory_moments(a, p, i, kinds) : NULL;
         int n = m ? p->set[i].n_items : -1;
         for (int k = 0; k <= n; k++)
             if ((k == n || item_is_statement(&p->set[i].items[k])) &&
@@ -274,7 +274,7 @@ MemoryMoment memory_peak(const Program *p, const MemoryKinds *kinds, Arena *a)
     return peak;
 }
 
-const char *memory_place(const Set *s, int item, Arena *a)
+const char *memory_place(Arena *a, const Set *s, int item)
 {
     while (item < s->n_items && !s->items[item].n_nodes)
         item++;
@@ -286,17 +286,17 @@ const char *memory_place(const Set *s, int item, Arena *a)
                         *scope ? " of " : "", printable_text(a, scope));
 }
 
-void plan_make_memory(PlanFile *f, const Program *p, Arena *a)
+void plan_make_memory(Arena *a, PlanFile *f, const Program *p)
 {
-    MemoryKinds kinds = memory_kinds(p, a);
-    MemoryMoment m = memory_peak(p, &kinds, a);
+    MemoryKinds kinds = memory_kinds(a, p);
+    MemoryMoment m = memory_peak(a, p, &kinds);
 
     f->bytes = p->arena_bytes;
     f->n_memory_parts = N_MEMORY_KINDS;
     f->memory_part = arena_array(a, PlanMemoryPart, N_MEMORY_KINDS);
     for (int i = 0; i < N_MEMORY_KINDS; i++)
         f->memory_part[i] = (PlanMemoryPart){memory_kind_names[i], m.bytes[i]};
-    f->fullest = memory_place(&p->set[m.set], m.item, a);
+    f->fullest = memory_place(a, &p->set[m.set], m.item);
 }
 
 void print_memory_parts(Arena *a, const PlanFile *f, Text *t)

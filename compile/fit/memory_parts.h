@@ -31,7 +31,7 @@ typedef struct MemoryKinds {
     int *n_values;                       // by buffer: how many values a slot holds
 } MemoryKinds;
 
-MemoryKinds memory_kinds(const Program *p, Arena *a);
+MemoryKinds memory_kinds(Arena *a, const Program *p);
 
 // Adds `bytes` of a buffer that are in use, by their categories.
 void memory_kinds_add(const Program *p, const MemoryKinds *k, int32_t buffer, int64_t bytes,
@@ -46,7 +46,7 @@ typedef struct MemoryMoment {
 } MemoryMoment;
 
 // By item of the set, and one more: the moment after all items.
-MemoryMoment *memory_moments(const Program *p, int set, const MemoryKinds *kinds, Arena *a);
+MemoryMoment *memory_moments(Arena *a, const Program *p, int set, const MemoryKinds *kinds);
 
 // Does an item compute or move something? Begins and ends of loops, and marks, don't.
 static inline bool item_is_statement(const Item *it)
@@ -56,17 +56,17 @@ static inline bool item_is_statement(const Item *it)
 }
 
 // The first statement during which most bytes are in use, in the set that needs the most.
-MemoryMoment memory_peak(const Program *p, const MemoryKinds *kinds, Arena *a);
+MemoryMoment memory_peak(Arena *a, const Program *p, const MemoryKinds *kinds);
 
 // Is the item of the backward part?
 bool item_is_backward(const Set *s, const Item *it);
 
 // The place of the first node at or after an item, like "backward of h.31". NULL: there is none.
-const char *memory_place(const Set *s, int item, Arena *a);
+const char *memory_place(Arena *a, const Set *s, int item);
 
 // For any program: fills in the bytes of its arena, what they hold when most are in use, and when
 // that is.
-void plan_make_memory(PlanFile *f, const Program *p, Arena *a);
+void plan_make_memory(Arena *a, PlanFile *f, const Program *p);
 
 // Prints the moment when most bytes are in use, and what holds them: "backward of h.31: activations
 // 38.1 GiB, …".

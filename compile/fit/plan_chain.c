@@ -16,7 +16,7 @@ typedef struct Finding {
 
 // ---- one way ----
 
-static int take_chain(void *context, const ProgramChain *x, StageRun **run, Arena *a)
+static int take_chain(Arena *a, void *context, const ProgramChain *x, StageRun **run)
 {
     ProgramChain *to = context;
 
@@ -27,7 +27,7 @@ static int take_chain(void *context, const ProgramChain *x, StageRun **run, Aren
 static Program *lower_way(const Finding *f, int w, const ChainChoice *chain)
 {
     LowerOptions o = request_lowering(f->r);
-    RecomputePolicy policy = keep_path_way(f->path, w, f->a);
+    RecomputePolicy policy = keep_path_way(f->a, f->path, w);
 
     o.cluster = f->c;
     o.chain = chain;
@@ -78,7 +78,7 @@ static bool has_same_stages(const ChainProblem *x, const ChainProblem *y)
 }
 
 // The first way gives the stages.
-static void begin_ways(ChainProblem *p, int n_ways, Arena *a)
+static void begin_ways(Arena *a, ChainProblem *p, int n_ways)
 {
     for (int i = 0; i < p->n_stages; i++) {
         ChainWay *way = arena_array(a, ChainWay, n_ways);
@@ -113,10 +113,10 @@ bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Gra
         int64_t other_bytes;
         if (!find_way(&f, w, &x))
             return false;
-        ChainProblem p = chain_of_program(&x, &other_bytes, a);
+        ChainProblem p = chain_of_program(a, &x, &other_bytes);
         if (!w) {
             *to = (PlanChain){.problem = p};
-            begin_ways(&to->problem, n_ways, a);
+            begin_ways(a, &to->problem, n_ways);
         } else if (has_same_stages(&to->problem, &p)) {
             add_way(&to->problem, &p);
         } else {

@@ -43,7 +43,7 @@ static bool make_graph(PlanJob *j, const Graph *train)
     j->g = j->made.g;
     if (train) {
         j->train = j->made.g;
-        Graph *predict = graph_clone(j->predict, j->a);
+        Graph *predict = graph_clone(j->a, j->predict);
         if (j->train)
             classes_align(predict, j->train);
         j->predict = predict;
@@ -91,8 +91,8 @@ static bool make_others(PlanJob *j)
 // Pins the compute specs that several readers share. Returns how many pins there are then.
 static int pin_compute_specs(const PlanJob *j, const Plan *p, Pin *pin, int n)
 {
-    const TiedValues tied = tied_find(j->g, j->a);
-    const int *readers = tied_readers(j->g, &tied, j->a);
+    const TiedValues tied = tied_find(j->a, j->g);
+    const int *readers = tied_readers(j->a, j->g, &tied);
 
     for (int at = 3; at < 3 * j->g->n_values; at++)
         if (readers[at] > 1)
@@ -110,8 +110,8 @@ static bool take_given(PlanJob *j)
     Plan *p = arena_array(j->a, Plan, 1);
     ValueId *value;
     NodeId *node;
-    int n_values = plan_file_values(j->g, j->a, &value),
-        n_nodes = plan_file_nodes(j->g, j->a, &node), n = j->n_user_pins;
+    int n_values = plan_file_values(j->a, j->g, &value),
+        n_nodes = plan_file_nodes(j->a, j->g, &node), n = j->n_user_pins;
     Pin *pin = arena_array(j->a, Pin, (size_t)n + n_values + n_nodes + 3 * j->g->n_values);
 
     if (!plan_translate(j->a, j->model, j->r->given, &j->made, p, j->d))

@@ -7,7 +7,7 @@ static bool is_kept(const Value *x)
 }
 
 // By ValueId: the training graph's parameter or buffer of the same name, or 0.
-static ValueId *find_equal_parameters(const Graph *g, const Graph *training, Arena *a)
+static ValueId *find_equal_parameters(Arena *a, const Graph *g, const Graph *training)
 {
     ValueId *equal = arena_array(a, ValueId, g->n_values);
     Map at = {.arena = a};
@@ -24,7 +24,7 @@ static ValueId *find_equal_parameters(const Graph *g, const Graph *training, Are
 // Removes the block labels of layers whose parameters differ in storage spec from layer to layer.
 // The training graph's plan may do that where its layers aren't all alike; they can't be a loop of
 // predictions.
-static void unlabel_unequal_layers(Graph *g, const Plan *plan, const ValueId *equal, Arena *a)
+static void unlabel_unequal_layers(Arena *a, Graph *g, const Plan *plan, const ValueId *equal)
 {
     Map first = {.arena = a};
     bool *differs = arena_array(a, bool, g->n_classes + 1);
@@ -44,15 +44,15 @@ static void unlabel_unequal_layers(Graph *g, const Plan *plan, const ValueId *eq
             graph_write_out(g, c);
 }
 
-bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
-                  const PlanOptions *o, Planned *to, Arena *a, Diag *d)
+bool plan_predict(Arena *a, Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
+                  const PlanOptions *o, Planned *to, Diag *d)
 {
     Arena *scratch = arena_new();
-    ValueId *equal = find_equal_parameters(g, training, scratch);
+    ValueId *equal = find_equal_parameters(scratch, g, training);
     Pin *pin = arena_array(scratch, Pin, g->n_values);
     PlanOptions all = *o;
 
-    unlabel_unequal_layers(g, plan, equal, scratch);
+    unlabel_unequal_layers(scratch, g, plan, equal);
     all.pin = pin;
     all.n_pins = 0;
     all.preset = NULL;
@@ -62,7 +62,7 @@ bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Clust
                                       .id = v,
                                       .spec = plan->storage_spec[equal[v]],
                                       .is_given = true};
-    bool ok = plan_find(g, c, &plan->mesh, &all, to, a, d);
+    bool ok = plan_find(a, g, c, &plan->mesh, &all, to, d);
     arena_free(scratch);
     return ok;
 }

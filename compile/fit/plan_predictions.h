@@ -7,7 +7,7 @@
 // Finds the plan of a training graph's forward-only graph g on the mesh of `plan`. Parameters and
 // buffers, matched by name, keep their storage specs of `plan`; all else is free. Layers whose
 // storage specs differ lose their block labels and become no loop.
-bool plan_predict(Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
-                  const PlanOptions *o, Planned *to, Arena *a, Diag *d);
+bool plan_predict(Arena *a, Graph *g, const Graph *training, const Plan *plan, const Cluster *c,
+                  const PlanOptions *o, Planned *to, Diag *d);
 
 #endif

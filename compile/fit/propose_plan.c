@@ -21,7 +21,7 @@ CompileStatus propose_plan(Arena *a, const PlanRequest *r, const Proposal *p, co
     o.stops_early = p->is_brief;
     o.solve.is_single_pass |= p->is_quick;
     *to = (PlanResult){.made = j.made, .options = j.options};
-    if (!plan_search(j.g, j.c, j.mesh, j.n_meshes, &o, &to->planned, a, &j.at))
+    if (!plan_search(a, j.g, j.c, j.mesh, j.n_meshes, &o, &to->planned, &j.at))
         return COMPILE_WRONG;
     to->planned.plan.recompute = r->recompute;
     return to->planned.answer.choice ? COMPILE_DONE : COMPILE_NOT_FOUND;

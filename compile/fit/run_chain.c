@@ -3,7 +3,7 @@
 
 #include "compile/fit/make_program.h"
 
-ChainProblem chain_of_program(const ProgramChain *x, int64_t *other_bytes, Arena *a)
+ChainProblem chain_of_program(Arena *a, const ProgramChain *x, int64_t *other_bytes)
 {
     ChainProblem p = {.n_stages = x->n_stages, .stage = arena_array(a, ChainStage, x->n_stages)};
     int64_t more = 0;
@@ -38,7 +38,7 @@ typedef struct Solving {
     ChainTable *table;  // of all memory up to what there was at first
 } Solving;
 
-static int set_runs(const ChainSchedule *s, StageRun **run, Arena *a)
+static int set_runs(Arena *a, const ChainSchedule *s, StageRun **run)
 {
     *run = arena_array(a, StageRun, s->n_ops);
     for (int i = 0; i < s->n_ops; i++)
@@ -50,20 +50,20 @@ static int set_runs(const ChainSchedule *s, StageRun **run, Arena *a)
 
 // The fastest schedule in the memory that is left or, if there is none, the one that needs the
 // least.
-static int choose(void *context, const ProgramChain *x, StageRun **run, Arena *a)
+static int choose(Arena *a, void *context, const ProgramChain *x, StageRun **run)
 {
     Solving *s = context;
     int64_t other_bytes, room;
     ChainSchedule schedule = {0};
 
-    s->problem = chain_of_program(x, &other_bytes, a);
+    s->problem = chain_of_program(a, x, &other_bytes);
     room = s->memory > other_bytes ? s->memory - other_bytes : 0;
     if (!s->table)
-        s->table = chain_solve(&s->problem, room, 0, a);
+        s->table = chain_solve(a, &s->problem, room, 0);
     int64_t least = chain_least(s->table);
-    if (!chain_schedule(s->table, room > least ? room : least, &schedule, a))
+    if (!chain_schedule(a, s->table, room > least ? room : least, &schedule))
         return 0;
-    return set_runs(&schedule, run, a);
+    return set_runs(a, &schedule, run);
 }
 
 typedef struct Candidate {
@@ -91,7 +91,7 @@ static bool try_way(const Search *x, int w, Candidate *to)
 
     o.memory = x->r->memory;
     o.chain = &choice;
-    to->policy = keep_path_way(x->path, w, x->a);
+    to->policy = keep_path_way(x->a, x->path, w);
     to->program = program_of_policy(x->a, x->train, x->predict, &to->policy, &o, x->d);
     if (to->program)
         to->seconds = program_simulate(to->program, SET_TRAIN, x->cluster).seconds;

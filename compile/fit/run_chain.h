@@ -10,7 +10,7 @@
 // The chain of a program: its stages with one way of keeping. `other_bytes` gets the bytes that are
 // not the chain's: those of what isn't in slots, and of gradients that are larger than the chain
 // counts them.
-ChainProblem chain_of_program(const ProgramChain *x, int64_t *other_bytes, Arena *a);
+ChainProblem chain_of_program(Arena *a, const ProgramChain *x, int64_t *other_bytes);
 
 // Makes the program that takes the least simulated time within the request's memory, of those whose
 // stages run again by a schedule and whose layers all keep in one way of the path. If none fits, it

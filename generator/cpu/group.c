@@ -7,10 +7,10 @@
 #include "generator/group/function.h"
 #include "generator/group/group.h"
 
-enum { MOST_KEPT = 8192 };  // elements of a row that is kept, as its array is on the stack
+enum { MAX_KEPT = 8192 };  // elements of a row that is kept, as its array is on the stack
 // The least size that a function is passed instead of knowing it. Updates and norms take the time
 // of memory. With 64 for all functions a MobileNet step took 6 % longer.
-enum { LEAST_SIZE = 512, LEAST_UPDATE_SIZE = 64 };
+enum { MIN_SIZE = 512, MIN_UPDATE_SIZE = 64 };
 
 // ---- functions ----
 
@@ -56,7 +56,7 @@ static char *function_text(Body *b, GroupCall *call)
     b->own = arena_array(b->g->arena, CpuLoops, 1);
     find_transposed(b);
     find_streamed(b);
-    find_kept(b, MOST_KEPT);
+    find_kept(b, MAX_KEPT);
     name_column_sums(b);
     print_body(b);
     print_passed(b, call->n_places);
@@ -69,7 +69,7 @@ static char *function_text(Body *b, GroupCall *call)
 
 static int64_t least_size(const Body *b)
 {
-    return last_node(b)->phase == UPDATE ? LEAST_UPDATE_SIZE : LEAST_SIZE;
+    return last_node(b)->phase == UPDATE ? MIN_UPDATE_SIZE : MIN_SIZE;
 }
 
 static int name_arguments(const Body *b, GroupCall *call, const char **name)

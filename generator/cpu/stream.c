@@ -29,7 +29,7 @@ static bool is_large(const Body *b, int k)
 
 void find_transposed(Body *b)
 {
-    enum { MOST = 4096 };  // columns: the transposed rows are on the stack
+    enum { MAX_COLUMNS = 4096 };  // columns: the transposed rows are on the stack
     Walk *w = b->w;
     int last = w->rank - 1;
     int64_t *transposed = arena_array(b->g->arena, int64_t, b->it->n_in + b->it->n_out + 1);
@@ -39,7 +39,7 @@ void find_transposed(Body *b)
         int64_t *stride = w->stride[k];
         if (stride[last - 1] != 1 || stride[last] < RT_TRANSPOSE_ROWS ||
             value_at(b, k)->dtype != F32 || w->dim[last] < RT_TRANSPOSE_ROWS ||
-            w->dim[last] > MOST || w->dim[last - 1] < RT_TRANSPOSE_ROWS)
+            w->dim[last] > MAX_COLUMNS || w->dim[last - 1] < RT_TRANSPOSE_ROWS)
             continue;
         transposed[k] = stride[last];
         stride[last] = 1;

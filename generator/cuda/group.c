@@ -8,7 +8,7 @@
 
 // The least size that a kernel of contiguous elements is passed instead of knowing it. Other
 // kernels divide by sizes, and know them.
-enum { LEAST_SIZE = 64 };
+enum { MIN_SIZE = 64 };
 
 // ---- parameters ----
 
@@ -142,7 +142,7 @@ static char *function_text(Body *b, GroupCall *call)
 
 static int64_t least_size(const Body *b)
 {
-    return threads_of(b)->share == SHARE_ELEMENTS && b->w->rank < 2 ? LEAST_SIZE : INT64_MAX;
+    return threads_of(b)->share == SHARE_ELEMENTS && b->w->rank < 2 ? MIN_SIZE : INT64_MAX;
 }
 
 static int name_arguments(const Body *b, GroupCall *call, const char **name)

@@ -10,8 +10,8 @@ enum {
     VECTOR_BYTES = 16,  // at most
     WARP_TURNS = 4,     // a longer row is shared by a block
     BLOCK_TURNS = 2,    // of a block, unless that is as large as it can be
-    MOST_THREADS = 1024,
-    LEAST_THREADS = 64,
+    MAX_THREADS = 1024,
+    MIN_THREADS = 64,
     // Registers for elements of a row, of a thread in a block of up to 512 threads and in a larger
     // one, which has half as many: measured as the most that never spill.
     REGISTERS = 48,
@@ -143,7 +143,7 @@ static void choose_threads(const Body *b)
         x->threads = WARP;
     } else {
         int64_t n = (parts + BLOCK_TURNS * WARP - 1) / (BLOCK_TURNS * WARP) * WARP;
-        x->threads = (int)(n > MOST_THREADS ? MOST_THREADS : n < LEAST_THREADS ? LEAST_THREADS : n);
+        x->threads = (int)(n > MAX_THREADS ? MAX_THREADS : n < MIN_THREADS ? MIN_THREADS : n);
     }
     x->turns = (int)((parts + x->threads - 1) / x->threads);
 }
@@ -177,7 +177,7 @@ static void choose_registers(Body *b)
 {
     const Item *it = b->it;
     Threads *x = threads_of(b);
-    int64_t room = x->threads > MOST_THREADS / 2 ? FEW_REGISTERS : REGISTERS;
+    int64_t room = x->threads > MAX_THREADS / 2 ? FEW_REGISTERS : REGISTERS;
     int64_t each = (int64_t)x->turns * x->width;
     bool has_rows = x->share == SHARE_WARP || x->share == SHARE_BLOCK;
 

@@ -6,7 +6,7 @@
 #include "generator/group/function.h"
 
 // A function has a macro if it has so many calls, and so many arguments that are the same in all.
-enum { LEAST_CALLS = 4, LEAST_SHARED = 3 };
+enum { MIN_CALLS = 4, MIN_SHARED = 3 };
 
 void note_arguments(Gen *g, int function, const Arguments *x)
 {
@@ -28,7 +28,7 @@ static bool has_macro(const GroupFunction *f)
 
     for (int i = 0; i < f->n_arguments; i++)
         n += f->shared[i] != NULL;
-    return f->n_calls >= LEAST_CALLS && n >= LEAST_SHARED && n < f->n_arguments;
+    return f->n_calls >= MIN_CALLS && n >= MIN_SHARED && n < f->n_arguments;
 }
 
 static const char *macro_name(Gen *g, const GroupFunction *f)

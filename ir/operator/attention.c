@@ -248,7 +248,7 @@ double work_attention(const Graph *g, const Node *n, int inner, int values)
     return scores * each * (n->attr[CAUSAL].i ? 0.5 : 1);
 }
 
-AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena *a, const Tensor *x)
+AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const Place *p, const Tensor *x)
 {
     AttentionRow r = {.options = attention_options(n)};
     Rule rule;
@@ -260,7 +260,7 @@ AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena 
     r.p = arena_array(a, double, r.count);
     r.keep = arena_array(a, double, r.count);
     r.is_set = arena_array(a, bool, r.count);
-    node_rule(g, n, a, &rule);
+    node_rule(a, g, n, &rule);
     for (int i = 0; i < rule.n_factors; i++) {
         r.offset[(int)rule.letter[i]] = p ? p->offset[i] : 0;
         r.whole[(int)rule.letter[i]] = p ? p->whole[i] : rule.size[i];

@@ -9,7 +9,7 @@
 // ---- attributes of shards ----
 
 // A factor that can't be split keeps the operand's size, which may differ from the factor's.
-void localise_dims(const Rule *r, int operand, const int64_t *size, Arena *a, Attr *attr)
+void localise_dims(Arena *a, const Rule *r, int operand, const int64_t *size, Attr *attr)
 {
     int64_t *v = arena_array(a, int64_t, attr->n);
 
@@ -20,16 +20,16 @@ void localise_dims(const Rule *r, int operand, const int64_t *size, Arena *a, At
     attr->v = v;
 }
 
-void localise_shape(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr)
+void localise_shape(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr)
 {
-    localise_dims(r, n->n_in, size, a, &attr[0]);
+    localise_dims(a, r, n->n_in, size, &attr[0]);
 }
 
 // ---- types and rules of collectives ----
 
 bool infer_exchange(const Graph *g, const Node *n, Diag *d)
 {
-    enum { MOST_AXES = 16, MOST_RANKS = 1 << 20 };
+    enum { MAX_AXES = 16, MAX_RANKS = 1 << 20 };
     const Attr *axes = &n->attr[EXCHANGE_AXES], *ranks = &n->attr[EXCHANGE_RANKS];
     int64_t all = 1;
     unsigned seen = 0;
@@ -37,10 +37,10 @@ bool infer_exchange(const Graph *g, const Node *n, Diag *d)
     if (!axes->n || axes->n != ranks->n)
         return node_error(g, n, d, "axes and ranks must be lists of one length");
     for (int i = 0; i < axes->n; i++) {
-        if (axes->v[i] < 0 || axes->v[i] >= MOST_AXES || seen >> axes->v[i] & 1)
+        if (axes->v[i] < 0 || axes->v[i] >= MAX_AXES || seen >> axes->v[i] & 1)
             return node_error(g, n, d, "axis %" PRId64 " is out of range or named twice",
                               axes->v[i]);
-        if (ranks->v[i] < 1 || !mul_size(all, ranks->v[i], &all) || all > MOST_RANKS)
+        if (ranks->v[i] < 1 || !mul_size(all, ranks->v[i], &all) || all > MAX_RANKS)
             return node_error(g, n, d, "%" PRId64 " ranks are out of range", ranks->v[i]);
         seen |= 1u << axes->v[i];
     }

@@ -85,7 +85,7 @@ typedef struct AttentionRow {
     double *p, *keep;
     bool *is_set;
 } AttentionRow;
-AttentionRow attention_row(const Graph *g, const Node *n, const Place *p, Arena *a,
+AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const Place *p,
                            const Tensor *x);
 void attention_scores(AttentionRow *r, const Node *n, const Tensor *x);
 
@@ -108,8 +108,8 @@ void rule_window(const Graph *g, const Node *n, Rule *r, const char *text);
 typedef enum ConvPart { CONV_X, CONV_W, CONV_Y } ConvPart;
 bool infer_conv(Graph *g, Node *n, const ConvPart *order, Diag *d);
 void rule_conv(const Graph *g, const Node *n, const ConvPart *order, Rule *r);
-void localise_conv(const Node *n, const ConvPart *order, const Rule *r, const int64_t *size,
-                   Arena *a, Attr *attr);
+void localise_conv(Arena *a, const Node *n, const ConvPart *order, const Rule *r,
+                   const int64_t *size, Attr *attr);
 void grad_conv(Graph *g, const Node *n, const ConvPart *order, ValueId dy, const bool *want,
                ValueId *dx);
 void eval_conv(const Node *n, const ConvPart *order, const Tensor *x, const Tensor *y);

@@ -104,13 +104,13 @@ void rule_conv(const Graph *g, const Node *n, const ConvPart *order, Rule *r)
 
 // A shard of a depthwise convolution has fewer groups. Other convolutions are split along channels
 // only if they have one group.
-void localise_conv(const Node *n, const ConvPart *order, const Rule *r, const int64_t *size,
-                   Arena *a, Attr *attr)
+void localise_conv(Arena *a, const Node *n, const ConvPart *order, const Rule *r,
+                   const int64_t *size, Attr *attr)
 {
     int y = order[0] == CONV_Y ? 0 : order[1] == CONV_Y ? 1 : 2, channels = r->dim[y][1];
 
     if (order[2] != CONV_Y)
-        localise_shape(n, r, size, a, attr);
+        localise_shape(a, n, r, size, attr);
     if (groups_of(n, order) > 1 && r->kind[channels] == FACTOR_PARALLEL)
         attr[first_attr(order) + GROUPS].i = size[channels];
 }

@@ -423,7 +423,7 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
     Rule rule;
 
     attention_read(n, &a);
-    node_rule(g, n, g->arena, &rule);
+    node_rule(g->arena, g, n, &rule);
     whole_sizes(&rule, k, size);
     Operands o = attention_operands(g, n, &a, stride);
     if (options.drop.seed)

@@ -134,9 +134,9 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
 
 // ---- shards: for OpDef.localise, whose `size` is by factor ----
 // For a node whose attribute 0 is the dims of the output.
-void localise_shape(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr);
+void localise_shape(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr);
 // Sets an attribute that lists the dims of an operand to those of the shard.
-void localise_dims(const Rule *r, int operand, const int64_t *size, Arena *a, Attr *attr);
+void localise_dims(Arena *a, const Rule *r, int operand, const int64_t *size, Attr *attr);
 
 // ---- collectives: between the ranks along some mesh axes, each with its shard ----
 // Every collective has these attributes first: the axes, and the number of ranks along each.

@@ -78,7 +78,7 @@ static void attention_eval(const Graph *g, const Node *n, const Place *p, const 
                            Tensor *y)
 {
     Arena *a = arena_new();
-    AttentionRow r = attention_row(g, n, p, a, x);
+    AttentionRow r = attention_row(a, g, n, p, x);
     const char *values = r.dims.values, *rows = r.dims.rows;
     const char *v_dims = r.dims.eq.dims[2], *y_dims = r.dims.eq.dims[3];
     int64_t *t = &r.at[(int)*r.dims.keys], step = letters_stride(*r.dims.keys, v_dims, &x[2]);

@@ -108,7 +108,7 @@ static void attention_grad_eval(const Graph *g, const Node *n, const Place *p, c
                                 Tensor *y)
 {
     Arena *a = arena_new();
-    AttentionRow r = attention_row(g, n, p, a, x);
+    AttentionRow r = attention_row(a, g, n, p, x);
     const char *rows = r.dims.rows;
 
     for (bool row = letters_begin(r.at, rows, r.size); row; row = letters_next(r.at, rows, r.size))

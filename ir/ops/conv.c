@@ -7,9 +7,9 @@ static bool conv_infer(Graph *g, Node *n, Diag *d) { return infer_conv(g, n, ord
 
 static void conv_rule(const Graph *g, const Node *n, Rule *r) { rule_conv(g, n, order, r); }
 
-static void conv_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr)
+static void conv_localise(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr)
 {
-    localise_conv(n, order, r, size, a, attr);
+    localise_conv(a, n, order, r, size, attr);
 }
 
 static void conv_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)

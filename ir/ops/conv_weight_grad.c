@@ -13,10 +13,10 @@ static void conv_weight_grad_rule(const Graph *g, const Node *n, Rule *r)
     rule_conv(g, n, order, r);
 }
 
-static void conv_weight_grad_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a,
+static void conv_weight_grad_localise(Arena *a, const Node *n, const Rule *r, const int64_t *size,
                                       Attr *attr)
 {
-    localise_conv(n, order, r, size, a, attr);
+    localise_conv(a, n, order, r, size, attr);
 }
 
 static void conv_weight_grad_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want,

@@ -21,8 +21,8 @@ static bool dft_infer(Graph *g, Node *n, Diag *d)
         return node_error(g, n, d, "takes floats, not %s", dtype_name(x->dtype));
     if (x->rank < 2 || x->dim[last] < 1 || x->dim[last] > 2)
         return node_error(g, n, d, "takes numbers of 1 or 2 parts, not %s", type_text(g->arena, x));
-    if (length < 1 || length > RT_DFT_MOST)
-        return node_error(g, n, d, "n is %" PRId64 ", expected 1 to %d", length, RT_DFT_MOST);
+    if (length < 1 || length > RT_DFT_MAX)
+        return node_error(g, n, d, "n is %" PRId64 ", expected 1 to %d", length, RT_DFT_MAX);
     if (x->dim[last - 1] > length || size < 0 || size > length)
         return node_error(
             g, n, d, "transforms %" PRId64 " numbers to %" PRId64 ", expected at most %" PRId64,
@@ -86,7 +86,7 @@ static void dft_eval(const Graph *g, const Node *n, const Place *p, const Tensor
 {
     int64_t length = n->attr[N].i, have = x->dim[x->rank - 2], c = x->dim[x->rank - 1];
     int64_t size = n->attr[SIZE].i, parts = n->attr[PARTS].i;
-    double from[2 * RT_DFT_MOST], to[2 * RT_DFT_MOST], room[4 * RT_DFT_MOST];
+    double from[2 * RT_DFT_MAX], to[2 * RT_DFT_MAX], room[4 * RT_DFT_MAX];
 
     for (int64_t row = 0; row < along(x->rank, x->dim, x->rank - 2).outer; row++) {
         memset(from, 0, sizeof from);

@@ -64,7 +64,7 @@ static bool is_sane(const RtResample *p)
 
     return is_within(p->shift, most) && is_within(p->mul, most) && is_within(p->div, most) &&
            is_within(p->offset, most) && fabs(p->div) >= 1 / most && is_within(p->cubic, 0x1p10) &&
-           p->stretch >= 1 && p->stretch <= (double)RT_RESAMPLE_MOST &&
+           p->stretch >= 1 && p->stretch <= (double)RT_RESAMPLE_MAX &&
            is_within(rt_resample_coordinate(p, 0), most) &&
            is_within(rt_resample_coordinate(p, p->size ? p->size - 1 : 0), most);
 }
@@ -82,7 +82,7 @@ static bool resample_infer(Graph *g, Node *n, Diag *d)
     if (p.mode == COUNT(modes))
         return node_error(g, n, d,
                           "mode is none of floor, ceil, round_down, round_up, linear, cubic");
-    if (p.n > RT_RESAMPLE_MOST || size > RT_RESAMPLE_MOST || size < 0 || p.size > RT_RESAMPLE_MOST)
+    if (p.n > RT_RESAMPLE_MAX || size > RT_RESAMPLE_MAX || size < 0 || p.size > RT_RESAMPLE_MAX)
         return node_error(g, n, d,
                           "resamples 0 to 2^24 elements of a dim to as many, not %" PRId64
                           " to %" PRId64,
@@ -91,7 +91,7 @@ static bool resample_infer(Graph *g, Node *n, Diag *d)
         return node_error(g, n, d, "there are no elements to resample");
     if (!is_sane(&p))
         return node_error(g, n, d, "its coordinates, stretch or filter are out of range");
-    if (p.size * rt_resample_width(&p) > RT_RESAMPLE_MOST)
+    if (p.size * rt_resample_width(&p) > RT_RESAMPLE_MAX)
         return node_error(g, n, d, "has %" PRId64 " taps, expected at most 2^24",
                           p.size * rt_resample_width(&p));
     memcpy(dim, x->dim, sizeof dim);

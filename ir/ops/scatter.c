@@ -109,7 +109,7 @@ static void scatter_rule(const Graph *g, const Node *n, Rule *r)
     }
 }
 
-static void scatter_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a,
+static void scatter_localise(Arena *a, const Node *n, const Rule *r, const int64_t *size,
                              Attr *attr)
 {
     attr[SCATTER_N].i = size[(int)r->dim[3][n->attr[GATHER_AXIS].i]];

@@ -81,9 +81,9 @@ static void slice_rule(const Graph *g, const Node *n, Rule *r)
     r->joint = 1;
 }
 
-static void slice_localise(const Node *n, const Rule *r, const int64_t *size, Arena *a, Attr *attr)
+static void slice_localise(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr)
 {
-    localise_dims(r, 0, size, a, &attr[SIZE]);
+    localise_dims(a, r, 0, size, &attr[SIZE]);
 }
 
 // Flips the dims of dy whose stride is negative, so that its elements ascend in x.

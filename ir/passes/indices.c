@@ -5,11 +5,11 @@
 #include "ir/passes/span.h"
 
 // `span` is NULL until the first node asks for it: many graphs have no such nodes.
-static bool may_be_outside(const Graph *g, const Node *n, const Span **span, Arena *a)
+static bool may_be_outside(Arena *a, const Graph *g, const Node *n, const Span **span)
 {
     if (n->op != &op_gather && n->op != &op_scatter)
         return false;
-    *span = *span ? *span : value_spans(g, a);
+    *span = *span ? *span : value_spans(a, g);
     Span s = (*span)[n->in[1]];
     return value_count(in(g, n, 1)) && (s.least < 0 || s.most >= (double)index_bound(g, n));
 }
@@ -65,7 +65,7 @@ bool indices_check(Graph *g, Diag *d)
     Checks c = {0};
 
     for (NodeId i = 1; i < g->n_nodes; i++)
-        any |= is_checked[i] = may_be_outside(g, &g->nodes[i], &span, a);
+        any |= is_checked[i] = may_be_outside(a, g, &g->nodes[i], &span);
     if (any) {
         Rewrite r = rewrite_begin(g);
         for (NodeId i = 1; i < g->n_nodes && ok; i++) {

@@ -2,7 +2,7 @@
 #include "ir/internal.h"
 
 // By ValueId: does a node read it, or is it an output?
-static bool *read_values(const Graph *g, Arena *a)
+static bool *read_values(Arena *a, const Graph *g)
 {
     bool *is_read = arena_array(a, bool, g->n_values);
 
@@ -19,7 +19,7 @@ static bool *read_values(const Graph *g, Arena *a)
 void inputs_drop_unread(Graph *g, bool tells, Diag *d)
 {
     Arena *a = arena_new();
-    const bool *is_read = read_values(g, a);
+    const bool *is_read = read_values(a, g);
     Text names = {0};
     int n = 0;
 

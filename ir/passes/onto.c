@@ -19,7 +19,7 @@ static int scattered(const Graph *g, const Node *sum, const int *readers)
 
 bool scatter_onto(Graph *g, Diag *d)
 {
-    const int *readers = graph_count_uses(g, g->arena);
+    const int *readers = graph_count_uses(g->arena, g);
     Rewrite r = rewrite_begin(g);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {

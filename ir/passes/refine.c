@@ -9,8 +9,8 @@
 #include "ir/operator/atoms.h"
 
 enum {
-    MOST_ROUNDS = 32,  // rounds of relating; more would split a few more dims of unusual graphs
-    MOST_LIMITS = 8,   // rounds of limiting; after these no dim is split at all
+    MAX_ROUNDS = 32,  // rounds of relating; more would split a few more dims of unusual graphs
+    MAX_LIMITS = 8,   // rounds of limiting; after these no dim is split at all
 };
 
 // Dims that aren't split, because a value would have more than MAX_RANK dims or a node more than
@@ -46,7 +46,7 @@ static void relate_by_rule(const Graph *g, Relation *r)
     int32_t term[MAX_FACTORS] = {0};
     Rule rule;
 
-    node_rule(g, n, r->arena, &rule);
+    node_rule(r->arena, g, n, &rule);
     for (int o = 0; o < rule.n_in + rule.n_out; o++) {
         for (int i = 0; nth_operand(n, o) && i < value_of(g, nth_operand(n, o))->rank; i++) {
             int f = rule.dim[o][i];
@@ -97,7 +97,7 @@ static void relate_all(const Graph *g, Relation *r)
         relate_node(g, r, i);
     r->only_whole = false;
     r->changed = true;
-    for (int round = 0; round < MOST_ROUNDS && r->changed; round++) {
+    for (int round = 0; round < MAX_ROUNDS && r->changed; round++) {
         r->changed = false;
         for (NodeId i = 1; i < g->n_nodes; i++)
             relate_node(g, r, i);
@@ -132,13 +132,13 @@ static void limit_value(const Graph *g, ValueId v, Limits *l)
 
 // The number of atoms of a node's factors. Atoms of a reshape count twice, because its rule has a
 // factor for each dim of the input and another one for each dim of the output.
-static int factor_count(const Graph *g, const Node *n, const Refined *refined, Arena *a)
+static int factor_count(Arena *a, const Graph *g, const Node *n, const Refined *refined)
 {
     bool seen[MAX_FACTORS] = {false};
     int count = 0;
     Rule rule;
 
-    node_rule(g, n, a, &rule);
+    node_rule(a, g, n, &rule);
     for (int o = 0; o < rule.n_in + rule.n_out; o++) {
         ValueId v = nth_operand(n, o);
 
@@ -163,7 +163,7 @@ static Refined *refined_all(const Graph *g, Relation *r, Limits *l)
     for (NodeId i = 1; i < g->n_nodes && !l->changed; i++) {
         const Node *n = &g->nodes[i];
 
-        if (factor_count(g, n, refined, r->arena) > MAX_FACTORS)
+        if (factor_count(r->arena, g, n, refined) > MAX_FACTORS)
             for (int o = 0; o < n->n_in + n->n_out; o++)
                 if (nth_operand(n, o))
                     limit_value(g, nth_operand(n, o), l);
@@ -171,7 +171,7 @@ static Refined *refined_all(const Graph *g, Relation *r, Limits *l)
     return refined;
 }
 
-static Refined *refined_within_limits(const Graph *g, Arena *a)
+static Refined *refined_within_limits(Arena *a, const Graph *g)
 {
     size_t n = (size_t)g->n_values * MAX_RANK;
     Limits l = {.is_whole = arena_array(a, bool, n)};
@@ -186,7 +186,7 @@ static Refined *refined_within_limits(const Graph *g, Arena *a)
         refined = refined_all(g, &r, &l);
         if (!l.changed)
             return refined;
-        if (round == MOST_LIMITS)
+        if (round == MAX_LIMITS)
             memset(l.is_whole, true, n);
     }
 }
@@ -208,13 +208,13 @@ static bool same_atoms(const Refined *x, int i, const Refined *y, int j)
 
 // Do all dims of a factor that have one size have the same atoms? They don't where relating them
 // met a conflict.
-static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *a)
+static bool is_consistent(Arena *a, const Graph *g, const Node *n, const Split *s)
 {
     int operand_of[MAX_FACTORS], dim_of[MAX_FACTORS];
     bool seen[MAX_FACTORS] = {false};
     Rule rule;
 
-    node_rule(g, n, a, &rule);
+    node_rule(a, g, n, &rule);
     for (int o = 0; o < rule.n_in + rule.n_out; o++) {
         const Value *v = value_of(g, nth_operand(n, o));
 
@@ -235,7 +235,7 @@ static bool is_consistent(const Graph *g, const Node *n, const Split *s, Arena *
 }
 
 // Builds the node over its own dims, between reshapes.
-static ValueId build_merged(Rewrite *r, const Node *n, const Split *s, Arena *a)
+static ValueId build_merged(Arena *a, Rewrite *r, const Node *n, const Split *s)
 {
     ValueId *x = arena_array(a, ValueId, n->n_in + 1);
 
@@ -247,17 +247,17 @@ static ValueId build_merged(Rewrite *r, const Node *n, const Split *s, Arena *a)
     return graph_node(r->to, n->op, n->n_in, x, n->attr);
 }
 
-static ValueId build_node(Rewrite *r, const Node *n, const Split *s, Arena *a)
+static ValueId build_node(Arena *a, Rewrite *r, const Node *n, const Split *s)
 {
     ValueId y = 0;
 
-    if (is_consistent(r->from, n, s, a)) {
+    if (is_consistent(a, r->from, n, s)) {
         if (n->op->split)
             y = n->op->split(r->to, n, s);
         else if (n->op->is_elementwise)
             y = graph_node(r->to, n->op, n->n_in, s->in, n->attr);
     }
-    return y ? y : build_merged(r, n, s, a);
+    return y ? y : build_merged(a, r, n, s);
 }
 
 // Maps the outputs of an old node to those of the node that made y.
@@ -275,7 +275,7 @@ static void map_outputs(Rewrite *r, const Node *n, const Refined *refined, Value
     }
 }
 
-static bool refine_node(Rewrite *r, NodeId i, const Refined *refined, Arena *a, Diag *d)
+static bool refine_node(Arena *a, Rewrite *r, NodeId i, const Refined *refined, Diag *d)
 {
     const Node *n = &r->from->nodes[i];
     int count = n->n_in + n->n_out;
@@ -296,7 +296,7 @@ static bool refine_node(Rewrite *r, NodeId i, const Refined *refined, Arena *a, 
     if (!any)
         return rewrite_copy(r, i, d) != 0;
     rewrite_at(r, i);
-    ValueId y = build_node(r, n, &(Split){.in = x, .operand = o}, a);
+    ValueId y = build_node(a, r, n, &(Split){.in = x, .operand = o});
     if (!y)
         return false;
     map_outputs(r, n, refined, y);
@@ -366,13 +366,13 @@ static void refine_carries(Rewrite *r)
 bool refine(Graph *g, Diag *d)
 {
     Arena *a = arena_new();
-    Refined *refined = refined_within_limits(g, a);
+    Refined *refined = refined_within_limits(a, g);
     Rewrite r = rewrite_begin(g);
     bool ok = true;
 
     refine_sources(&r, refined);
     for (NodeId i = 1; ok && i < g->n_nodes; i++)
-        ok = refine_node(&r, i, refined, a, d);
+        ok = refine_node(a, &r, i, refined, d);
     if (ok) {
         refine_carries(&r);
         refine_outputs(&r);

@@ -277,7 +277,7 @@ static Span span_of_node(const Graph *g, const Node *n, const Span *span, Span *
     return all_of(t);
 }
 
-const Span *value_spans(const Graph *g, Arena *a)
+const Span *value_spans(Arena *a, const Graph *g)
 {
     Span *span = arena_array(a, Span, g->n_values), *in;
     int most = 0;

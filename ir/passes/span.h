@@ -10,6 +10,6 @@ typedef struct Span {
 } Span;
 
 // By ValueId, in `a`.
-const Span *value_spans(const Graph *g, Arena *a);
+const Span *value_spans(Arena *a, const Graph *g);
 
 #endif

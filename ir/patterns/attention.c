@@ -83,7 +83,7 @@ static bool has_product(const Match *m, ValueId v, int depth)
     return false;
 }
 
-enum { MOST_STEPS = 8 };
+enum { MAX_STEPS = 8 };
 
 // A number that the scale multiplies.
 static double scaled(const Found *f, const Node *n, double number)
@@ -101,7 +101,7 @@ static bool step(Found *f)
     ValueId x;
 
     if (n->op == &op_add) {
-        int scores = has_product(m, n->in[0], MOST_STEPS) ? 0 : 1;
+        int scores = has_product(m, n->in[0], MAX_STEPS) ? 0 : 1;
         // A scale after the mask would scale the mask too.
         return f->scale == 1 && add_mask(f, n->in[1 - scores]) && go_to(f, n->in[scores]);
     }
@@ -127,7 +127,7 @@ static bool step(Found *f)
 
 static bool find_product(Found *f)
 {
-    for (int i = 0; i < MOST_STEPS; i++) {
+    for (int i = 0; i < MAX_STEPS; i++) {
         if (!value_of(f->m->g, f->inside)->producer)
             return false;
         if (producer(f->m->g, f->inside)->op == &op_dot)

@@ -6,7 +6,7 @@
 
 enum { OF_Q = 1, OF_K = 2, OF_V = 4, OF_Y = 8 };
 enum { BATCH = OF_Q | OF_K | OF_V | OF_Y, QUERY = OF_Q | OF_Y, KEY = OF_K | OF_V };
-enum { INNER = OF_Q | OF_K, VALUE = OF_V | OF_Y, MOST_LETTERS = 6 * MAX_RANK };
+enum { INNER = OF_Q | OF_K, VALUE = OF_V | OF_Y, MAX_LETTERS = 6 * MAX_RANK };
 
 typedef struct Operand {
     ValueId v;  // in the new graph
@@ -18,9 +18,9 @@ typedef struct Operand {
 // The atoms of all operands: which operands have each of them, and its letter.
 typedef struct Letters {
     int n;
-    int32_t leaf[MOST_LETTERS];
-    unsigned of[MOST_LETTERS];
-    char letter[MOST_LETTERS];
+    int32_t leaf[MAX_LETTERS];
+    unsigned of[MAX_LETTERS];
+    char letter[MAX_LETTERS];
 } Letters;
 
 static int letter_at(Letters *l, int32_t leaf)

@@ -171,7 +171,7 @@ static bool add_bias(Found *f, ValueId v, const int32_t *dim, const Masking *how
     return true;
 }
 
-enum { MOST_PARTS = 64 };  // bounds the walk: shared nodes give a mask more parts than nodes
+enum { MAX_PARTS = 64 };  // bounds the walk: shared nodes give a mask more parts than nodes
 
 // Adds the mask of condition v, part by part if it is a conjunction: `how` masks a score unless v
 // is true (false, if is_inverted). dim: the terms of v's dims.
@@ -184,7 +184,7 @@ static bool add_condition(Found *f, ValueId v, const int32_t *dim, const Masking
     const Fact *fact = fact_of(m->facts, v);
     int32_t up[MAX_RANK];
 
-    if (f->n_parts++ == MOST_PARTS)
+    if (f->n_parts++ == MAX_PARTS)
         return false;
     if (fact && add_known(f, fact, x, dim, keep_where(fact, x->rank, is_inverted), how))
         return true;
@@ -234,7 +234,7 @@ static bool add_same(Found *f, ValueId v, const int32_t *dim, const Masking *how
     bool is_inverted;
     ValueId inner;
 
-    if (f->n_parts++ == MOST_PARTS)
+    if (f->n_parts++ == MAX_PARTS)
         return false;
     if (fact) {
         Keep keep = keep_added(fact, x->rank, &number);
@@ -260,7 +260,7 @@ static bool add_added(Found *f, ValueId v, const int32_t *dim)
     double number;
     ValueId inner;
 
-    if (f->n_parts++ == MOST_PARTS)
+    if (f->n_parts++ == MAX_PARTS)
         return false;
     if (fact) {
         Keep keep = keep_added(fact, x->rank, &number);

@@ -3,9 +3,9 @@
 #include "ir/patterns/match.h"
 
 // By ValueId: the number of uses. Being overwritten by a carry counts as a use too.
-static int *count_uses(const Graph *g, Arena *a)
+static int *count_uses(Arena *a, const Graph *g)
 {
-    int *uses = graph_count_uses(g, a);
+    int *uses = graph_count_uses(a, g);
 
     for (int i = 0; i < g->n_carries; i++)
         uses[g->carries[i].in]++;
@@ -25,7 +25,7 @@ bool patterns_apply(Graph *g, Pattern *const *patterns, int n, Diag *d)
     Arena *a = arena_new();
     Rewrite r = rewrite_begin(g);
     Folder facts = {.g = g, .d = d, .scratch = a};
-    Match m = {g, &r, count_uses(g, a), graph_learned(g, a), &facts, a};
+    Match m = {g, &r, count_uses(a, g), graph_learned(a, g), &facts, a};
     bool ok = true;
 
     for (NodeId i = 1; ok && i < g->n_nodes; i++) {

@@ -4,7 +4,7 @@
 
 #include "ir/patterns/match.h"
 
-enum { MOST_STEPS = 64 };  // nodes; bounds the time for long chains, which would be quadratic
+enum { MAX_STEPS = 64 };  // nodes; bounds the time for long chains, which would be quadratic
 
 static void terms_of(Relation *r, const Value *v, int32_t *dim)
 {
@@ -69,7 +69,7 @@ bool view_of(const Match *m, Relation *r, ValueId v, unsigned through, View *w)
     w->rank = value_of(m->g, v)->rank;
     terms_of(r, value_of(m->g, v), w->dim);
     memcpy(w->base_dim, w->dim, sizeof w->dim);
-    for (int i = 0; i < MOST_STEPS; i++) {
+    for (int i = 0; i < MAX_STEPS; i++) {
         ValueId x = step_up(m, w->base, through, &w->scale);
 
         if (!x)

@@ -31,7 +31,7 @@ static const char *argument_end(const char *s, const char *end)
 // Unquotes the text [s, end); NULL if it isn't in the form of text_quote.
 static const char *unquoted(Arena *a, const char *s, const char *end)
 {
-    Lexer l = lexer_new(s, (size_t)(end - s), a, NULL);
+    Lexer l = lexer_new(a, s, (size_t)(end - s), NULL);
     bool ok = l.kind == TOKEN_TEXT && l.s == end;
     const char *text = ok ? arena_copy(a, l.text, strlen(l.text)) : NULL;
 

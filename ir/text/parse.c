@@ -239,7 +239,7 @@ Graph *graph_read(Arena *a, Lexer *l)
 
 Graph *graph_parse_two(Arena *a, const char *text, size_t n, Graph **second, Diag *d)
 {
-    Lexer l = lexer_new(text, n, a, d);
+    Lexer l = lexer_new(a, text, n, d);
     int errors = d->errors;
     Graph *first = graph_read(a, &l);
 

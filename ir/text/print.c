@@ -48,7 +48,7 @@ static const char *choose_name(Map *used, const char *base)
 }
 
 // Chooses names in the order of the text, so that the first value of a name keeps it.
-const char **graph_names(const Graph *g, Arena *a)
+const char **graph_names(Arena *a, const Graph *g)
 {
     const char **name = arena_array(a, const char *, g->n_values);
     Map used = {.arena = a};
@@ -248,7 +248,7 @@ static void put_ends(Printer *p)
 void graph_print(const Graph *g, Text *t)
 {
     Arena *a = arena_new();
-    Printer p = {g, graph_names(g, a), t};
+    Printer p = {g, graph_names(a, g), t};
 
     text_put(t, "graph ", 6);
     text_quote(t, g->name ? g->name : "");

@@ -6,7 +6,7 @@
 
 // Operations on elements: of one evaluation, above which a graph isn't evaluated, and of one
 // evaluation for each edge, which bounds how many edges are tried. eval does 1e8 of them a second.
-static const double MOST_WORK = 5e8, MOST_EDGE_WORK = 6e7;
+static const double MAX_WORK = 5e8, MAX_EDGE_WORK = 6e7;
 
 // ---- work ----
 
@@ -17,7 +17,7 @@ static double node_steps(const Graph *g, const Node *n)
     Rule r;
     double steps = 1, all = 0;
 
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     for (int i = 0; i < r.n_factors; i++)
         steps *= (double)r.size[i];
     arena_free(a);
@@ -53,7 +53,7 @@ static bool is_tried(const ValueCheck *c, Edge e)
 
 static int count_edges(const ValueCheck *c, const Side *s)
 {
-    double most = MOST_EDGE_WORK / (graph_steps(s->g) * side_accumulate(c, s));
+    double most = MAX_EDGE_WORK / (graph_steps(s->g) * side_accumulate(c, s));
 
     return most < 1 ? 1 : most > N_EDGES ? N_EDGES : (int)most;
 }
@@ -79,14 +79,14 @@ static bool has_gradients(const Graph *g)
 }
 
 // The graph with the gradients that autodiff makes of it, if it has a loss and none yet.
-static Graph *with_gradients(Graph *g, int accumulate, Arena *a)
+static Graph *with_gradients(Arena *a, Graph *g, int accumulate)
 {
     Text said = {0};
     Diag d = {.to = &said};
     Graph *to = g;
 
     if (g->training && has_output(g, OUTPUT_LOSS_SUM) && !has_gradients(g)) {
-        to = graph_clone(g, a);
+        to = graph_clone(a, g);
         if (!autodiff(to, accumulate, &d))
             to = g;
     }
@@ -121,7 +121,7 @@ static Tensor copied(Arena *a, const Tensor *t)
 static void eval_ends(const ValueCheck *c, Side *s, Edge e)
 {
     Arena *a = arena_new();
-    Tensor *value = side_eval(c, s, e, NULL, a);
+    Tensor *value = side_eval(a, c, s, e, NULL);
 
     s->result[e] = arena_array(s->arena, Tensor, s->n_ends + 1);
     for (int i = 0; i < s->n_ends; i++)
@@ -137,17 +137,17 @@ static bool side_new(ValueCheck *c, const Graph *g, Side *s, Diag *d)
     double steps;
 
     *s = (Side){.arena = arena_new()};
-    s->base = graph_clone(g, s->arena);
-    s->g = with_gradients(s->base, c->accumulate, s->arena);
+    s->base = graph_clone(s->arena, g);
+    s->g = with_gradients(s->arena, s->base, c->accumulate);
     steps = graph_steps(s->g) * side_accumulate(c, s);
-    if (steps > MOST_WORK) {
+    if (steps > MAX_WORK) {
         diag_warn(d,
                   "--verify checks the graph's form alone: to evaluate it takes %.2g operations on "
                   "elements, more than %.2g; smaller dims, by --bind or --shape, take less",
-                  steps, MOST_WORK);
+                  steps, MAX_WORK);
         return false;
     }
-    s->wide = graph_widen(s->g, s->arena, &s->map, &quiet);
+    s->wide = graph_widen(s->arena, s->g, &s->map, &quiet);
     if (!s->wide)
         diag_warn(d, "--verify checks the graph's form alone: it can't be evaluated in f64");
     text_free(&said);
@@ -243,7 +243,7 @@ static bool tensors_differ(const Tensor *x, const Tensor *y, int64_t *at)
     return false;
 }
 
-static const char *node_text(const Graph *g, const Node *n, Arena *a)
+static const char *node_text(Arena *a, const Graph *g, const Node *n)
 {
     const char *name = n->source && n->source->name[0] ? n->source->name : NULL;
 
@@ -253,8 +253,8 @@ static const char *node_text(const Graph *g, const Node *n, Arena *a)
 
 // Finds the first value of the later graph that the earlier one has by name and with other numbers.
 // 0: there is none.
-static ValueId find_first(const Side *was, const Side *now, const Tensor *x, const Tensor *y,
-                          ValueId *before, int64_t *at, Arena *a)
+static ValueId find_first(Arena *a, const Side *was, const Side *now, const Tensor *x,
+                          const Tensor *y, ValueId *before, int64_t *at)
 {
     Map names = {.arena = a};
 
@@ -279,18 +279,18 @@ static void say_where(const ValueCheck *c, const Side *now, Edge e, const Differ
 {
     const Side *was = &c->was;
     Arena *a = arena_new();
-    Tensor *x = side_eval(c, was, e, NULL, a), *y = side_eval(c, now, e, NULL, a);
-    ValueId before, v = find_first(was, now, x, y, &before, &(int64_t){0}, a);
+    Tensor *x = side_eval(a, c, was, e, NULL), *y = side_eval(a, c, now, e, NULL);
+    ValueId before, v = find_first(a, was, now, x, y, &before, &(int64_t){0});
     int64_t at = 0;
 
     if (v) {
         tensors_differ(&x[was->map[before]], &y[now->map[v]], &at);
         diag_note(
             d, "the first value that differs is '%s', of %s: element %" PRId64 " was %.9g, is %.9g",
-            value_of(now->g, v)->name, node_text(now->g, producer(now->g, v), a), at,
+            value_of(now->g, v)->name, node_text(a, now->g, producer(now->g, v)), at,
             tensor_at(&x[was->map[before]], at), tensor_at(&y[now->map[v]], at));
     } else if (producer(now->g, now->end[diff->end].v)->op) {
-        diag_note(d, "it is of %s", node_text(now->g, producer(now->g, now->end[diff->end].v), a));
+        diag_note(d, "it is of %s", node_text(a, now->g, producer(now->g, now->end[diff->end].v)));
     }
     arena_free(a);
 }

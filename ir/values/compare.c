@@ -4,11 +4,11 @@
 
 #include "ir/values/internal.h"
 
-static Tensor *draw(const void *context, const Graph *g, int micro, Arena *a)
+static Tensor *draw(Arena *a, const void *context, const Graph *g, int micro)
 {
     const DrawEdge *e = context;
 
-    return draw_all(e->draws, e->edge, g, micro, a);
+    return draw_all(a, e->draws, e->edge, g, micro);
 }
 
 Feed edge_feed(const DrawEdge *e) { return (Feed){draw, e}; }
@@ -18,12 +18,12 @@ int side_accumulate(const ValueCheck *c, const Side *s)
     return s->g->training ? c->accumulate : 1;
 }
 
-Tensor *side_eval(const ValueCheck *c, const Side *s, Edge e, const Shake *shake, Arena *a)
+Tensor *side_eval(Arena *a, const ValueCheck *c, const Side *s, Edge e, const Shake *shake)
 {
     DrawEdge edge = {&c->draws, e};
     Feed feed = edge_feed(&edge);
 
-    return step_eval(s->wide, side_accumulate(c, s), &feed, shake, a);
+    return step_eval(a, s->wide, side_accumulate(c, s), &feed, shake);
 }
 
 double tensor_at(const Tensor *t, int64_t i)
@@ -75,7 +75,7 @@ typedef struct Doubt {
 
 // A pass may compute constants in f32, and move them across products. By NodeId: the results that
 // follow from constants, and products with them.
-static bool *find_coarse(const Graph *g, Arena *a)
+static bool *find_coarse(Arena *a, const Graph *g)
 {
     bool *is_known = arena_array(a, bool, g->n_values), *coarse = arena_array(a, bool, g->n_nodes);
 
@@ -90,7 +90,7 @@ static bool *find_coarse(const Graph *g, Arena *a)
             any |= is_known[n->in[k]];
         }
         if (any && !all)
-            node_rule(g, n, a, &r);
+            node_rule(a, g, n, &r);
         coarse[i] = all || (any && !(r.joint & (r.joint - 1)));
         for (int k = 0; k < n->n_out; k++)
             is_known[n->out[k]] = all;
@@ -123,13 +123,13 @@ static void shake_wide(Doubt *d)
 {
     enum { SEED = 1 };
     const Side *s = d->was;
-    Shake shake = {.part = 0x1p-50, .coarse = find_coarse(s->wide, d->arena)};
+    Shake shake = {.part = 0x1p-50, .coarse = find_coarse(d->arena, s->wide)};
 
     for (int k = 0; k < N_SHAKES; k++) {
         shake.seed = (uint64_t)(SEED + k);
-        d->shaken[k] = side_eval(d->check, s, d->edge, &shake, d->arena);
+        d->shaken[k] = side_eval(d->arena, d->check, s, d->edge, &shake);
     }
-    d->still = side_eval(d->check, s, d->edge, NULL, d->arena);
+    d->still = side_eval(d->arena, d->check, s, d->edge, NULL);
     d->overflows = find_overflow(s->wide, d->still);
 }
 
@@ -140,11 +140,11 @@ static void eval_narrow(Doubt *d)
     int accumulate = side_accumulate(d->check, d->was);
     Shake shake = {.part = F32_ROUNDING};
 
-    d->narrow[0] = step_eval(d->was->g, accumulate, &feed, NULL, d->arena);
-    d->narrow[1] = step_eval(d->now->g, accumulate, &feed, NULL, d->arena);
+    d->narrow[0] = step_eval(d->arena, d->was->g, accumulate, &feed, NULL);
+    d->narrow[1] = step_eval(d->arena, d->now->g, accumulate, &feed, NULL);
     for (int k = 0; k < N_SHAKES; k++) {
         shake.seed = (uint64_t)(1 + k);
-        d->rough[k] = step_eval(d->was->g, accumulate, &feed, &shake, d->arena);
+        d->rough[k] = step_eval(d->arena, d->was->g, accumulate, &feed, &shake);
     }
 }
 

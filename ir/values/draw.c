@@ -8,7 +8,7 @@
 const char *const edge_names[N_EDGES] = {
     [EDGE_NONE] = "ordinary data",
     [EDGE_NO_KEY] = "masks that hide whole rows by -inf",
-    [EDGE_LEAST] = "masks that hide whole rows by the least number of f32",
+    [EDGE_LOWEST] = "masks that hide whole rows by the least number of f32",
     [EDGE_LOW] = "masks that hide whole rows by -1e9",
     [EDGE_TRUTH] = "masks of 0 and 1 that hide whole rows",
     [EDGE_TIES] = "equal numbers, at kinks",
@@ -27,7 +27,7 @@ static bool takes_maximum(const Graph *g, const Node *n)
     Rule r;
     bool has = false;
 
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     for (int i = 0; i < r.n_factors; i++)
         has |= r.kind[i] == FACTOR_MAX;
     arena_free(a);
@@ -66,10 +66,10 @@ static const Output *find_bad_label(const Graph *g)
 }
 
 // The part of the graph that judges labels. NULL: there is none.
-static Graph *label_part(const Graph *g, Arena *a)
+static Graph *label_part(Arena *a, const Graph *g)
 {
     const Output *bad = find_bad_label(g);
-    Graph *part = bad ? graph_clone(g, a) : NULL;
+    Graph *part = bad ? graph_clone(a, g) : NULL;
 
     if (!part)
         return NULL;
@@ -95,9 +95,9 @@ static bool reads(const Graph *g, const char *name)
 static bool are_labels(const Draws *d, const Graph *part)
 {
     Arena *a = arena_new();
-    Tensor *t = draw_all(d, EDGE_NONE, part, 0, a);
+    Tensor *t = draw_all(a, d, EDGE_NONE, part, 0);
 
-    graph_eval(part, a, t);
+    graph_eval(a, part, t);
     bool ok = !t[part->outputs[0].value].i[0];
     arena_free(a);
     return ok;
@@ -107,7 +107,7 @@ static void find_classes(Draws *d, int first, const Graph *g)
 {
     static const int64_t bounds[] = {7, 3, 2, 1};
     Arena *a = arena_new();
-    Graph *part = label_part(g, a);
+    Graph *part = label_part(a, g);
 
     for (int i = 0; part && i < COUNT(bounds); i++) {
         for (int k = first; k < d->n; k++)
@@ -148,7 +148,7 @@ void draws_learn(Draws *d, const Graph *g)
     bool is_first = !d->n, has_data = false;
     int first = d->n;
     Arena *a = arena_new();
-    const Graph *labels = label_part(g, a);
+    const Graph *labels = label_part(a, g);
 
     d->known.arena = d->arena;
     for (ValueId v = 1; v < g->n_values; v++) {
@@ -261,7 +261,7 @@ static double masked(const Value *v, Edge e, uint64_t seed, int64_t i)
 
     if (e == EDGE_TRUTH)
         return shows;
-    return shows ? 0 : e == EDGE_NO_KEY ? -INFINITY : e == EDGE_LEAST ? -(double)FLT_MAX : -1e9;
+    return shows ? 0 : e == EDGE_NO_KEY ? -INFINITY : e == EDGE_LOWEST ? -(double)FLT_MAX : -1e9;
 }
 
 static double draw_float(const Draws *d, const Drawn *w, const Value *v, Edge e, uint64_t seed,
@@ -286,7 +286,7 @@ static int64_t draw_int(const Drawn *w, const Value *v, Edge e, uint64_t seed, i
     return hides_rows(e) ? is_shown(v, seed, i) : unit(seed, i) > -0.5;
 }
 
-static Tensor draw_value(const Draws *d, Edge e, const Value *v, int micro, Arena *a)
+static Tensor draw_value(Arena *a, const Draws *d, Edge e, const Value *v, int micro)
 {
     static const Drawn none = {0};
     Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
@@ -305,7 +305,7 @@ static Tensor draw_value(const Draws *d, Edge e, const Value *v, int micro, Aren
     return t;
 }
 
-static Tensor draw_hyper(const Value *v, int micro, Arena *a)
+static Tensor draw_hyper(Arena *a, const Value *v, int micro)
 {
     Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
     const char *name = v->name ? v->name : "";
@@ -322,16 +322,16 @@ static Tensor draw_hyper(const Value *v, int micro, Arena *a)
     return t;
 }
 
-Tensor *draw_all(const Draws *d, Edge e, const Graph *g, int micro, Arena *a)
+Tensor *draw_all(Arena *a, const Draws *d, Edge e, const Graph *g, int micro)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
         if (x->kind == VALUE_HYPER)
-            t[v] = draw_hyper(x, micro, a);
+            t[v] = draw_hyper(a, x, micro);
         else if (is_drawn(x))
-            t[v] = draw_value(d, e, x, micro, a);
+            t[v] = draw_value(a, d, e, x, micro);
     }
     return t;
 }

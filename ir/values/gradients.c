@@ -29,10 +29,10 @@ static void eval_micros(Moving *m, const Feed *feed)
 
     m->value = arena_array(m->arena, Tensor *, m->accumulate);
     for (int k = 0; k < m->accumulate; k++) {
-        m->value[k] = feed->draw(feed->context, g, k, m->arena);
+        m->value[k] = feed->draw(m->arena, feed->context, g, k);
         for (int i = 0; k && i < g->n_carries; i++)
             m->value[k][g->carries[i].in] = m->value[k - 1][g->carries[i].out];
-        graph_eval(g, m->arena, m->value[k]);
+        graph_eval(m->arena, g, m->value[k]);
     }
 }
 
@@ -68,8 +68,8 @@ static bool any_moved(const Moving *m, const Node *n)
 }
 
 // The input of a node, with elements that get no gradient where they were.
-static Tensor moved_input(const Moving *m, const Node *n, int i, const Tensor *now,
-                          const Tensor *was, Arena *a)
+static Tensor moved_input(Arena *a, const Moving *m, const Node *n, int i, const Tensor *now,
+                          const Tensor *was)
 {
     Tensor x = *now;
 
@@ -81,19 +81,19 @@ static Tensor moved_input(const Moving *m, const Node *n, int i, const Tensor *n
     return x;
 }
 
-static void eval_moved(const Moving *m, const Node *n, Tensor *value, const Tensor *was, Arena *a)
+static void eval_moved(Arena *a, const Moving *m, const Node *n, Tensor *value, const Tensor *was)
 {
     Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
 
     for (int k = 0; k < n->n_in; k++)
-        x[k] = n->in[k] ? moved_input(m, n, k, &value[n->in[k]], &was[n->in[k]], a) : (Tensor){0};
-    node_eval(m->g, n, a, x, y);
+        x[k] = n->in[k] ? moved_input(a, m, n, k, &value[n->in[k]], &was[n->in[k]]) : (Tensor){0};
+    node_eval(a, m->g, n, x, y);
     for (int k = 0; k < n->n_out; k++)
         if (m->is_moved[n->out[k]])
             value[n->out[k]] = y[k];
 }
 
-static void move_parameters(const Moving *m, double h, Tensor *value, Arena *a)
+static void move_parameters(Arena *a, const Moving *m, double h, Tensor *value)
 {
     for (ValueId v = 1; v < m->g->n_values; v++) {
         if (!m->direction[v])
@@ -118,7 +118,7 @@ static bool loses_moves(const Moving *m)
         const Node *n = &m->g->nodes[i];
         if (!m->is_moved[n->out[0]] || !n->op->is_elementwise || n->n_in != 2)
             continue;
-        node_rule(m->g, n, a, &r);
+        node_rule(a, m->g, n, &r);
         for (int k = 0; k < m->accumulate && r.joint == 3; k++)
             loses |= tensor_scale(&m->value[k][n->out[0]]) > most;
     }
@@ -127,14 +127,14 @@ static bool loses_moves(const Moving *m)
 }
 
 // OUTPUT_LOSS_FACTOR, which is made of the total count, the only zero.
-static double factor_of(const Graph *g, Tensor *value, double count, Arena *a)
+static double factor_of(Arena *a, const Graph *g, Tensor *value, double count)
 {
     for (ValueId v = 1; v < g->n_values; v++)
         if (value_of(g, v)->kind == VALUE_ZERO) {
             value[v] = tensor_new(a, F64, 0, NULL);
             value[v].f[0] = count;
         }
-    graph_eval(g, a, value);
+    graph_eval(a, g, value);
     return value[output_of(g, OUTPUT_LOSS_FACTOR)].f[0];
 }
 
@@ -148,20 +148,20 @@ static double moved_loss(const void *moving, double h)
 
     for (int k = 0; k < m->accumulate; k++) {
         memcpy(value, m->value[k], sizeof *value * (size_t)g->n_values);
-        move_parameters(m, h, value, a);
+        move_parameters(a, m, h, value);
         for (NodeId n = 1; n < g->n_nodes; n++)
             if (any_moved(m, &g->nodes[n]))
-                eval_moved(m, &g->nodes[n], value, m->value[k], a);
+                eval_moved(a, m, &g->nodes[n], value, m->value[k]);
         sum += value[output_of(g, OUTPUT_LOSS_SUM)].f[0];
         count += value[output_of(g, OUTPUT_LOSS_COUNT)].f[0];
     }
     double loss =
-        output_of(g, OUTPUT_LOSS_FACTOR) ? sum * factor_of(g, value, count, a) : sum / count;
+        output_of(g, OUTPUT_LOSS_FACTOR) ? sum * factor_of(a, g, value, count) : sum / count;
     arena_free(a);
     return loss;
 }
 
-static double *draw_direction(const Value *p, ValueId v, Arena *a)
+static double *draw_direction(Arena *a, const Value *p, ValueId v)
 {
     int64_t n = value_count(p);
     double *x = arena_array(a, double, n + 1);
@@ -232,7 +232,7 @@ static const char *find_wrong(Moving *m, const Side *now, Edge e, double slope[2
 
     for (ValueId v = 1; v < g->n_values; v++)
         if (value_of(g, v)->kind == VALUE_PARAMETER && value_of(g, v)->dtype == F64)
-            m->direction[v] = all[v] = draw_direction(value_of(g, v), v, m->arena);
+            m->direction[v] = all[v] = draw_direction(m->arena, value_of(g, v), v);
     if (!is_slope_wrong(m, now, e, slope))
         return NULL;
     for (ValueId v = 1; v < g->n_values; v++) {
@@ -254,7 +254,7 @@ const char *find_wrong_slope(const ValueCheck *c, const Side *was, const Side *n
     Feed feed = edge_feed(&edge);
     ValueId *map;
     const char *name = NULL;
-    Graph *g = graph_widen(was->base, a, &map, NULL);
+    Graph *g = graph_widen(a, was->base, &map, NULL);
 
     if (g && output_of(g, OUTPUT_LOSS_SUM) && output_of(g, OUTPUT_LOSS_COUNT)) {
         Moving m = {.g = g, .arena = a, .accumulate = side_accumulate(c, was)};

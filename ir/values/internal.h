@@ -10,7 +10,7 @@
 typedef enum Edge {
     EDGE_NONE,
     EDGE_NO_KEY,    // masks hide whole rows by -inf
-    EDGE_LEAST,     // masks hide whole rows by the least number of f32
+    EDGE_LOWEST,    // masks hide whole rows by the least number of f32
     EDGE_LOW,       // masks hide whole rows by -1e9
     EDGE_TRUTH,     // masks are 0 and 1 and hide whole rows; labels are ignored
     EDGE_TIES,      // few different numbers, at which functions have kinks
@@ -45,7 +45,7 @@ typedef struct Draws {
 // Looks at the values that were in no graph before.
 void draws_learn(Draws *d, const Graph *g);
 bool draws_edge(const Draws *d, Edge e);  // is there a value for which the edge is another one?
-Tensor *draw_all(const Draws *d, Edge e, const Graph *g, int micro, Arena *a);
+Tensor *draw_all(Arena *a, const Draws *d, Edge e, const Graph *g, int micro);
 
 // ---- comparing ----
 
@@ -87,7 +87,7 @@ Feed edge_feed(const DrawEdge *e);
 
 int side_accumulate(const ValueCheck *c, const Side *s);  // micro-batches of its step
 // The values of the side's graph in f64, by ValueId of `wide`. `s` (may be NULL) shakes them.
-Tensor *side_eval(const ValueCheck *c, const Side *s, Edge e, const Shake *shake, Arena *a);
+Tensor *side_eval(Arena *a, const ValueCheck *c, const Side *s, Edge e, const Shake *shake);
 
 // A difference that rounding doesn't explain.
 typedef struct Difference {

@@ -10,11 +10,11 @@
 // Does the rule say that the node takes the largest or least of its inputs' elements, or that it
 // isn't linear in them? Of operators that aren't elementwise, those that round are sums and
 // products, which are linear.
-static bool is_linear(const Graph *g, const Node *n, Arena *a)
+static bool is_linear(Arena *a, const Graph *g, const Node *n)
 {
     Rule r;
 
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     return r.joint || r.single;
 }
 
@@ -28,14 +28,14 @@ static bool has_float_input(const Graph *g, const Node *n)
 
 // An operator that only moves or chooses numbers is exact. Of elementwise ones, shake_result looks
 // at each element.
-static bool is_exact(const Graph *g, const Node *n, Arena *a)
+static bool is_exact(Arena *a, const Graph *g, const Node *n)
 {
     const OpDef *op = n->op;
 
     if (op->view || op->place || op->is_flat || (op->flops == 0 && !op->work) ||
         !has_float_input(g, n))
         return true;
-    return !op->is_elementwise && !op->is_attention && !op->is_product && !is_linear(g, n, a);
+    return !op->is_elementwise && !op->is_attention && !op->is_product && !is_linear(a, g, n);
 }
 
 // ---- errors ----
@@ -86,14 +86,14 @@ static Tensor shaken(Arena *a, const Tensor *t, const Shake *s, double part)
     return y;
 }
 
-static void shake_node(const Graph *g, NodeId i, Arena *a, Tensor *value, const Shake *s)
+static void shake_node(Arena *a, const Graph *g, NodeId i, Tensor *value, const Shake *s)
 {
     const Node *n = &g->nodes[i];
     Shake own = *s;
     bool is_coarse = s->coarse && s->coarse[i];
     double part = is_coarse ? F32_ROUNDING : s->part;
     Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
-    bool is_off = !is_exact(g, n, a);
+    bool is_off = !is_exact(a, g, n);
 
     own.seed += s->by_phase ? (uint64_t)n->phase << 32 : 0;
     for (int k = 0; k < n->n_in; k++) {
@@ -101,7 +101,7 @@ static void shake_node(const Graph *g, NodeId i, Arena *a, Tensor *value, const 
         if (is_off && n->in[k] && !n->op->is_elementwise)
             x[k] = shaken(a, &x[k], &own, part);
     }
-    node_eval(g, n, a, x, y);
+    node_eval(a, g, n, x, y);
     for (int k = 0; k < n->n_out; k++) {
         if (is_off) {
             shake_result(n, x, &y[k], &own, part);
@@ -113,11 +113,11 @@ static void shake_node(const Graph *g, NodeId i, Arena *a, Tensor *value, const 
     }
 }
 
-void graph_shake(const Graph *g, Arena *a, Tensor *value, const Shake *s)
+void graph_shake(Arena *a, const Graph *g, Tensor *value, const Shake *s)
 {
-    graph_fill(g, a, value);
+    graph_fill(a, g, value);
     for (NodeId i = 1; i < g->n_nodes; i++)
-        shake_node(g, i, a, value, s);
+        shake_node(a, g, i, value, s);
 }
 
 Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y)
@@ -134,21 +134,21 @@ Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor 
 
 // ---- steps ----
 
-Tensor *step_eval(const Graph *g, int accumulate, const Feed *feed, const Shake *s, Arena *a)
+Tensor *step_eval(Arena *a, const Graph *g, int accumulate, const Feed *feed, const Shake *s)
 {
     Tensor *was = NULL, *is = NULL;
 
     for (int k = 0; k < accumulate; k++, was = is) {
-        is = feed->draw(feed->context, g, k, a);
+        is = feed->draw(a, feed->context, g, k);
         for (int i = 0; was && i < g->n_carries; i++) {
             const Carry *c = &g->carries[i];
             if (c->scope == SCOPE_MICRO || producer(g, c->out)->phase != UPDATE)
                 is[c->in] = was[c->out];
         }
         if (s)
-            graph_shake(g, a, is, s);
+            graph_shake(a, g, is, s);
         else
-            graph_eval(g, a, is);
+            graph_eval(a, g, is);
     }
     return is;
 }

@@ -8,7 +8,7 @@
 // ---- evaluation ----
 
 // Copies a graph in f64. `map` gives its values, indexed by the values of `g`. NULL after an error.
-Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d);
+Graph *graph_widen(Arena *a, const Graph *g, ValueId **map, Diag *d);
 
 // Errors in results, relative to them. With even seeds, equal numbers get equal errors, so that
 // values computed twice stay equal. With odd seeds they part, as do values that are equal in theory
@@ -25,19 +25,19 @@ typedef struct Shake {
 #define F32_ROUNDING 0x1p-23
 
 // Evaluates a graph as graph_eval does, with an error in each result.
-void graph_shake(const Graph *g, Arena *a, Tensor *value, const Shake *s);
+void graph_shake(Arena *a, const Graph *g, Tensor *value, const Shake *s);
 // Returns `wide` plus the larger of the distances of x and y from it.
 Tensor tensor_rough(Arena *a, const Tensor *wide, const Tensor *x, const Tensor *y);
 
 // Gives the numbers of all values without a producer, except constants and zeros, by ValueId.
 typedef struct Feed {
-    Tensor *(*draw)(const void *context, const Graph *g, int micro, Arena *a);
+    Tensor *(*draw)(Arena *a, const void *context, const Graph *g, int micro);
     const void *context;
 } Feed;
 
 // Evaluates the micro-batches of a training step; accumulators and the carries of the forward part
 // pass from one to the next. Returns the values of the last one. `s` (may be NULL) shakes them.
-Tensor *step_eval(const Graph *g, int accumulate, const Feed *feed, const Shake *s, Arena *a);
+Tensor *step_eval(Arena *a, const Graph *g, int accumulate, const Feed *feed, const Shake *s);
 
 // ---- slopes ----
 

@@ -6,7 +6,7 @@
 
 static DType widened(DType t) { return t == F32 ? F64 : t; }
 
-static ValueId widen_value(Graph *to, const Value *x, Arena *a)
+static ValueId widen_value(Arena *a, Graph *to, const Value *x)
 {
     Value *y;
     ValueId v;
@@ -46,7 +46,7 @@ static bool widen_node(Graph *to, const Node *n, ValueId *map)
     return y != 0;
 }
 
-Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d)
+Graph *graph_widen(Arena *a, const Graph *g, ValueId **map, Diag *d)
 {
     Graph *to = graph_new(a, "wide");
     ValueId *m = *map = arena_array(a, ValueId, g->n_values);
@@ -55,7 +55,7 @@ Graph *graph_widen(const Graph *g, Arena *a, ValueId **map, Diag *d)
     to->diag = d;
     for (ValueId v = 1; v < g->n_values; v++)
         if (!value_of(g, v)->producer)
-            m[v] = widen_value(to, value_of(g, v), a);
+            m[v] = widen_value(a, to, value_of(g, v));
     for (NodeId n = 1; n < g->n_nodes; n++)
         if (!widen_node(to, &g->nodes[n], m))
             return NULL;

@@ -231,7 +231,7 @@ int64_t chain_set_calls(Chain *x, const StageRun *run, int n_runs, Calls *to)
         }
     const int *kept = add_kept(x, run, n_runs, live, &n);
     Packing packing =
-        pack(live, n, &(PackOptions){.effort = PACKING_EFFORT, .budget = x->budget}, x->arena);
+        pack(x->arena, live, n, &(PackOptions){.effort = PACKING_EFFORT, .budget = x->budget});
     for (int i = 0; i < x->p->n_buffers; i++)
         if (kept[i] >= 0)
             x->p->buffers[i].offset = packing.offset[kept[i]];

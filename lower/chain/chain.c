@@ -98,7 +98,7 @@ bool chain_choose_runs(Chain *x, const ChainChoice *o, int64_t more)
     Calls *calls = arena_array(x->p->arena, Calls, 1);
 
     x->work->rest += more;
-    int n = o->choose(o->context, x->work, &run, x->p->arena);
+    int n = o->choose(x->p->arena, o->context, x->work, &run);
     if (!n)
         return false;
     int64_t bytes = chain_set_calls(x, run, n, calls);

@@ -10,7 +10,7 @@
 
 // A value that is read so many units after the one that made it is kept, so that it doesn't join
 // all of them into one stage.
-enum { LONG = 64, MOST_STAGES = 1024 };
+enum { LONG = 64, MAX_STAGES = 1024 };
 
 typedef struct Cutter {
     Chain *x;
@@ -403,11 +403,11 @@ bool chain_cut(Chain *x)
     join_last(x);
     while (!cut_once(&c))
         ;
-    if (x->n_stages > 1 && x->n_stages <= MOST_STAGES)
+    if (x->n_stages > 1 && x->n_stages <= MAX_STAGES)
         return true;
     diag_error(x->d,
                x->n_stages > 1 ? "the model has %d stages, but a chain has at most %d"
                                : "the model is no chain of stages: nothing separates its parts",
-               x->n_stages, MOST_STAGES);
+               x->n_stages, MAX_STAGES);
     return false;
 }

@@ -180,7 +180,7 @@ static void place_scratch(Slotting *t, Pool pool, int32_t cls, int stage)
     if (!n)
         return;
     Packing packing =
-        pack(live, n, &(PackOptions){.effort = PACKING_EFFORT, .budget = x->budget}, x->arena);
+        pack(x->arena, live, n, &(PackOptions){.effort = PACKING_EFFORT, .budget = x->budget});
     int64_t at = take(t, pool, first, last, packing.bytes);
     for (int i = 0; i < n; i++)
         put(x, buffer[i], at + packing.offset[i]);

@@ -104,7 +104,7 @@ void check_pads(Check *c, const Node *n, const Footprint *f)
             !split_is_uneven(&s->plan->mesh, &cut))
             continue;
         if (!a)
-            node_rule(c->g, n, a = arena_new(), &r);
+            node_rule(a = arena_new(), c->g, n, &r);
         for (int k = 0; k < n->n_in && is_summed(&r, c->g, n, i); k++)
             if (n->in[k])
                 check_input(c, n, k, &f[k], &r, i);

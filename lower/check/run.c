@@ -216,7 +216,7 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
 
     c.shadow = shadow_new(c.arena);
     c.boundaries.arena = c.arena;
-    c.table = class_tables(s->g, c.arena);
+    c.table = class_tables(c.arena, s->g);
     c.shown = arena_array(c.arena, int, s->g->n_values);
     c.representatives = arena_array(c.arena, int, s->n_items);
     for (int i = 0; i < s->n_items; i++)

@@ -2,7 +2,7 @@
 // that all iterations have.
 #include "lower/internal.h"
 
-ClassTable *class_tables(const Graph *g, Arena *a)
+ClassTable *class_tables(Arena *a, const Graph *g)
 {
     ClassTable *table = arena_array(a, ClassTable, g->n_classes);
 
@@ -60,7 +60,7 @@ ValueId value_instance(const Lowering *l, ValueId v, int iter)
     return 0;
 }
 
-int *count_gradients(const Graph *g, Arena *a)
+int *count_gradients(Arena *a, const Graph *g)
 {
     int *n = arena_array(a, int, g->n_values);
 

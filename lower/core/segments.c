@@ -12,8 +12,8 @@ static bool is_same_iteration(const Node *a, const Node *b)
 // Finds the segments of the iteration whose nodes of a phase are in [first, last]. `depth` is
 // scratch: for a node of the iteration, 1 + the number of segments before it; for other nodes, how
 // many segments they need.
-static void find_segments_of(const Graph *g, NodeId first, NodeId last, int *depth,
-                             Segment **segment, Arena *a)
+static void find_segments_of(Arena *a, const Graph *g, NodeId first, NodeId last, int *depth,
+                             Segment **segment)
 {
     Segment *now = NULL;
     int n_segments = 0;
@@ -42,7 +42,7 @@ static void find_segments_of(const Graph *g, NodeId first, NodeId last, int *dep
     }
 }
 
-Segment **segments_find(const Graph *g, Arena *a)
+Segment **segments_find(Arena *a, const Graph *g)
 {
     Segment **segment = arena_array(a, Segment *, g->n_nodes);
     NodeId **last = arena_array(a, NodeId *, g->n_classes);
@@ -58,8 +58,8 @@ Segment **segments_find(const Graph *g, Arena *a)
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         if (n->block.cls && !segment[i])
-            find_segments_of(g, i, last[n->block.cls][3 * n->block.iter + (int)n->phase], depth,
-                             segment, a);
+            find_segments_of(a, g, i, last[n->block.cls][3 * n->block.iter + (int)n->phase], depth,
+                             segment);
     }
     return segment;
 }

@@ -222,8 +222,8 @@ void lower_tensors(Program *p)
             continue;
         Lister x = {.p = p, .set = i, .s = s, .g = s->g};
         x.l = (Lowering){.g = s->g,
-                         .table = class_tables(s->g, p->arena),
-                         .n_gradients = count_gradients(s->g, p->arena)};
+                         .table = class_tables(p->arena, s->g),
+                         .n_gradients = count_gradients(p->arena, s->g)};
         list_persistent(&x, &done);
         list_inputs(&x, &s->tensors);
         list_outputs(&x, &s->tensors);

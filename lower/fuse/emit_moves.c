@@ -208,7 +208,7 @@ static void copy_repeated(const Emit *e, NodeId n, const int64_t (*stride)[MAX_R
     const Node *x = &g->nodes[n];
     Rule r;
 
-    node_rule(g, x, e->l->p->arena, &r);
+    node_rule(e->l->p->arena, g, x, &r);
     for (int f = 0; f < r.n_factors; f++) {
         bool has_padding = !needs_pads(e, n, &r, f);
         int first = -1;
@@ -250,7 +250,7 @@ static void add_pads(Emit *e, NodeId n, const Operand *ops)
     const Node *x = &g->nodes[n];
     Rule r;
 
-    node_rule(g, x, e->l->p->arena, &r);
+    node_rule(e->l->p->arena, g, x, &r);
     for (int f = 0; f < r.n_factors; f++) {
         if (!needs_pads(e, n, &r, f))
             continue;

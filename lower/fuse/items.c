@@ -226,7 +226,7 @@ bool lower_items(Lowering *l)
     l->carried_in = arena_array(a, int, l->cap_values);
     for (int i = 0; i < l->g->n_carries; i++)
         l->carried_in[l->g->carries[i].out] = l->g->carries[i].in;
-    l->n_gradients = count_gradients(l->g, a);
+    l->n_gradients = count_gradients(a, l->g);
     find_once(l);
     find_inlinable(l);
     find_inlinable_one_flop(l);

@@ -73,7 +73,7 @@ static bool is_stack(const Interleaving *x, const Buffer *b)
 // Forgets the slots of the buffers that aren't used as they say.
 static void drop_misused(Interleaving *x)
 {
-    const bool *is_misused = slots_misused(x->p, x->set, x->a);
+    const bool *is_misused = slots_misused(x->a, x->p, x->set);
 
     for (int i = 1; i < x->p->n_buffers; i++)
         if (is_misused[i])
@@ -209,7 +209,7 @@ static void join(Interleaving *x, const Joined *j, int32_t to)
 
 // ---- the pass ----
 
-SetPlaces set_places_copy(const Program *p, int set, Arena *a)
+SetPlaces set_places_copy(Arena *a, const Program *p, int set)
 {
     int n_values = p->set[set].g->n_values;
     SetPlaces x = {arena_array(a, Buffer, p->n_buffers), arena_array(a, Storage, n_values)};
@@ -255,7 +255,7 @@ void lower_find_slots(Program *p, int set)
 bool lower_interleave(Program *p, int set)
 {
     Interleaving x = interleaving_new(p, set);
-    SetPlaces whole = set_places_copy(p, set, x.a);
+    SetPlaces whole = set_places_copy(x.a, p, set);
     int64_t before = program_peak_bytes(p, set);
 
     find_slots(&x);

@@ -191,7 +191,7 @@ static bool is_packed(const Buffer *b, int set)
 static int64_t pack_set(Program *p, int set, int64_t base, const PackOptions *o)
 {
     LiveBuffer *live, *pinned;
-    int n = place_slots(p, set, base, &pinned, p->arena), n_pinned = n;
+    int n = place_slots(p->arena, p, set, base, &pinned), n_pinned = n;
 
     live = arena_array(p->arena, LiveBuffer, n + p->n_buffers);
     for (int i = 0; i < n; i++)
@@ -202,7 +202,7 @@ static int64_t pack_set(Program *p, int set, int64_t base, const PackOptions *o)
         if (is_packed(b, set) && !b->slots.bytes)
             live[n++] = (LiveBuffer){.lower = b->first, .upper = b->last + 1, .bytes = b->bytes};
     }
-    const Packing x = pack(live, n, o, p->arena);
+    const Packing x = pack(p->arena, live, n, o);
     const int64_t *offset = x.offset + n_pinned;
     for (int i = 1; i < p->n_buffers; i++)
         if (is_packed(&p->buffers[i], set) && !p->buffers[i].slots.bytes)
@@ -355,7 +355,7 @@ bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
     bool has_slots[N_SETS] = {false};
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g) {
-            whole[i] = set_places_copy(p, i, p->arena);
+            whole[i] = set_places_copy(p->arena, p, i);
             has_slots[i] = lower_interleave(p, i);
             int64_t live = program_peak_bytes(p, i);
             pack.enough = live > pack.enough ? live : pack.enough;

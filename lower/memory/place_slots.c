@@ -5,7 +5,7 @@
 
 #include "lower/internal.h"
 
-enum { MOST_TRIES = 5000 };  // partial orders that are tried; 7 buffers have fewer
+enum { MAX_TRIES = 5000 };  // partial orders that are tried; 7 buffers have fewer
 
 typedef struct Placing {
     const Program *p;
@@ -79,7 +79,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 // Lists the buffers with slots, the largest first.
-static void list_buffers(Placing *x, Arena *a)
+static void list_buffers(Arena *a, Placing *x)
 {
     const Buffer **b = arena_array(a, const Buffer *, x->p->n_buffers);
 
@@ -92,12 +92,12 @@ static void list_buffers(Placing *x, Arena *a)
         x->buffer[i] = (int32_t)(b[i] - x->p->buffers);
 }
 
-static Placing placing_new(const Program *p, int set, Arena *a)
+static Placing placing_new(Arena *a, const Program *p, int set)
 {
     Placing x = {.p = p, .set = set, .n_moments = p->set[set].n_items + 1};
 
     x.best_bytes = INT64_MAX;
-    list_buffers(&x, a);
+    list_buffers(a, &x);
     x.above = arena_array(a, int64_t, x.n * x.n);
     x.high = arena_array(a, int64_t, x.n * x.n_moments);
     x.others = arena_array(a, int64_t, x.n_moments);
@@ -153,7 +153,7 @@ static int64_t place_next(Placing *x, int n_placed, int i)
 // that the placed ones take.
 static void try_orders(Placing *x, int n_placed, int64_t bytes)
 {
-    if (bytes >= x->best_bytes || x->tries++ >= MOST_TRIES)
+    if (bytes >= x->best_bytes || x->tries++ >= MAX_TRIES)
         return;
     if (n_placed == x->n) {
         x->best_bytes = bytes;
@@ -216,7 +216,7 @@ static const Taken *find_taken(const Taken *list, int n, const Taken *x)
     return NULL;
 }
 
-static int list_pinned(const Placing *x, LiveBuffer **to, Arena *a)
+static int list_pinned(Arena *a, const Placing *x, LiveBuffer **to)
 {
     Taken *open = arena_array(a, Taken, x->n + 1), *now = arena_array(a, Taken, x->n + 1);
     int n = 0, cap = 0, n_open = 0;
@@ -243,12 +243,12 @@ static int list_pinned(const Placing *x, LiveBuffer **to, Arena *a)
     return n;
 }
 
-int place_slots(Program *p, int set, int64_t base, LiveBuffer **pinned, Arena *a)
+int place_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned)
 {
-    Placing x = placing_new(p, set, a);
+    Placing x = placing_new(a, p, set);
 
     try_orders(&x, 0, 0);
     for (int i = 0; i < x.n; i++)
         p->buffers[x.buffer[i]].offset = base + x.best[i];
-    return list_pinned(&x, pinned, a);
+    return list_pinned(a, &x, pinned);
 }

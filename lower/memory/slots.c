@@ -167,7 +167,7 @@ static void check_trainer(const Set *s, bool *is_misused)
             is_misused[s->storage[s->g->outputs[i].value].buffer] = true;
 }
 
-bool *slots_misused(const Program *p, int set, Arena *a)
+bool *slots_misused(Arena *a, const Program *p, int set)
 {
     const Set *s = &p->set[set];
     const Item *loop = NULL;

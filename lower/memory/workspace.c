@@ -24,7 +24,7 @@ static const Node *shard_node(Graph *to, const Graph *g, const Node *n, const Ru
         Spec spec = strategy_spec(r, s, i);
         inputs[i] = n->in[i] ? shard_input(to, in(g, n, i), m, &spec) : 0;
     }
-    localise_node(n, r, m, s, to->arena, attr);
+    localise_node(to->arena, n, r, m, s, attr);
     ValueId first = graph_node(to, n->op, n->n_in, inputs, attr);
     return first ? producer(to, first) : NULL;
 }

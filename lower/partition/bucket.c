@@ -104,7 +104,7 @@ static bool can_join(const Sharded *s, NodeId n)
 
 // By ValueId, the first reader in the segment that makes it. A value that another segment reads
 // must be made when that segment begins.
-static NodeId *find_readers(const Graph *g, Segment **segment, Arena *a)
+static NodeId *find_readers(Arena *a, const Graph *g, Segment **segment)
 {
     NodeId *reader = arena_array(a, NodeId, g->n_values);
 
@@ -125,7 +125,7 @@ static void find_candidates(Bucketing *b)
 {
     const Graph *g = b->from->g;
     Segment **segment = b->segment;
-    NodeId *reader = find_readers(g, segment, b->scratch);
+    NodeId *reader = find_readers(b->scratch, g, segment);
     bool *can_sink = arena_array(b->scratch, bool, g->n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
@@ -441,7 +441,7 @@ Sharded *bucket(Arena *a, const Sharded *s)
                    .before = arena_array(scratch, Bucket *, g->n_nodes + 1),
                    .of = arena_array(scratch, Bucket *, g->n_nodes),
                    .is_made = arena_array(scratch, bool, g->n_nodes),
-                   .segment = segments_find(g, scratch),
+                   .segment = segments_find(scratch, g),
                    .next = arena_array(scratch, NodeId, g->n_nodes),
                    .map = arena_array(scratch, ValueId, g->n_values)};
 

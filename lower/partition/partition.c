@@ -180,7 +180,7 @@ static ValueId operand(Partition *p, NodeId id, int i, const Spec *need)
 
 // ---- nodes ----
 
-void localise_node(const Node *n, const Rule *r, const Mesh *m, const Strategy *s, Arena *a,
+void localise_node(Arena *a, const Node *n, const Rule *r, const Mesh *m, const Strategy *s,
                    Attr *attr)
 {
     int64_t size[MAX_FACTORS];
@@ -189,7 +189,7 @@ void localise_node(const Node *n, const Rule *r, const Mesh *m, const Strategy *
     for (int f = 0; f < r->n_factors; f++)
         size[f] = spec_chunk(m, s, f, r->size[f]);
     if (n->op->localise)
-        n->op->localise(n, r, size, a, attr);
+        n->op->localise(a, n, r, size, attr);
 }
 
 static void add_node(Partition *p, NodeId id)
@@ -201,13 +201,13 @@ static void add_node(Partition *p, NodeId id)
     Attr attr[MAX_ATTRS];
     Rule r;
 
-    node_rule(p->from, n, p->scratch, &r);
+    node_rule(p->scratch, p->from, n, &r);
     g->source = n->source;
     for (int i = 0; i < n->n_in; i++) {
         Spec need = strategy_spec(&r, s, i);
         inputs[i] = n->in[i] ? operand(p, id, i, &need) : 0;
     }
-    localise_node(n, &r, &p->plan->mesh, s, p->scratch, attr);
+    localise_node(p->scratch, n, &r, &p->plan->mesh, s, attr);
     g->phase = n->phase;
     g->block = n->block;
     ValueId first = graph_node(g, n->op, n->n_in, inputs, attr);
@@ -283,13 +283,13 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *plan, Diag *d)
                    .scratch = scratch,
                    .reshard = {resharder_new(scratch, &plan->mesh),
                                resharder_new_bucketed(scratch, &plan->mesh)},
-                   .tied = tied_find(g, scratch),
+                   .tied = tied_find(scratch, g),
                    .stored = arena_array(scratch, ValueId, g->n_values),
                    .conversions = arena_array(scratch, Conversion *, g->n_values)};
 
     for (int i = 0; i < COUNT(p.reshard); i++)
         resharder_count(p.reshard[i], g->budget);
-    p.is_bucketed = values_bucketed(g, &p.tied, scratch);
+    p.is_bucketed = values_bucketed(scratch, g, &p.tied);
     for (ValueId v = 1; v < g->n_values; v++)
         if (!value_of(g, v)->producer)
             add_value(&p, v);

@@ -80,7 +80,7 @@ static bool ends_chain(const Recompute *r, ValueId h)
 static void find_sources(Recompute *r)
 {
     const bool *is_separator = find_separators(r);
-    const bool *is_compared = graph_compared(r->g, r->arena);
+    const bool *is_compared = graph_compared(r->arena, r->g);
 
     for (ValueId v = 1; v < r->g->n_values; v++)
         if (r->rerun->is_handed_on[v] || is_compared[v])

@@ -3,7 +3,7 @@
 // own before.
 #include "lower/recompute/recompute.h"
 
-Source *tag_nodes(Graph *g, Arena *a)
+Source *tag_nodes(Arena *a, Graph *g)
 {
     Source *tag = arena_array(a, Source, g->n_nodes);
 

@@ -16,9 +16,9 @@ static const KeepRun *find_run(const RecomputePolicy *p, Block b)
 }
 
 // By class and position: the node of iteration 0. A node outside of classes stands for itself.
-static NodeId *find_first_instances(const Graph *g, Arena *a)
+static NodeId *find_first_instances(Arena *a, const Graph *g)
 {
-    ClassTable *table = class_tables(g, a);
+    ClassTable *table = class_tables(a, g);
     NodeId *first = arena_array(a, NodeId, g->n_nodes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
@@ -39,7 +39,7 @@ static void find_handed_on(const Graph *g, bool *is_handed_on)
         }
 }
 
-static Rerun rerun_new(const Graph *g, Arena *a)
+static Rerun rerun_new(Arena *a, const Graph *g)
 {
     return (Rerun){.may = arena_array(a, bool, g->n_nodes),
                    .is_relaxed = arena_array(a, bool, g->n_nodes),
@@ -48,10 +48,10 @@ static Rerun rerun_new(const Graph *g, Arena *a)
 }
 
 // Finds what the policy lets run again. The classes of the graph are whole.
-static Rerun find_rerun(const Graph *g, const RecomputePolicy *p, Arena *a)
+static Rerun find_rerun(Arena *a, const Graph *g, const RecomputePolicy *p)
 {
-    Rerun r = rerun_new(g, a);
-    const NodeId *first = find_first_instances(g, a);
+    Rerun r = rerun_new(a, g);
+    const NodeId *first = find_first_instances(a, g);
 
     r.keeps_rest = p->rule == RECOMPUTE_NONE;
     if (r.keeps_rest && !p->n_runs)
@@ -135,10 +135,10 @@ static bool rewrite(const Lowering *l, void *context, Diag *d)
 Recomputed recompute_traced(Arena *a, const Graph *model, const RecomputePolicy *policy,
                             const Target *t, Diag *d)
 {
-    Graph *clone = graph_clone(model, a);
+    Graph *clone = graph_clone(a, model);
     Arena *own = arena_new();
-    const Source *tag = tag_nodes(clone, own);
-    Rerun rerun = find_rerun(model, policy, own);
+    const Source *tag = tag_nodes(own, clone);
+    Rerun rerun = find_rerun(own, model, policy);
 
     split_runs(clone, policy);
     bool is_same = policy->rule == RECOMPUTE_NONE && !policy->n_runs;
@@ -163,14 +163,14 @@ static bool ask_ways(const Lowering *l, void *context, Diag *d)
 {
     WaysAsked *w = context;
 
-    w->found = find_ways(l, w->cluster, w->a);
+    w->found = find_ways(w->a, l, w->cluster);
     return d->errors == 0;
 }
 
 ClassWays *recompute_ways(Arena *a, const Graph *g, const Target *t, const Cluster *c, Diag *d)
 {
     Arena *own = arena_new();
-    Graph *clone = graph_clone(g, own);
+    Graph *clone = graph_clone(own, g);
     WaysAsked w = {.a = a, .cluster = c};
     bool ok = analyze(clone, t, ask_ways, &w, d);
 

@@ -61,13 +61,13 @@ bool *find_separators(const Recompute *r);
 bool recompute_rebuild(Recompute *r, Diag *d);
 
 // Gives each node a source of its own, with the same texts. By NodeId.
-Source *tag_nodes(Graph *g, Arena *a);
+Source *tag_nodes(Arena *a, Graph *g);
 
 // Finds where the values of `g` are from, which was made of a copy of the model's graph with these
 // tags. Nodes get the model's sources back.
 Recomputed find_origins(Arena *a, const Graph *model, Graph *g, const Source *tag);
 
 // The ways of each class, by its number, in `a`. `c` NULL: of a fixed machine.
-ClassWays *find_ways(const Lowering *l, const Cluster *c, Arena *a);
+ClassWays *find_ways(Arena *a, const Lowering *l, const Cluster *c);
 
 #endif

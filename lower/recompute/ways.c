@@ -156,7 +156,7 @@ static void search_ways(WaySearch *s)
             i++;
 }
 
-ClassWays *find_ways(const Lowering *l, const Cluster *c, Arena *a)
+ClassWays *find_ways(Arena *a, const Lowering *l, const Cluster *c)
 {
     const Graph *g = l->g;
     Arena *own = l->p->arena;

@@ -96,7 +96,7 @@ static Graph *parse_graph(Parser *p)
 static bool define_names(Parser *p)
 {
     const Graph *g = p->s->g;
-    const char **name = graph_names(g, p->p->arena);
+    const char **name = graph_names(p->p->arena, g);
     Map *names = &p->of[p->set].names;
 
     names->arena = p->p->arena;
@@ -148,7 +148,7 @@ static bool parse_set(Parser *p)
             return false;
     p->s->storage = arena_array(p->p->arena, Storage, p->s->g->n_values);
     p->of[p->set].l =
-        (Lowering){.g = p->s->g, .table = class_tables(p->s->g, p->p->arena), .d = p->lex->d};
+        (Lowering){.g = p->s->g, .table = class_tables(p->p->arena, p->s->g), .d = p->lex->d};
     return true;
 }
 
@@ -191,7 +191,7 @@ static bool parse_program(Parser *p, const Target *t)
 
 Program *program_parse(Arena *a, const char *text, size_t n, const Target *t, Diag *d)
 {
-    Lexer l = lexer_new(text, n, a, d);
+    Lexer l = lexer_new(a, text, n, d);
     Parser p = {.lex = &l, .p = program_new(a, t, 1)};
     bool ok = parse_program(&p, t);
 

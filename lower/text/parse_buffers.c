@@ -3,7 +3,7 @@
 
 #include "lower/text/text.h"
 
-enum { MAX_BUFFERS = 1 << 20 };
+enum { MAX_TEXT_BUFFERS = 1 << 20 };
 
 // Gives the value's place to all its instances.
 static bool place_instances(Parser *p, ValueId v, const Storage *st)
@@ -148,8 +148,8 @@ static bool parse_buffer(Parser *p, int64_t *persistent)
 
     if (!parse_between(p, x->n_buffers, x->n_buffers, &number))
         return false;
-    if (number >= MAX_BUFFERS)
-        return lexer_error(p->lex, "more than %d buffers", MAX_BUFFERS);
+    if (number >= MAX_TEXT_BUFFERS)
+        return lexer_error(p->lex, "more than %d buffers", MAX_TEXT_BUFFERS);
     int kind = parse_one_of(p, buffer_kind_names, COUNT(buffer_kind_names), "a kind of buffer");
     if (kind < 0)
         return false;
@@ -279,7 +279,7 @@ static bool check_live_ranges(const Parser *p)
 // Are slots in use where the set's items use them?
 static bool check_slots(const Parser *p)
 {
-    const bool *is_misused = slots_misused(p->p, p->set, p->p->arena);
+    const bool *is_misused = slots_misused(p->p->arena, p->p, p->set);
 
     for (int i = 1; i < p->p->n_buffers; i++)
         if (is_misused[i]) {

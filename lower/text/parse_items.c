@@ -158,7 +158,7 @@ static bool finish_pad(Parser *p, Item *it)
     const Value *v = value_of(g, it->operands[0].value);
     it->rank = v->rank;
     memcpy(it->dim, v->dim, sizeof it->dim);
-    node_rule(g, &g->nodes[it->nodes[0]], a, &r);
+    node_rule(a, g, &g->nodes[it->nodes[0]], &r);
     FactorKind kind = r.kind[it->pad.factor];
     it->pad.op = kind == FACTOR_MAX ? RT_MAX : kind == FACTOR_MIN ? RT_MIN : RT_SUM;
     arena_free(a);

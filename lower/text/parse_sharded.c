@@ -154,7 +154,7 @@ static bool finish_node(const SplitParser *x, NodeId n)
     Rule own = {0};
 
     if (to->of)
-        node_rule(x->s->g, shard, a, &own);
+        node_rule(a, x->s->g, shard, &own);
     arena_free(a);
     if (to->of && (shard->op != x->s->whole->nodes[to->of].op || own.n_factors != r->n_factors))
         return node_error(x->s->g, shard, x->p->lex->d, "it is no shard of node '%s'",
@@ -193,12 +193,12 @@ bool parse_sharded(Parser *p, Graph *whole)
                      .names = {.arena = a},
                      .rule = arena_array(a, Rule, whole->n_nodes)};
     bool *is_said = arena_array(a, bool, p->s->g->n_nodes);
-    const char **name = graph_names(whole, a);
+    const char **name = graph_names(a, whole);
 
     for (ValueId v = 1; v < whole->n_values; v++)
         map_set(&x.names, name[v], v);
     for (NodeId n = 1; n < whole->n_nodes; n++)
-        node_rule(whole, &whole->nodes[n], a, &x.rule[n]);
+        node_rule(a, whole, &whole->nodes[n], &x.rule[n]);
     p->s->sharded = x.s = sharded_of(p, whole, x.strategy);
     if (!parse_lines(&x, is_said))
         return false;

@@ -52,7 +52,7 @@ static void print_strategies(const Printer *r, const char **whole)
         Rule rule;
         if (spec_equal(&s->plan->strategy[n], &none))
             continue;
-        node_rule(s->whole, x, a, &rule);
+        node_rule(a, s->whole, x, &rule);
         strategy_print(&rule, &s->plan->mesh, &s->plan->strategy[n], &t);
         text_printf(r->t, "strategy ");
         text_name(r->t, whole[x->out[0]]);
@@ -126,7 +126,7 @@ static void print_set(const Printer *r)
         graph_print(s->whole, r->t);
     graph_print(r->s->g, r->t);
     if (s) {
-        const char **whole = graph_names(s->whole, a);
+        const char **whole = graph_names(a, s->whole);
         print_strategies(r, whole);
         print_shards(r, whole);
         print_sharded_nodes(r, whole);
@@ -228,7 +228,7 @@ static void print_tensors(const Printer *r, const TensorTable *table)
 }
 
 // Numbers the buffers that are in use. Those that have been merged into others have no bytes.
-static int *number_buffers(const Program *p, Arena *a)
+static int *number_buffers(Arena *a, const Program *p)
 {
     int *number = arena_array(a, int, p->n_buffers), n = 0;
 
@@ -263,12 +263,12 @@ void program_print(const Program *p, Text *t)
 {
     Printer r[N_SETS];
     Arena *a = arena_new();
-    int *number = number_buffers(p, a);
+    int *number = number_buffers(a, p);
 
     print_head(p, t);
     for (int i = 0; i < N_SETS; i++) {
         const Graph *g = p->set[i].g;
-        r[i] = (Printer){p, &p->set[i], g ? graph_names(g, a) : NULL, number, t};
+        r[i] = (Printer){p, &p->set[i], g ? graph_names(a, g) : NULL, number, t};
         if (g)
             print_set(&r[i]);
     }

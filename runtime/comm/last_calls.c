@@ -122,10 +122,10 @@ static void print_ranks(const RtComm *c, int first, char *to, size_t room)
 
 void rt_last_calls_say(const RtComm *c)
 {
-    enum { MOST = 8 };  // lines
+    enum { MAX_LINES = 8 };  // lines
     int lines = 0;
 
-    for (int r = 0; r < c->ranks && lines < MOST; r++) {
+    for (int r = 0; r < c->ranks && lines < MAX_LINES; r++) {
         int64_t calls = calls_of(c, r);
         bool is_said = false;
         char ranks[100], name[sizeof c->warning->name];

@@ -3,13 +3,13 @@
 
 #include "runtime/core/core.h"
 
-enum { MOST_BYTES = 8 };  // of an element
+enum { MAX_BYTES = 8 };  // of an element
 
 int64_t rt_place(const RtTensor *t, int layer) { return t->at + layer * t->step; }
 
 void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value)
 {
-    char element[MOST_BYTES] = {0};
+    char element[MAX_BYTES] = {0};
     int64_t bytes = value == 0 ? 1 : rt_element_bytes(t);  // zero is zero bytes in every type
 
     if (value != 0)
@@ -18,14 +18,14 @@ void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value)
         rt->device->fill(rt, rt_place(t, l), element, bytes, rt_bytes(m, t) / bytes);
 }
 
-static void read_element(Rt *rt, const RtTensor *t, char to[MOST_BYTES])
+static void read_element(Rt *rt, const RtTensor *t, char to[MAX_BYTES])
 {
     rt->device->copy_out(rt, to, rt_place(t, 0), rt_element_bytes(t));
 }
 
 double rt_get_scalar(Rt *rt, const RtTensor *t)
 {
-    char element[MOST_BYTES];
+    char element[MAX_BYTES];
 
     read_element(rt, t, element);
     return rt_get(t->type, element);
@@ -33,20 +33,20 @@ double rt_get_scalar(Rt *rt, const RtTensor *t)
 
 int64_t rt_get_scalar_int(Rt *rt, const RtTensor *t)
 {
-    char element[MOST_BYTES];
+    char element[MAX_BYTES];
 
     read_element(rt, t, element);
     return rt_get_int(t->type, element);
 }
 
-static void write_element(Rt *rt, const RtTensor *t, const char from[MOST_BYTES])
+static void write_element(Rt *rt, const RtTensor *t, const char from[MAX_BYTES])
 {
     rt->device->copy_in(rt, rt_place(t, 0), from, rt_element_bytes(t));
 }
 
 void rt_set_scalar(Rt *rt, const RtTensor *t, double value)
 {
-    char element[MOST_BYTES];
+    char element[MAX_BYTES];
 
     rt_set(t->type, element, value);
     write_element(rt, t, element);
@@ -54,7 +54,7 @@ void rt_set_scalar(Rt *rt, const RtTensor *t, double value)
 
 void rt_set_scalar_int(Rt *rt, const RtTensor *t, int64_t value)
 {
-    char element[MOST_BYTES];
+    char element[MAX_BYTES];
 
     rt_set_int(t->type, element, value);
     write_element(rt, t, element);
@@ -64,7 +64,7 @@ void rt_set_scalar_int(Rt *rt, const RtTensor *t, int64_t value)
 static void copy_converted(Rt *rt, RtType to, int64_t place, RtType from, const char *x, int64_t n)
 {
     enum { CHUNK = 4096 };
-    char y[CHUNK * MOST_BYTES];
+    char y[CHUNK * MAX_BYTES];
     int64_t to_bytes = rt_dtype_bytes(rt_type_name(to)),
             from_bytes = rt_dtype_bytes(rt_type_name(from));
 

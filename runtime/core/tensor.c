@@ -276,10 +276,10 @@ void rt_tensor_print(const RtTensor *t, char *to, size_t room)
 
 void rt_file_name(const RtTensor *t, char *to, size_t room)
 {
-    enum { MOST = 251 };  // with ".npy" the longest name that file systems accept
+    enum { MAX_LENGTH = 251 };  // with ".npy" the longest name that file systems accept
     size_t n = 0;
 
-    room = room <= MOST ? room : MOST + 1;
+    room = room <= MAX_LENGTH ? room : MAX_LENGTH + 1;
     for (const char *c = t->name; *c && n + 1 < room; c++) {
         bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                      (*c >= '0' && *c <= '9') || strchr("_-", *c) || (*c == '.' && n > 0);

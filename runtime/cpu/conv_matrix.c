@@ -168,10 +168,10 @@ static int64_t weights_bytes(const RtConv *p)
 // output channels: there x has long contiguous rows.
 bool rt_conv_matrix_fits(const RtConv *p, RtConvDirection direction)
 {
-    enum { LEAST = 8192 };  // weights; with fewer, the copies dominate the time
+    enum { MIN_WEIGHTS = 8192 };  // weights; with fewer, the copies dominate the time
     RtGemm g = gemm_of(p, direction);
     int64_t weights = p->o * p->c * rt_product(p->window.size, p->window.n);
-    bool is_fast = weights >= LEAST && rt_amx_fits(g.m, g.n, g.k) && rt_micro_amx();
+    bool is_fast = weights >= MIN_WEIGHTS && rt_amx_fits(g.m, g.n, g.k) && rt_micro_amx();
     bool is_long = direction == RT_CONV_WEIGHT_GRAD && is_plain(p) && g.m > 1 && g.n > g.m;
 
     return p->groups == 1 && p->x_last && p->y_last && g.m > 0 && g.k > 0 && (is_fast || is_long) &&

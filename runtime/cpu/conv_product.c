@@ -19,8 +19,8 @@ enum { TILE = 4 };
 #endif
 
 enum {
-    LEAST = 32,    // channels that keep the pipelines full
-    PLACES = 256,  // maximum per block: a panel of them is two thirds of a first-level cache
+    MIN_CHANNELS = 32,  // channels that keep the pipelines full
+    PLACES = 256,       // maximum per block: a panel of them is two thirds of a first-level cache
     MAX_TAPS = 49,
     MAX_RUNS = 4096,  // of all taps in a block
 };
@@ -54,8 +54,8 @@ bool rt_conv_product_fits(const RtConv *p)
     int64_t taps = rt_product(p->window.size, n), rows = p->n * rt_product(p->y_dim, n - 1);
     int64_t width = p->y_dim[n - 1];
 
-    return p->groups == 1 && p->x_last && p->y_last && p->c >= LEAST && p->c % TILE == 0 &&
-           p->o >= LEAST && fills_panels(p->o) && rows * width > 0 && taps <= MAX_TAPS &&
+    return p->groups == 1 && p->x_last && p->y_last && p->c >= MIN_CHANNELS && p->c % TILE == 0 &&
+           p->o >= MIN_CHANNELS && fills_panels(p->o) && rows * width > 0 && taps <= MAX_TAPS &&
            taps * rt_least(rows, PLACES / width + 2) <= MAX_RUNS;
 }
 

@@ -6,8 +6,8 @@ enum { POINTS = RT_TILE_POINTS };
 
 #define TILE(T, name)                                                                              \
     typedef struct Line_##name {                                                                   \
-        int32_t at[RT_MOST_TAPS][POINTS];                                                          \
-        T weight[RT_MOST_TAPS][POINTS], slope[RT_MOST_TAPS][POINTS];                               \
+        int32_t at[RT_MAX_TAPS][POINTS];                                                           \
+        T weight[RT_MAX_TAPS][POINTS], slope[RT_MAX_TAPS][POINTS];                                 \
     } Line_##name;                                                                                 \
                                                                                                    \
     /* The taps along one dim. `mode` and `outside` are constants. */                              \

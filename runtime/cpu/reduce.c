@@ -6,7 +6,7 @@
 // most 32 rows or 256 neighbours, and these sums are added in double.
 #include "runtime/cpu/internal.h"
 
-enum { RUN = 256, DEPTH = 32, LEAST_CHUNK = 1 << 14, JOINED = 256 };
+enum { RUN = 256, DEPTH = 32, MIN_CHUNK = 1 << 14, JOINED = 256 };
 
 typedef struct Dims {
     int n;
@@ -106,7 +106,7 @@ static Plan make_plan(const RtReduce *p)
         q.units = q.results / q.kept.dim[last] * rt_ceil_div(q.kept.dim[last], q.width);
     }
     q.chunks = rt_most(
-        1, rt_least(rt_ceil_div(RT_CHUNKS, rt_most(1, q.units)), q.length * q.width / LEAST_CHUNK));
+        1, rt_least(rt_ceil_div(RT_CHUNKS, rt_most(1, q.units)), q.length * q.width / MIN_CHUNK));
     return q;
 }
 
@@ -352,8 +352,8 @@ static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
         }                                                                                          \
     }
 REDUCE(double, double, f64, -INFINITY, INFINITY)
-#define LEAST(T) ((T)-1 < 1 ? (T)((uint64_t)1 << (8 * sizeof(T) - 1)) : (T)0)
-#define INT_REDUCE(type, T, name) REDUCE(T, uint64_t, name, LEAST(T), ~LEAST(T))
+#define MIN_OF(T) ((T)-1 < 1 ? (T)((uint64_t)1 << (8 * sizeof(T) - 1)) : (T)0)
+#define INT_REDUCE(type, T, name) REDUCE(T, uint64_t, name, MIN_OF(T), ~MIN_OF(T))
 RT_EACH_INT(INT_REDUCE)
 
 void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x)

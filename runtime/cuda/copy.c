@@ -6,7 +6,7 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/rt_element.h"
 
-enum { BLOCK = 256, UNITS = 4, TILE = 32, MOST_BYTES = 16 };  // as in copy.cu
+enum { BLOCK = 256, UNITS = 4, TILE = 32, MAX_BYTES = 16 };  // as in copy.cu
 
 // Is every stride that counts, and the first dim that is contiguous, a multiple of `n` elements?
 static bool fits(const RtCudaDims *d, int64_t n, bool has_x)
@@ -25,7 +25,7 @@ static bool fits(const RtCudaDims *d, int64_t n, bool has_x)
 // bytes. x may be NULL.
 static int widen(RtCudaDims *d, int bytes, const void *y, const void *x)
 {
-    int unit = MOST_BYTES;
+    int unit = MAX_BYTES;
 
     while (unit > bytes &&
            (((uintptr_t)y | (uintptr_t)x) % (uintptr_t)unit || !fits(d, unit / bytes, x != NULL)))
@@ -113,7 +113,7 @@ RtCudaPattern rt_cuda_pattern(RtType t, double value)
     uint64_t x = rt_element_bits(t, value);
     int bytes = rt_type_bytes(t);
 
-    for (int i = 0; i < MOST_BYTES; i += bytes)
+    for (int i = 0; i < MAX_BYTES; i += bytes)
         memcpy((char *)&p + i, &x, (size_t)bytes);
     return p;
 }

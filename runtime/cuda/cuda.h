@@ -53,7 +53,7 @@ void rt_cuda_launch(Rt *rt, const char *kernel, RtCudaGrid grid, int threads, vo
 void rt_cuda_launch_typed(Rt *rt, const char *kernel, RtType t, RtCudaGrid grid, int threads,
                           void **args);
 
-enum { RT_CUDA_MOST_PARAMETERS = 512 };  // words in the 4 KiB of a kernel's parameters
+enum { RT_CUDA_MAX_PARAMETERS = 512 };  // words in the 4 KiB of a kernel's parameters
 
 // ---- prepared kernels ----
 

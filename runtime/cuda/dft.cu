@@ -9,10 +9,10 @@ enum { RT_DFT_BLOCK = 128, RT_DFT_PART = 32 };
 
 template <class T> __device__ __forceinline__ void rt_dft_row(const RtDft &p, T *y, const T *x)
 {
-    __shared__ Shared<T[2 * RT_DFT_MOST]> re, im;
-    __shared__ Shared<T[RT_DFT_MOST]> wave_re, wave_im;
+    __shared__ Shared<T[2 * RT_DFT_MAX]> re, im;
+    __shared__ Shared<T[RT_DFT_MAX]> wave_re, wave_im;
     const int n = (int)p.n, first = (int)threadIdx.x;
-    int from = 0, to = RT_DFT_MOST;
+    int from = 0, to = RT_DFT_MAX;
 
     x += blockIdx.x * p.have * p.c;
     y += blockIdx.x * p.size * p.parts;
@@ -52,7 +52,7 @@ template <class T> __device__ __forceinline__ void rt_dft_row(const RtDft &p, T 
         __syncthreads();
         step *= radix;
         to = from;
-        from = RT_DFT_MOST - from;
+        from = RT_DFT_MAX - from;
     }
     for (int i = first; i < p.size; i += RT_DFT_BLOCK) {
         y[i * p.parts] = re[from + i];

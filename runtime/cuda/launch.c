@@ -5,7 +5,7 @@
 
 void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, char *const *p, int n)
 {
-    void *args[RT_CUDA_MOST_PARAMETERS];
+    void *args[RT_CUDA_MAX_PARAMETERS];
 
     for (int i = 0; i < n; i++)
         args[i] = (void *)&p[i];

@@ -7,7 +7,7 @@ void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, char *const *y,
 {
     int64_t chunks = rt_cuda_sums_chunks(q), tiles = rt_cuda_sums_tiles(q);
     char *partial = rt->workspace;
-    void *args[RT_CUDA_MOST_PARAMETERS + 1] = {&partial};
+    void *args[RT_CUDA_MAX_PARAMETERS + 1] = {&partial};
 
     for (int i = 0; i < n; i++)
         args[1 + i] = (void *)&p[i];

@@ -14,7 +14,7 @@ typedef struct Ranks {
                       // containers
 } Ranks;
 
-enum { MOST_RANKS = 128 };
+enum { MAX_RANKS = 128 };
 
 // Returns one rank if mpirun didn't start this program. Exits with a message if there are too many.
 Ranks ranks_start(void);

@@ -12,7 +12,7 @@
 #include "runtime/core/core.h"
 #include "runtime/probe/probe.h"
 
-enum { MOST_CALLS = 100 };
+enum { MAX_CALLS = 100 };
 
 static const double WINDOW = 0.1;  // seconds of computation, enough for many messages beside it
 
@@ -103,7 +103,7 @@ double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m)
     double took, seconds = most_of_all(exchange_seconds(x.other, p));
     pthread_t thread;
 
-    x.calls = (int)fmin(MOST_CALLS, ceil(WINDOW / seconds));
+    x.calls = (int)fmin(MAX_CALLS, ceil(WINDOW / seconds));
     ranks_wait(r);
     double alone = call_rate(m, WINDOW, NULL, &took);
     ranks_wait(r);

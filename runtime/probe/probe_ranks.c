@@ -25,7 +25,7 @@ static void refuse(const Ranks *r, const char *why)
 // Number of ranks on this rank's machine, even if they have different host names (containers).
 static int count_neighbours(const Ranks *r)
 {
-    char id[MOST_RANKS][64] = {{0}};
+    char id[MAX_RANKS][64] = {{0}};
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
     int n = 0;
 
@@ -49,7 +49,7 @@ Ranks ranks_start(void)
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_size(MPI_COMM_WORLD, &r.n);
     MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
-    if (r.n > MOST_RANKS)
+    if (r.n > MAX_RANKS)
         refuse(&r, "links are measured among 128 ranks at most");
     return r;
 }

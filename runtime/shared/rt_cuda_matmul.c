@@ -96,9 +96,9 @@ bool rt_cuda_matmul_plan(const RtDot *p, RtCudaMatmul *to)
 // results of few bytes get room for 8 parts.
 int64_t rt_cuda_matmul_bytes(const RtDot *p)
 {
-    enum { PARTS = 8, MOST = 32 << 20 };
+    enum { PARTS = 8, MAX_BYTES = 32 << 20 };
     int64_t results = rt_product(p->batch, p->n_batch) * p->m * p->n;
     int64_t bytes = PARTS * results * rt_type_bytes(p->type);
 
-    return bytes < MOST ? bytes : MOST;
+    return bytes < MAX_BYTES ? bytes : MAX_BYTES;
 }

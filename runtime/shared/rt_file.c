@@ -23,17 +23,17 @@ static bool is_plain(const char *s, int *bytes)
 
 void rt_printable(char *to, size_t room, const char *s)
 {
-    enum { MOST = 4, DOTS = 4 };  // bytes of a character or an escape; of the end
+    enum { MAX_CHAR = 4, DOTS = 4 };  // bytes of a character or an escape; of the end
     size_t n = 0;
 
-    for (int bytes; *s && n + MOST + DOTS <= room; s += bytes) {
+    for (int bytes; *s && n + MAX_CHAR + DOTS <= room; s += bytes) {
         bool plain = is_plain(s, &bytes);
 
         if (plain)
             memcpy(to + n, s, (size_t)bytes);
         else
-            snprintf(to + n, MOST + 1, "\\x%02x", (unsigned char)*s);
-        n += plain ? (size_t)bytes : MOST;
+            snprintf(to + n, MAX_CHAR + 1, "\\x%02x", (unsigned char)*s);
+        n += plain ? (size_t)bytes : MAX_CHAR;
     }
     snprintf(to + n, room - n, "%s", *s ? "..." : "");
 }

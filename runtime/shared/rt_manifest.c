@@ -11,7 +11,7 @@
 
 static const char FIRST[] = "shardcc checkpoint ", WHO[] = "--checkpoint";
 enum { VERSION = 1 };
-static const int64_t MOST_STEPS = (int64_t)1 << 40;  // no run has more (RT_MAX_STEPS)
+static const int64_t MAX_STEPS = (int64_t)1 << 40;  // no run has more (RT_MAX_STEPS)
 
 bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t sum)
 {
@@ -221,8 +221,8 @@ static bool read_best(RtLines *l, RtManifest *m)
 
 static bool read_rollbacks(RtLines *l, RtManifest *m)
 {
-    return rt_take_number(l, MOST_STEPS, &m->rollbacks) && rt_take(l, " ") &&
-           rt_take_number(l, MOST_STEPS, &m->skipped) && rt_take_end(l) && m->rollbacks > 0 &&
+    return rt_take_number(l, MAX_STEPS, &m->rollbacks) && rt_take(l, " ") &&
+           rt_take_number(l, MAX_STEPS, &m->skipped) && rt_take_end(l) && m->rollbacks > 0 &&
            m->skipped > 0;
 }
 

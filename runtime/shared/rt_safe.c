@@ -171,7 +171,7 @@ bool rt_safe_parse(RtSafe *s, const uint8_t *data, size_t size, RtFileError *e)
     if (size < 8)
         return rt_file_fail(e, "safetensors: %zu bytes are too few", size);
     memcpy(&n, data, 8);
-    if (n > size - 8 || n > RT_MOST_HEADER)
+    if (n > size - 8 || n > RT_MAX_HEADER)
         return rt_file_fail(e,
                             "safetensors: its header says %llu bytes, the file has %zu: truncated?",
                             (unsigned long long)n, size);
@@ -262,7 +262,7 @@ char *rt_safe_header(const RtStored *t, int n, int64_t *bytes)
     uint64_t length = size - 8;
 
     *bytes = (int64_t)size;
-    if (length > RT_MOST_HEADER)
+    if (length > RT_MAX_HEADER)
         return NULL;
     char *text = malloc(size + 1);
     if (!text)

@@ -9,7 +9,7 @@
 #include "runtime/rt_file.h"
 #include "runtime/rt_json.h"
 
-enum { MOST_FILES = 1 << 16, MOST_NAME = 255, MOST_DEPTH = 16 };
+enum { MAX_FILES = 1 << 16, MAX_NAME = 255, MAX_DEPTH = 16 };
 
 static const char INDEX[] = "model.safetensors.index.json", FILE_NAME[] = "model.safetensors";
 
@@ -57,7 +57,7 @@ static bool malformed(Index *x) { return rt_file_fail(x->e, "malformed index"); 
 // A name without a folder: the index is no one's key to other folders.
 static bool is_plain(const char *name)
 {
-    return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= MOST_NAME;
+    return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= MAX_NAME;
 }
 
 static bool add_name(Index *x, const char *name)
@@ -67,8 +67,8 @@ static bool add_name(Index *x, const char *name)
     for (int i = x->n - 1; i >= 0; i--)
         if (strcmp(x->name[i], name) == 0)
             return true;
-    if (x->n == MOST_FILES)
-        return rt_file_fail(x->e, "it has more than %d shards", MOST_FILES);
+    if (x->n == MAX_FILES)
+        return rt_file_fail(x->e, "it has more than %d shards", MAX_FILES);
     if (x->n == x->room) {
         int room = x->room ? 2 * x->room : 16;
         const char **grown = realloc(x->name, (size_t)room * sizeof *grown);
@@ -119,7 +119,7 @@ static bool read_index(Index *x)
         has_map |= is_map;
         if (is_map && !read_map(x))
             return false;
-        if (!is_map && !rt_json_skip(r, MOST_DEPTH))
+        if (!is_map && !rt_json_skip(r, MAX_DEPTH))
             return malformed(x);
     } while (rt_json_take(r, ','));
     if (!rt_json_take(r, '}') || rt_json_peek(r))

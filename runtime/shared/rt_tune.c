@@ -8,7 +8,7 @@
 #include "runtime/rt_lines.h"
 
 static const char FIRST[] = "shardcc tune 1";
-enum { MOST_LIBRARY = 99999999 };
+enum { MAX_LIBRARY = 99999999 };
 
 // ---- products ----
 
@@ -92,7 +92,7 @@ static bool read_head(RtLines *l, RtTune *t)
         return rt_lines_fail(l, WHO);
     if (!rt_lines_next(l))
         return false;
-    if (!rt_take(l, "cublaslt ") || !rt_take_number(l, MOST_LIBRARY, &library) || !rt_take_end(l))
+    if (!rt_take(l, "cublaslt ") || !rt_take_number(l, MAX_LIBRARY, &library) || !rt_take_end(l))
         return rt_lines_fail(l, WHO);
     t->library = (int)library;
     if (!rt_lines_next(l))

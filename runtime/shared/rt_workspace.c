@@ -148,8 +148,9 @@ int64_t rt_reduce_workspace(const RtReduce *p)
 
 int64_t rt_sums_chunks(const RtSums *q)
 {
-    enum { LEAST = 1 << 15 };  // elements per chunk
-    int64_t chunks = least(RT_CHUNKS / (q->outer > 0 ? q->outer : 1), q->rows * q->width / LEAST);
+    enum { MIN_CHUNK = 1 << 15 };  // elements per chunk
+    int64_t chunks =
+        least(RT_CHUNKS / (q->outer > 0 ? q->outer : 1), q->rows * q->width / MIN_CHUNK);
 
     return chunks > 1 ? chunks : 1;
 }
@@ -241,10 +242,10 @@ static int64_t message_bytes(const RtExchange *p, int ranks)
 // time.
 int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
 {
-    enum { MOST = 60 << 10, LEAST = 16 << 10, ALL = 1 << 20 };
+    enum { MAX_SHARE = 60 << 10, MIN_SHARE = 16 << 10, ALL = 1 << 20 };
     int64_t share = round_up(ALL / ranks, 64);
 
-    return least(message_bytes(p, ranks), least(MOST, share > LEAST ? share : LEAST));
+    return least(message_bytes(p, ranks), least(MAX_SHARE, share > MIN_SHARE ? share : MIN_SHARE));
 }
 
 // Enough rounds to fill a fast link with a long delay.

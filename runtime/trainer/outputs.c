@@ -25,10 +25,10 @@ typedef struct Output {
 // Replaces `path` by the target of the symbolic links at its end: there the file would be made.
 static void follow_links(char path[PATH_MAX])
 {
-    enum { MOST_LINKS = 40 };
+    enum { MAX_LINKS = 40 };
     char link[PATH_MAX], next[2 * PATH_MAX];
 
-    for (int i = 0; i < MOST_LINKS; i++) {
+    for (int i = 0; i < MAX_LINKS; i++) {
         ssize_t n = readlink(path, link, sizeof link - 1);
         const char *slash = strrchr(path, '/');
 

@@ -22,9 +22,9 @@ bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
     s->begin[0] = s->header_bytes;
     for (int i = 0; i < entries.n; i++)
         s->begin[i + 1] = s->begin[i] + entries.item[i].bytes;
-    if (!s->header && s->header_bytes > RT_MOST_HEADER)
+    if (!s->header && s->header_bytes > RT_MAX_HEADER)
         return rt_error(run->model, "names of tensors make a header of %lld bytes, more than %d",
-                        (long long)s->header_bytes, RT_MOST_HEADER);
+                        (long long)s->header_bytes, RT_MAX_HEADER);
     return s->header || rt_error(run->model, "out of memory");
 }
 

@@ -35,7 +35,7 @@ static void add(RtRecent *r, double value)
 static bool is_spike(RtRecent *r, double factor, const char *name, double value,
                      char text[RT_SPIKE_TEXT])
 {
-    double usual = r->n >= RT_SPIKE_LEAST ? median(r) : 0;
+    double usual = r->n >= RT_SPIKE_MIN ? median(r) : 0;
     int n = r->n;
 
     add(r, value);

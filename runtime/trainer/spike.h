@@ -7,8 +7,8 @@
 #include "runtime/trainer/run_report.h"
 
 // The median is that of the last RT_RECENT steps. Nothing is a spike before there are
-// RT_SPIKE_LEAST of them.
-enum { RT_SPIKE_LEAST = 16, RT_SPIKE_TEXT = 128 };
+// RT_SPIKE_MIN of them.
+enum { RT_SPIKE_MIN = 16, RT_SPIKE_TEXT = 128 };
 
 typedef struct RtSpike {
     double factor;  // 0: nothing is a spike

@@ -11,7 +11,7 @@
 #include "runtime/trainer/run.h"
 
 // Half of the maps that Linux lets a process have (vm.max_map_count, 65530).
-enum { MOST_FILES = 32768 };
+enum { MAX_FILES = 32768 };
 
 bool rt_is_tokens(const RtTensor *t)
 {
@@ -98,8 +98,8 @@ static bool add_files(RtData *d, const RtModel *m, const char *folder, struct di
                         "%s: it has files of tokens, '%s', and also '%s'; a folder of files of "
                         "tokens (*.bin) has no others",
                         folder, tokens, other);
-    if (n > MOST_FILES)
-        return rt_error(m, "%s: %d files; at most %d are possible", folder, n, MOST_FILES);
+    if (n > MAX_FILES)
+        return rt_error(m, "%s: %d files; at most %d are possible", folder, n, MAX_FILES);
     d->file = rt_alloc((size_t)n, sizeof *d->file);
     for (int i = 0; i < n; i++)
         add_file(d, folder, entry[i]->d_name);

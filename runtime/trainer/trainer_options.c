@@ -9,7 +9,6 @@
 #include "runtime/trainer/trainer_options.h"
 
 #define AT(field) offsetof(RtOptions, field)
-#define MOST RT_MAX_STEPS
 
 const RtOption rt_options[] = {
     {"--data", RT_TEXT, AT(data), 0, 0, "PATH",
@@ -20,7 +19,7 @@ const RtOption rt_options[] = {
      "evaluate on this; without --data: evaluate and exit. Samples that don't fill a batch are "
      "left out",
      RT_OF_ALL, true},
-    {"--eval-every", RT_WHOLE, AT(eval_every), 1, MOST, "N",
+    {"--eval-every", RT_WHOLE, AT(eval_every), 1, RT_MAX_STEPS, "N",
      "evaluate every N steps, and at the end in any case"},
     {"--eval-samples", RT_WHOLE, AT(eval_samples), 1, INT64_MAX, "N",
      "evaluate on the first N samples of --eval-data (all)"},
@@ -31,12 +30,12 @@ const RtOption rt_options[] = {
      "from the end of one, cut lets each window lie in one document"},
     {"--document-end", RT_WHOLE, AT(document_end), 0, UINT32_MAX, "ID",
      "the token that ends a document"},
-    {"--steps", RT_WHOLE, AT(steps), 0, MOST, "N", "how many steps to train"},
-    {"--epochs", RT_WHOLE, AT(epochs), 1, MOST, "N",
+    {"--steps", RT_WHOLE, AT(steps), 0, RT_MAX_STEPS, "N", "how many steps to train"},
+    {"--epochs", RT_WHOLE, AT(epochs), 1, RT_MAX_STEPS, "N",
      "how often to go through the data (1); with --steps, whichever ends first"},
     {"--schedule", RT_WORD, AT(schedule), 0, 0, "constant|linear|cosine",
      "how the learning rate falls: not, or to 0 at the end"},
-    {"--warmup", RT_WHOLE, AT(warmup), 0, MOST, "N",
+    {"--warmup", RT_WHOLE, AT(warmup), 0, RT_MAX_STEPS, "N",
      "steps in which the learning rate rises to its full height (0)"},
     {"--seed", RT_WHOLE, AT(seed), 0, INT64_MAX, "N",
      "the seed of the order of samples, dropout, initial weights and sampling (0)"},
@@ -73,24 +72,24 @@ const RtOption rt_options[] = {
     {"--checkpoint", RT_TEXT, AT(checkpoint), 0, 0, "FOLDER",
      "write checkpoints into this folder: weights, the optimizer's states and the place in the "
      "data; one at the end in any case, also after Ctrl-C"},
-    {"--checkpoint-every", RT_PERIOD, AT(every), 1, MOST, "N|TIME",
+    {"--checkpoint-every", RT_PERIOD, AT(every), 1, RT_MAX_STEPS, "N|TIME",
      "a checkpoint every N steps, or every 90s, 10min or 2h"},
     {"--checkpoint-in-place", RT_FLAG, AT(in_place), 0, 0, NULL,
      "let steps wait while a checkpoint is written, instead of writing a copy beside them"},
-    {"--keep", RT_WHOLE, AT(keep), 1, MOST, "N", "how many checkpoints are kept (2)"},
+    {"--keep", RT_WHOLE, AT(keep), 1, RT_MAX_STEPS, "N", "how many checkpoints are kept (2)"},
     {"--keep-best", RT_FLAG, AT(keep_best), 0, 0, NULL,
      "write a checkpoint after the evaluation with the least loss so far, and keep it"},
     {"--resume", RT_FLAG, AT(resume), 0, 0, NULL,
      "go on from the last whole checkpoint in the folder of --checkpoint; from the start if there "
      "is none"},
-    {"--max-time", RT_TIME, AT(max_time), 1, MOST, "TIME",
+    {"--max-time", RT_TIME, AT(max_time), 1, RT_MAX_STEPS, "TIME",
      "stop after so much time, 90s, 10min or 2h, as after SIGUSR1: save, and exit with status 75"},
     {"--spike", RT_REAL, AT(spike), 0, 0, "K",
      "watch for steps whose loss, or norm of the gradients, is more than K times its median over "
      "the last 64 steps"},
     {"--on-spike", RT_WORD, AT(on_spike), 0, 0, "warn|stop|rollback",
      "what to do then (warn); rollback: go back to the last checkpoint, and on with other data"},
-    {"--max-rollbacks", RT_WHOLE, AT(max_rollbacks), 1, MOST, "N",
+    {"--max-rollbacks", RT_WHOLE, AT(max_rollbacks), 1, RT_MAX_STEPS, "N",
      "stop at the spike after so many rollbacks (3)"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE",
      "write one line of JSON for each step and each evaluation", RT_OF_ALL, true},
@@ -101,14 +100,15 @@ const RtOption rt_options[] = {
      "only input",
      RT_OF_ALL, true},
     {"-o", RT_TEXT, AT(out), 0, 0, "FILE.npz", "the file that --predict writes"},
-    {"--generate", RT_WHOLE, AT(generate), 1, MOST, "N", "print N more tokens after the prompt"},
+    {"--generate", RT_WHOLE, AT(generate), 1, RT_MAX_STEPS, "N",
+     "print N more tokens after the prompt"},
     {"--prompt", RT_TEXT, AT(prompt), 0, 0, "TEXT",
      "the text to continue; numbers of tokens if the vocabulary is larger than 256"},
     {"--temperature", RT_REAL, AT(temperature), 0, 0, "T",
      "how freely to sample (1); 0: always the likeliest token"},
     {"--no-overlap", RT_FLAG, AT(no_overlap), 0, 0, NULL,
      "finish each collective before going on, instead of computing meanwhile"},
-    {"--timeout", RT_WHOLE, AT(timeout), 1, MOST, "SECONDS",
+    {"--timeout", RT_WHOLE, AT(timeout), 1, RT_MAX_STEPS, "SECONDS",
      "how long a rank may wait for another one before it ends the job (60)"},
     {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and exit", RT_OF_ALL, true},
     {"--check-arena", RT_FLAG, AT(check_arena), 0, 0, NULL,
@@ -157,7 +157,7 @@ static bool set_whole(const RtModel *m, const RtOption *x, const char *text, int
         *to = v;
         return true;
     }
-    if (x->most < MOST)
+    if (x->most < RT_MAX_STEPS)
         return rt_error(m, "%s: '%s' is not a whole number from %lld to %lld", x->name, text,
                         (long long)x->least, (long long)x->most);
     return rt_error(m, "%s: '%s' is not a whole number of at least %lld", x->name, text,

@@ -122,7 +122,7 @@ void ascent_update_byte_costs(Ascent *s)
     float_problem_byte_costs(s->f, s->price, s->sum, s->byte_cost);
 }
 
-Ascent *ascent_new(const FloatProblem *f, Arena *a)
+Ascent *ascent_new(Arena *a, const FloatProblem *f)
 {
     const Problem *p = f->p;
     Ascent *s = arena_array(a, Ascent, 1);

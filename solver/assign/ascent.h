@@ -27,7 +27,7 @@ typedef struct Ascent {
 } Ascent;
 
 // ---- ascent.c: messages ----
-Ascent *ascent_new(const FloatProblem *f, Arena *a);
+Ascent *ascent_new(Arena *a, const FloatProblem *f);
 void ascent_update_byte_costs(Ascent *s);  // after each change of prices
 // Visits all nodes in order, or from the last to the first, and renews the messages, the bound and
 // the choice. `lower` is valid after a sweep that follows one in the other direction at the same
@@ -67,6 +67,6 @@ void ascent_warm_start(Ascent *s, const Dual *d);  // takes a dual's prices and 
 // Finds better prices, starting with the current messages, then better messages at the best prices.
 void ascent_reprice(Ascent *s, ClimbOptions c);
 // Writes the dual of the state after a forward sweep. This uses the state up.
-void ascent_to_dual(Ascent *s, Dual *d, Arena *a);
+void ascent_to_dual(Arena *a, Ascent *s, Dual *d);
 
 #endif

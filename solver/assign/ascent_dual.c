@@ -48,7 +48,7 @@ static int64_t whole(double x, int shift)
     return y > 0x1p60 ? INT64_C(1) << 60 : y < -0x1p60 ? -(INT64_C(1) << 60) : llround(y);
 }
 
-void ascent_to_dual(Ascent *s, Dual *d, Arena *a)
+void ascent_to_dual(Arena *a, Ascent *s, Dual *d)
 {
     const FloatProblem *f = s->f;
     int64_t n = s->first_message[f->p->n_edges];
@@ -107,7 +107,7 @@ static void raise_bound(Ascent *s, bool has_prices, int64_t work, const Deadline
     ascent_reprice(s, (ClimbOptions){FIRST_STEP_GAIN, 1, work, DBL_MAX, w});
 }
 
-Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Deadline *w, Arena *a)
+Wide ascent(Arena *a, const Problem *p, bool is_rough, Dual *dual, int64_t work, const Deadline *w)
 {
     if (!p->n_nodes) {
         *dual = (Dual){0};
@@ -115,13 +115,13 @@ Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Dea
     }
     Arena *own = arena_new();
     Ascent *s =
-        ascent_new(is_rough ? float_problem_new_rough(p, own) : float_problem_new(p, own), own);
+        ascent_new(own, is_rough ? float_problem_new_rough(own, p) : float_problem_new(own, p));
     Dual found;
 
     s->chooses = s->f->n_slots > 0;
     ascent_warm_start(s, dual);
     raise_bound(s, dual->n_times, work, w);
-    ascent_to_dual(s, &found, a);
+    ascent_to_dual(a, s, &found);
     arena_free(own);
 
     Wide after = dual_bound(p, &found);

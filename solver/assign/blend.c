@@ -51,7 +51,7 @@ static void mark_scaled(Ascent *s, double scale, bool *mark)
 void blend_mark(const Problem *p, const Dual *dual, const Deadline *w, bool *mark)
 {
     Arena *a = arena_new();
-    Ascent *s = ascent_new(float_problem_new_rough(p, a), a);
+    Ascent *s = ascent_new(a, float_problem_new_rough(a, p));
 
     ascent_warm_start(s, dual);
     mark_climb(s, w, mark);

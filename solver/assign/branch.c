@@ -318,20 +318,20 @@ static void try_last(Branching *b)
 
 // ---- the search ----
 
-static Branching *branching_new(const Problem *p, const Dual *dual, uint64_t seed, ClimbOptions c,
-                                Arena *a)
+static Branching *branching_new(Arena *a, const Problem *p, const Dual *dual, uint64_t seed,
+                                ClimbOptions c)
 {
     Branching *b = arena_array(a, Branching, 1);
     int n = p->first[p->n_nodes];
 
     b->arena = a;
-    b->f = float_problem_new(p, a);
+    b->f = float_problem_new(a, p);
     b->cost = arena_array(a, double, n);
     memcpy(b->cost, b->f->cost, (size_t)n * sizeof *b->cost);
     b->lower = arena_array(a, double, n);
     b->scratch = arena_array(a, int, n + p->n_nodes);
-    b->ascent = ascent_new(b->f, a);
-    b->search = search_new(b->f, seed, a);
+    b->ascent = ascent_new(a, b->f);
+    b->search = search_new(a, b->f, seed);
     if (dual)
         ascent_warm_start(b->ascent, dual);
     ascent_converge(b->ascent, c);
@@ -349,7 +349,7 @@ bool branch_by_ascent(const Problem *p, const Dual *dual, Wide cutoff, double ga
 {
     Arena *a = arena_new();
     ClimbOptions first = {.work = work / ROOT_WORK_DIVISOR, .enough = DBL_MAX, .deadline = w};
-    Branching *b = branching_new(p, dual, seed, first, a);
+    Branching *b = branching_new(a, p, dual, seed, first);
     Ascent *s = b->ascent;
     bool *is_upper = arena_array(a, bool, b->f->max_alternatives);
     int64_t sweep = problem_pairs(p) + 4 * (int64_t)p->first[p->n_nodes];

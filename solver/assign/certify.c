@@ -54,7 +54,7 @@ static bool is_enough(const Certify *c, Wide bound)
 static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
 {
     const Problem *q = &left->problem;
-    Wide bound = ascent(q, false, dual, CERTIFY_EFFORT * problem_size(q), c->deadline, c->arena);
+    Wide bound = ascent(c->arena, q, false, dual, CERTIFY_EFFORT * problem_size(q), c->deadline);
     const double *x;
 
     if (!c->has_engine || problem_pairs(q) > MAX_RELAX_PAIRS || is_enough(c, bound + left->offset))
@@ -63,8 +63,8 @@ static Wide bound_find(Certify *c, const Presolved *left, Dual *dual)
     Dual better;
     if (!c->engine)
         c->engine = engine_start(c->o->programs, c->o->engine, c->deadline, NULL);
-    c->has_engine = c->engine && model_relax(model_new(q, c->engine, dual, own), &x, &better,
-                                             c->arena) == MIP_OPTIMAL;
+    c->has_engine = c->engine && model_relax(c->arena, model_new(own, q, c->engine, dual), &x,
+                                             &better) == MIP_OPTIMAL;
     if (c->has_engine && dual_bound(q, &better) > bound) {
         *dual = better;
         bound = dual_bound(q, dual);
@@ -124,7 +124,7 @@ static bool rule_out(Certify *c, const Presolved *left, const Dual *dual)
 }
 
 // p without the exclusions. Its arrays are p's and the arena's.
-static Problem left_over(const Certify *c, Arena *a)
+static Problem left_over(Arena *a, const Certify *c)
 {
     Problem q = *c->p;
 
@@ -133,7 +133,7 @@ static Problem left_over(const Certify *c, Arena *a)
     q.edge = arena_array(a, Edge, c->n_edges);
     if (c->n_edges)
         memcpy(q.edge, c->edge, (size_t)c->n_edges * sizeof *q.edge);
-    problem_join_edges(&q, a, NULL);
+    problem_join_edges(a, &q, NULL);
     return q;
 }
 
@@ -141,14 +141,14 @@ static Problem left_over(const Certify *c, Arena *a)
 static bool round_run(Certify *c)
 {
     Arena *own = arena_new();
-    Problem q = left_over(c, own);
+    Problem q = left_over(own, c);
     Replay replay;
     Presolved left;
     Dual dual = c->prices;
     Wide bound;
 
     dual.message = NULL;
-    if (!presolve_plain(&q, &replay, &left, own)) {
+    if (!presolve_plain(own, &q, &replay, &left)) {
         round_keep(c, &replay, NULL, &(Dual){0});
         c->to->bound = c->best;
         c->best_round = c->to->n_rounds - 1;
@@ -168,8 +168,8 @@ static bool round_run(Certify *c)
     return goes_on;
 }
 
-void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
-             bool has_engine, const Deadline *w, Certificate *to, Arena *a)
+void certify(Arena *a, const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
+             bool has_engine, const Deadline *w, Certificate *to)
 {
     int n = p->n_nodes ? p->first[p->n_nodes] : 0;
     Certify c = {.p = p,

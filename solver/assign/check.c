@@ -247,7 +247,7 @@ bool stored_check(File file, const Problem *p, Text *said, Diag *d)
     Check c = {p, &s, a, d};
     char cost[WIDE_DIGITS], bound[WIDE_DIGITS], certified[WIDE_DIGITS];
 
-    bool ok = stored_read(file, &s, a, d) && check_sum(&c, file) && check_head(&c) &&
+    bool ok = stored_read(a, file, &s, d) && check_sum(&c, file) && check_head(&c) &&
               (s.is_infeasible ? check_infeasible(&c) : check_found(&c));
     if (ok && s.is_infeasible)
         text_printf(said, "infeasible, least bound %s", wide_text(s.least_bound, bound));

@@ -48,8 +48,8 @@ typedef struct ExcludedPairs {
 
 // Builds the problem in the round's unit. `cost` and `is_out` are by alternative; r keeps and
 // changes them.
-void residual_build(Residual *r, const Problem *p, Wide unit, Wide *cost, bool *is_out,
-                    const ExcludedPairs *excluded, int n_excluded_pairs, Arena *a, Diag *d);
+void residual_build(Arena *a, Residual *r, const Problem *p, Wide unit, Wide *cost, bool *is_out,
+                    const ExcludedPairs *excluded, int n_excluded_pairs, Diag *d);
 // Repeats one step of a certificate. False, with an error, where the step isn't valid.
 bool residual_step(Residual *r, int64_t kind, int64_t node, int64_t other);
 // ---- check.c ----

@@ -105,7 +105,7 @@ static void build(Proof *c)
             cost[k] += byte_cost(c, before, &p->live[u]);
     }
     c->bound = -before[n_times] * p->limit;
-    residual_build(&c->left, p, unit, cost, is_out, c->excluded, c->n_excluded_pairs, c->arena,
+    residual_build(c->arena, &c->left, p, unit, cost, is_out, c->excluded, c->n_excluded_pairs,
                    c->d);
 }
 

@@ -40,7 +40,7 @@ static int compare_changes(const void *x, const void *y)
 
 // The members of all vertices that aren't merged. merged_into has no cycles, since a vertex never
 // merges into one that is already gone.
-static MergedNodes *merged_find(const Residual *r, Arena *a)
+static MergedNodes *merged_find(Arena *a, const Residual *r)
 {
     int n = r->p->n_nodes;
     MergedNodes *all = arena_array(a, MergedNodes, n);
@@ -58,7 +58,7 @@ static MergedNodes *merged_find(const Residual *r, Arena *a)
 }
 
 // Follows the merges from the vertex down to the member to fill in m.alternative.
-static void merged_trace(const Residual *r, int top, MergedNode m, Arena *a)
+static void merged_trace(Arena *a, const Residual *r, int top, MergedNode m)
 {
     int depth = 0, *path;
 
@@ -128,7 +128,7 @@ static int count_times(const Residual *r, const MergedNodes *m, int k)
     return n;
 }
 
-static NodeBytes node_bytes_new(const Residual *r, int node, const MergedNodes *m, Arena *a)
+static NodeBytes node_bytes_new(Arena *a, const Residual *r, int node, const MergedNodes *m)
 {
     const ResidualVertex *x = &r->vertex[node];
     NodeBytes h = {0};
@@ -170,7 +170,7 @@ typedef struct Base {
     int64_t **most;
 } Base;
 
-static Base base_new(Change *change, int n, Arena *a)
+static Base base_new(Arena *a, Change *change, int n)
 {
     Base b = {.time = arena_array(a, int, n), .most = arena_array(a, int64_t *, 32)};
     int64_t sum = 0;
@@ -232,7 +232,7 @@ bool residual_drop_full(Residual *r)
 {
     int n = r->p->n_nodes, n_changes = 0, cap = 0;
     Arena *a = arena_new();
-    MergedNodes *all = merged_find(r, a);
+    MergedNodes *all = merged_find(a, r);
     NodeBytes *h = arena_array(a, NodeBytes, n);
     Change *change = NULL;
     bool ok = true;
@@ -241,13 +241,13 @@ bool residual_drop_full(Residual *r)
         if (r->vertex[i].merged_into >= 0)
             continue;
         for (int m = 0; m < all[i].n; m++)
-            merged_trace(r, i, all[i].merged[m], a);
-        h[i] = node_bytes_new(r, i, &all[i], a);
+            merged_trace(a, r, i, all[i].merged[m]);
+        h[i] = node_bytes_new(a, r, i, &all[i]);
         for (int t = 0; t < h[i].n_times; t++)
             *arena_push(a, change, n_changes, cap) =
                 (Change){h[i].time[t], h[i].least[t] - (t ? h[i].least[t - 1] : 0)};
     }
-    Base base = base_new(change, n_changes, a);
+    Base base = base_new(a, change, n_changes);
     for (int t = 0; t < base.n; t++)
         ok &= base.most[0][t] <= r->p->limit;
     for (int i = 0; i < n && ok; i++)

@@ -153,8 +153,8 @@ static void exclude_pairs(Residual *r, const ExcludedPairs *x)
     residual_arc_put(r, x->a, x->b, made);
 }
 
-void residual_build(Residual *r, const Problem *p, Wide unit, Wide *cost, bool *is_out,
-                    const ExcludedPairs *excluded, int n_excluded_pairs, Arena *a, Diag *d)
+void residual_build(Arena *a, Residual *r, const Problem *p, Wide unit, Wide *cost, bool *is_out,
+                    const ExcludedPairs *excluded, int n_excluded_pairs, Diag *d)
 {
     *r = (Residual){.p = p, .arena = a, .d = d, .unit = unit};
     r->vertex = arena_array(a, ResidualVertex, p->n_nodes);

@@ -51,8 +51,8 @@ typedef enum Id {
     GAP,
     PEAK,
     DUALS,
-    LEAST_BOUND,
-    LEAST,
+    MIN_BOUND,
+    LOWEST,
 } Id;
 
 static const Member members[] = {
@@ -73,8 +73,8 @@ static const Member members[] = {
     [GAP] = {"gap", read_decimal, AT(gap), true},
     [PEAK] = {"peak", read_wide, AT(peak), true},
     [DUALS] = {"duals", read_rounds, 0, true},
-    [LEAST_BOUND] = {"least_bound", read_wide, AT(least_bound), true},
-    [LEAST] = {"least", read_wide, AT(least), true},
+    [MIN_BOUND] = {"least_bound", read_wide, AT(least_bound), true},
+    [LOWEST] = {"least", read_wide, AT(least), true},
 };
 
 // Checks that the members fit the outcome: a choice within the limit, or a choice of the lowest
@@ -82,11 +82,11 @@ static const Member members[] = {
 static bool check_members(Scan *s, const Stored *t, uint64_t seen)
 {
     const uint64_t all = (UINT64_C(1) << COUNT(members)) - 1, common = (1 << CHOICE) - 1;
-    const uint64_t least = 1 << LEAST_BOUND | 1 << LEAST;
+    const uint64_t least = 1 << MIN_BOUND | 1 << LOWEST;
     uint64_t wanted = all & ~least;
 
     if (t->is_infeasible)
-        wanted = common | (seen >> CHOICE & 1 ? 1 << CHOICE | 1 << TIME | least : 1 << LEAST_BOUND);
+        wanted = common | (seen >> CHOICE & 1 ? 1 << CHOICE | 1 << TIME | least : 1 << MIN_BOUND);
     for (int i = 0; i < COUNT(members); i++) {
         if (wanted & ~seen & UINT64_C(1) << i)
             return scan_wrong(s, "'%s' is missing before here", members[i].name);
@@ -97,7 +97,7 @@ static bool check_members(Scan *s, const Stored *t, uint64_t seen)
     return true;
 }
 
-bool stored_read(File file, Stored *t, Arena *a, Diag *d)
+bool stored_read(Arena *a, File file, Stored *t, Diag *d)
 {
     Scan s;
     uint64_t seen;

@@ -157,8 +157,8 @@ static void on_choice(void *to, const int *choice, Wide cost)
 
 // Makes a choice by blending the choices that the core's prices lead to and the cheapest ones so
 // far.
-static void blend_core(Core *c, const Problem *core, const Dual *dual, const int *original,
-                       Arena *a)
+static void blend_core(Arena *a, Core *c, const Problem *core, const Dual *dual,
+                       const int *original)
 {
     bool *mark = arena_array(a, bool, core->first[core->n_nodes]);
 
@@ -182,8 +182,8 @@ static void work_core(Core *c)
 {
     Arena *own = arena_new();
     int *original;
-    Problem core = problem_restrict(c->p, c->keep, &original, own);
-    Ascent *s = ascent_new(float_problem_new_rough(&core, own), own);
+    Problem core = problem_restrict(own, c->p, c->keep, &original);
+    Ascent *s = ascent_new(own, float_problem_new_rough(own, &core));
     Dual dual;
 
     core_warm_start(c, s);
@@ -193,9 +193,9 @@ static void work_core(Core *c)
                                              : LARGE_CORE_SWEEPS;
     raise_core(s, sweeps * problem_size(&core), c->deadline);
     take_prices(c, s);
-    ascent_to_dual(s, &dual, own);
+    ascent_to_dual(own, s, &dual);
     if (is_small || c->options.o->is_warm_start || c->options.cost == WIDE_MAX)
-        blend_core(c, &core, &dual, original, own);
+        blend_core(own, c, &core, &dual, original);
     arena_free(own);
 }
 
@@ -241,13 +241,13 @@ static void bound_last(Core *c)
     ascent_sweep(c->whole, true);
 }
 
-Wide core_ascent(const Problem *p, Dual *dual, CoreOptions options, const Deadline *w, Listener l,
-                 Arena *a)
+Wide core_ascent(Arena *a, const Problem *p, Dual *dual, CoreOptions options, const Deadline *w,
+                 Listener l)
 {
     Arena *own = arena_new();
     int n = p->first[p->n_nodes];
     Core c = {.p = p,
-              .whole = ascent_new(float_problem_new_rough(p, own), own),
+              .whole = ascent_new(own, float_problem_new_rough(own, p)),
               .lower = arena_array(own, double, n),
               .keep = arena_array(own, bool, n),
               .choice = arena_array(own, int, p->n_nodes),
@@ -266,7 +266,7 @@ Wide core_ascent(const Problem *p, Dual *dual, CoreOptions options, const Deadli
     for (int i = 0; i < n_rounds(&c) && !(i && is_over(&c)); i++)
         core_round(&c, i);
     bound_last(&c);
-    ascent_to_dual(c.whole, dual, a);
+    ascent_to_dual(a, c.whole, dual);
     arena_free(own);
     return dual_bound(p, dual);
 }

@@ -25,11 +25,11 @@ typedef struct Dive {
     bool *keep;  // by alternative
 } Dive;
 
-static Dive dive_new(const Problem *p, const Dual *dual, Arena *a)
+static Dive dive_new(Arena *a, const Problem *p, const Dual *dual)
 {
-    Dive d = {.p = p, .f = float_problem_new_rough(p, a)};
+    Dive d = {.p = p, .f = float_problem_new_rough(a, p)};
 
-    d.s = ascent_new(d.f, a);
+    d.s = ascent_new(a, d.f);
     d.s->chooses = false;
     d.s->lower = arena_array(a, double, p->first[p->n_nodes]);
     d.keep = arena_array(a, bool, p->first[p->n_nodes]);
@@ -79,7 +79,7 @@ void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, 
     if (all < MIN_DIVE_PAIRS)
         return;
     Arena *a = arena_new();
-    Dive d = dive_new(p, dual, a);
+    Dive d = dive_new(a, p, dual);
 
     for (int i = 0;
          i < MAX_DIVE_ROUNDS && left > all / DROP_DIVISOR && deadline_check(w) == STOP_DONE; i++) {

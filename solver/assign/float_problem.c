@@ -59,7 +59,7 @@ static double penalty(const Problem *p)
     return power;
 }
 
-static double *matrix_image(const FloatProblem *f, int e, Arena *a)
+static double *matrix_image(Arena *a, const FloatProblem *f, int e)
 {
     const Edge *x = &f->p->edge[e];
     int n = n_alternatives(f->p, x->a), m = n_alternatives(f->p, x->b);
@@ -70,7 +70,7 @@ static double *matrix_image(const FloatProblem *f, int e, Arena *a)
     return to;
 }
 
-static float *rough_matrix(const FloatProblem *f, int e, Arena *a)
+static float *rough_matrix(Arena *a, const FloatProblem *f, int e)
 {
     const Edge *x = &f->p->edge[e];
     int n = n_alternatives(f->p, x->a), m = n_alternatives(f->p, x->b);
@@ -82,7 +82,7 @@ static float *rough_matrix(const FloatProblem *f, int e, Arena *a)
 }
 
 // Converts the matrices. Edges that share a matrix share the result too.
-static void copy_matrices(FloatProblem *f, bool is_rough, Arena *a)
+static void copy_matrices(Arena *a, FloatProblem *f, bool is_rough)
 {
     const Problem *p = f->p;
     const Edge **order = arena_array(a, const Edge *, p->n_edges);
@@ -99,13 +99,13 @@ static void copy_matrices(FloatProblem *f, bool is_rough, Arena *a)
         bool is_new = !j || order[j]->cost != order[j - 1]->cost;
         int e = (int)(order[j] - p->edge), before = is_new ? -1 : (int)(order[j - 1] - p->edge);
         if (is_rough)
-            f->rough[e] = is_new ? rough_matrix(f, e, a) : f->rough[before];
+            f->rough[e] = is_new ? rough_matrix(a, f, e) : f->rough[before];
         else
-            f->matrix[e] = is_new ? matrix_image(f, e, a) : f->matrix[before];
+            f->matrix[e] = is_new ? matrix_image(a, f, e) : f->matrix[before];
     }
 }
 
-static void copy_costs(FloatProblem *f, bool is_rough, Arena *a)
+static void copy_costs(Arena *a, FloatProblem *f, bool is_rough)
 {
     const Problem *p = f->p;
     int n = p->first[p->n_nodes];
@@ -113,12 +113,12 @@ static void copy_costs(FloatProblem *f, bool is_rough, Arena *a)
     f->forbidden = penalty(p);
     f->cost = arena_array(a, double, n);
     row_image(p->cost, n, f->forbidden, f->cost);
-    copy_matrices(f, is_rough, a);
+    copy_matrices(a, f, is_rough);
 }
 
 // ---- edges ----
 
-static void half_edges_find(FloatProblem *f, Arena *a)
+static void half_edges_find(Arena *a, FloatProblem *f)
 {
     const Problem *p = f->p;
     int *next = arena_array(a, int, p->n_nodes + 1);
@@ -191,7 +191,7 @@ static int slot_from(const FloatProblem *f, int t)
     return low;
 }
 
-static void find_slots(FloatProblem *f, Arena *a)
+static void find_slots(Arena *a, FloatProblem *f)
 {
     const Problem *p = f->p;
     int n = p->first_live[p->first[p->n_nodes]], n_times = 0;
@@ -208,7 +208,7 @@ static void find_slots(FloatProblem *f, Arena *a)
     keep_fullest(f, start, n_starts, end, n_ends);
 }
 
-static void copy_live(FloatProblem *f, Arena *a)
+static void copy_live(Arena *a, FloatProblem *f)
 {
     const Problem *p = f->p;
     int n = p->first[p->n_nodes], n_live = 0;
@@ -232,7 +232,7 @@ static void copy_live(FloatProblem *f, Arena *a)
 
 enum { MIN_ROUGH_PAIRS = 250000 };  // this many pairs in doubles fill a cache of 2 MiB
 
-static FloatProblem *make(const Problem *p, bool is_rough, Arena *a)
+static FloatProblem *make(Arena *a, const Problem *p, bool is_rough)
 {
     FloatProblem *f = arena_array(a, FloatProblem, 1);
 
@@ -240,18 +240,18 @@ static FloatProblem *make(const Problem *p, bool is_rough, Arena *a)
     for (int i = 0; i < p->n_nodes; i++)
         f->max_alternatives =
             n_alternatives(p, i) > f->max_alternatives ? n_alternatives(p, i) : f->max_alternatives;
-    copy_costs(f, is_rough, a);
-    half_edges_find(f, a);
-    find_slots(f, a);
-    copy_live(f, a);
+    copy_costs(a, f, is_rough);
+    half_edges_find(a, f);
+    find_slots(a, f);
+    copy_live(a, f);
     return f;
 }
 
-FloatProblem *float_problem_new(const Problem *p, Arena *a) { return make(p, false, a); }
+FloatProblem *float_problem_new(Arena *a, const Problem *p) { return make(a, p, false); }
 
-FloatProblem *float_problem_new_rough(const Problem *p, Arena *a)
+FloatProblem *float_problem_new_rough(Arena *a, const Problem *p)
 {
-    return make(p, problem_pairs(p) > MIN_ROUGH_PAIRS, a);
+    return make(a, p, problem_pairs(p) > MIN_ROUGH_PAIRS);
 }
 
 int float_problem_slot(const FloatProblem *f, int time)

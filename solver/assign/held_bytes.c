@@ -2,7 +2,7 @@
 // peak is at the root. A node's `most` includes all that was added to its whole range.
 #include "solver/assign/search.h"
 
-Profile profile_new(int n_slots, Arena *a)
+Profile profile_new(Arena *a, int n_slots)
 {
     Profile p = {.n = 1};
 

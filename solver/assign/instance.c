@@ -273,7 +273,7 @@ static bool check_edges(const Raw *r, Diag *d)
     return true;
 }
 
-static void make_nodes(const Raw *r, Problem *p, Arena *a)
+static void make_nodes(Arena *a, const Raw *r, Problem *p)
 {
     int n_live = 0;
 
@@ -297,7 +297,7 @@ static void make_nodes(const Raw *r, Problem *p, Arena *a)
     p->first_live[r->cost.n_x] = n_live;
 }
 
-static void make_edges(const Raw *r, Problem *p, Arena *a)
+static void make_edges(Arena *a, const Raw *r, Problem *p)
 {
     p->n_edges = r->n_edges;
     p->edge = arena_array(a, Edge, p->n_edges);
@@ -307,7 +307,7 @@ static void make_edges(const Raw *r, Problem *p, Arena *a)
     }
 }
 
-bool problem_parse(File file, Problem *p, Arena *a, Diag *d)
+bool problem_parse(Arena *a, File file, Problem *p, Diag *d)
 {
     Arena *scratch = arena_new();
     Raw r = {
@@ -326,22 +326,22 @@ bool problem_parse(File file, Problem *p, Arena *a, Diag *d)
               check_nodes(&r, d) && check_edges(&r, d);
     if (ok) {
         *p = (Problem){.name = r.name, .limit = r.limit, .hash = s.hash};
-        make_nodes(&r, p, a);
-        make_edges(&r, p, a);
-        ok = problem_join_edges(p, a, d);
+        make_nodes(a, &r, p);
+        make_edges(a, &r, p);
+        ok = problem_join_edges(a, p, d);
     }
     scan_end(&s);
     arena_free(scratch);
     return ok;
 }
 
-bool problem_read(const char *path, Problem *p, Arena *a, Diag *d)
+bool problem_read(Arena *a, const char *path, Problem *p, Diag *d)
 {
     File f;
 
     if (!file_map(path, &f, d))
         return false;
-    bool ok = problem_parse(f, p, a, d);
+    bool ok = problem_parse(a, f, p, d);
     file_unmap(&f);
     return ok;
 }

@@ -123,7 +123,7 @@ bool scan_nothing(Scan *s);  // checks that only blanks are left
 
 // ---- instance.c ----
 // problem_read from the bytes of a file.
-bool problem_parse(File file, Problem *p, Arena *a, Diag *d);
+bool problem_parse(Arena *a, File file, Problem *p, Diag *d);
 
 // ---- answer.c ----
 // Writes the text of answer_write's file to t, which must be empty.
@@ -153,7 +153,7 @@ typedef struct Stored {
 
 // Reads the file of an answer and checks only its form. False, with an error, where the form is
 // wrong, or where a member is missing or doesn't belong to the outcome.
-bool stored_read(File file, Stored *s, Arena *a, Diag *d);
+bool stored_read(Arena *a, File file, Stored *s, Diag *d);
 
 // ---- check_dual.c ----
 // The bound that the rounds prove, given that a choice of this cost exists. False, with an error,
@@ -176,13 +176,13 @@ typedef struct Presolved {
 // Makes a smaller problem. Every choice of r->problem stands for a choice of p, and p's optimum is
 // among these if it is cheaper than `cutoff`. `dual` (may be NULL) serves for reduced-cost fixing.
 // False: no choice within the limit is cheaper than the cutoff.
-bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Arena *a);
+bool presolve(Arena *a, const Problem *p, const Dual *dual, Wide cutoff, Presolved *r);
 // The same, with only the reductions that certificates know. `replay` records them.
 typedef struct Replay {
     int n, cap;
     Reduction *step;
 } Replay;
-bool presolve_plain(const Problem *p, Replay *replay, Presolved *r, Arena *a);
+bool presolve_plain(Arena *a, const Problem *p, Replay *replay, Presolved *r);
 // The node of p that is node i of r->problem, and the original numbers of its alternatives. i must
 // not be the added last node, which holds the bytes that no choice changes.
 int presolve_origin(const Presolved *r, int i, const int **alternative);
@@ -217,11 +217,11 @@ typedef struct FloatProblem {
     LiveBytes *live;  // with slots for times
 } FloatProblem;
 
-FloatProblem *float_problem_new(const Problem *p, Arena *a);
+FloatProblem *float_problem_new(Arena *a, const Problem *p);
 // The same with matrices in floats, if they are too large for a cache. The rounding is harmless in
 // a bound: any messages give a valid lower bound, only a weaker one. Not for code that needs exact
 // costs.
-FloatProblem *float_problem_new_rough(const Problem *p, Arena *a);
+FloatProblem *float_problem_new_rough(Arena *a, const Problem *p);
 // The slot of a time, or else the last slot before it; may be -1.
 int float_problem_slot(const FloatProblem *f, int time);
 // Writes the cost of each alternative's bytes, at a price per byte for each slot. `sum` has room
@@ -273,7 +273,7 @@ void most_mark(const int64_t *x, int n, int64_t most, int64_t *mark);
 // dual's new arrays belong to the arena. is_rough: uses matrices in floats. It comes before
 // engines: on a reduced problem of thousands of nodes a fraction of a second gives as good a bound
 // as an engine's relaxation.
-Wide ascent(const Problem *p, bool is_rough, Dual *dual, int64_t work, const Deadline *w, Arena *a);
+Wide ascent(Arena *a, const Problem *p, bool is_rough, Dual *dual, int64_t work, const Deadline *w);
 
 // ---- core.c: bounds and choices of problems that are too large for many sweeps ----
 typedef struct CoreOptions {
@@ -284,14 +284,14 @@ typedef struct CoreOptions {
 } CoreOptions;
 
 // As ascent. `l` gets choices, each cheaper than the one before.
-Wide core_ascent(const Problem *p, Dual *dual, CoreOptions options, const Deadline *w, Listener l,
-                 Arena *a);
+Wide core_ascent(Arena *a, const Problem *p, Dual *dual, CoreOptions options, const Deadline *w,
+                 Listener l);
 
 // ---- certify.c: certificates ----
 // Makes a certificate for a choice of this cost. The first round begins with `prices`, which are of
 // p's times; messages aren't used.
-void certify(const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
-             bool has_engine, const Deadline *w, Certificate *to, Arena *a);
+void certify(Arena *a, const Problem *p, const SolveOptions *o, Wide cost, const Dual *prices,
+             bool has_engine, const Deadline *w, Certificate *to);
 
 // ---- branch.c: branch and bound by ascent ----
 // Looks for choices cheaper than the cutoff and gives them to `l`. Raises *bound to a cost that no

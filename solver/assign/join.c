@@ -53,7 +53,7 @@ static bool add_loop(Problem *p, const Edge *e)
 }
 
 // Joins n edges that have the same two nodes into the first of them.
-static bool join(Problem *p, const EdgeEnds *edge_ends, int n, Arena *a)
+static bool join(Arena *a, Problem *p, const EdgeEnds *edge_ends, int n)
 {
     Edge *e = &p->edge[edge_ends[0].e];
     int64_t *cost = arena_array(a, int64_t, edge_pairs(p, edge_ends[0].e));
@@ -66,7 +66,7 @@ static bool join(Problem *p, const EdgeEnds *edge_ends, int n, Arena *a)
 }
 
 // Joins all edges. An edge that goes gets a == b.
-static bool join_all(Problem *p, const EdgeEnds *edge_ends, Arena *a, Diag *d)
+static bool join_all(Arena *a, Problem *p, const EdgeEnds *edge_ends, Diag *d)
 {
     for (int i = 0, n; i < p->n_edges; i += n) {
         bool ok = true;
@@ -77,7 +77,7 @@ static bool join_all(Problem *p, const EdgeEnds *edge_ends, Arena *a, Diag *d)
             for (int k = 0; k < n && ok; k++)
                 ok = add_loop(p, &p->edge[edge_ends[i + k].e]);
         else if (n > 1)
-            ok = join(p, edge_ends + i, n, a);
+            ok = join(a, p, edge_ends + i, n);
         for (int k = 1; k < n; k++)
             p->edge[edge_ends[i + k].e].b = p->edge[edge_ends[i + k].e].a;
         if (!ok) {
@@ -89,7 +89,7 @@ static bool join_all(Problem *p, const EdgeEnds *edge_ends, Arena *a, Diag *d)
     return true;
 }
 
-bool problem_join_edges(Problem *p, Arena *a, Diag *d)
+bool problem_join_edges(Arena *a, Problem *p, Diag *d)
 {
     Arena *scratch = arena_new();
     EdgeEnds *edge_ends = arena_array(scratch, EdgeEnds, p->n_edges);
@@ -100,7 +100,7 @@ bool problem_join_edges(Problem *p, Arena *a, Diag *d)
         edge_ends[e] = (EdgeEnds){x < y ? x : y, x < y ? y : x, e};
     }
     qsort(edge_ends, (size_t)p->n_edges, sizeof *edge_ends, compare_edge_ends);
-    bool ok = join_all(p, edge_ends, a, d);
+    bool ok = join_all(a, p, edge_ends, d);
     arena_free(scratch);
     for (int e = 0; ok && e < p->n_edges; e++)
         if (p->edge[e].a != p->edge[e].b)

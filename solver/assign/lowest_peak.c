@@ -9,7 +9,7 @@
 enum { MAX_STALLED_EFFORT = 5 };
 
 // Sets all allowed costs to 0. Neighbouring edges that shared a matrix still do.
-static void forget_costs(const Problem *p, Problem *q, Arena *a)
+static void forget_costs(Arena *a, const Problem *p, Problem *q)
 {
     int n = p->first[p->n_nodes];
 
@@ -33,7 +33,7 @@ static void forget_costs(const Problem *p, Problem *q, Arena *a)
 }
 
 // Adds a node to q that holds `peak` bytes all the time at no cost, or none at a cost of `peak`.
-static void add_slack_node(Problem *q, int64_t peak, Arena *a)
+static void add_slack_node(Arena *a, Problem *q, int64_t peak)
 {
     int n = q->n_nodes, k = q->first[n], n_live = q->first_live[k], last = 0;
     int *first = arena_array(a, int, n + 2), *first_live = arena_array(a, int, k + 3);
@@ -78,8 +78,8 @@ static void search_low_peaks(const Problem *q, const Dual *dual, LowestPeak *lea
                              uint64_t seed, int64_t work, const Deadline *w)
 {
     Arena *a = arena_new();
-    FloatProblem *f = float_problem_new(q, a);
-    Search *s = search_new(f, seed, a);
+    FloatProblem *f = float_problem_new(a, q);
+    Search *s = search_new(a, f, seed);
     double *price = arena_array(a, double, f->n_slots), total = 0;
     double all = (double)sum_of_largest(q);
     int *start = arena_array(a, int, q->n_nodes);
@@ -120,7 +120,7 @@ LowestPeak lowest_peak(const Problem *p, int *choice, uint64_t seed, int64_t wor
     Dual dual = {0};
     LowestPeak least = {.bound = INT64_MIN};
 
-    forget_costs(p, &q, a);
+    forget_costs(a, p, &q);
     q.limit = 0;
     // Small problems need little work. A large share of the work that finds no lower peak, with a
     // bound far below, ends the loop.
@@ -128,8 +128,8 @@ LowestPeak lowest_peak(const Problem *p, int *choice, uint64_t seed, int64_t wor
         int64_t before = least.is_found ? least.peak : INT64_MAX;
         search_low_peaks(&q, &dual, &least, choice, seed++, part / 2, w);
         r = q;
-        add_slack_node(&r, least.is_found ? least.peak : sum_of_largest(p), a);
-        Wide bound = ascent(&r, false, &dual, part / 2, w, a);
+        add_slack_node(a, &r, least.is_found ? least.peak : sum_of_largest(p));
+        Wide bound = ascent(a, &r, false, &dual, part / 2, w);
         if (bound > least.bound)
             least.bound = bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
         if (least.bound == INT64_MAX || (least.is_found && least.peak <= least.bound))

@@ -7,7 +7,7 @@ static int64_t add_steps(int64_t x, int64_t y)
 }
 
 // All cheapest paths, by Floyd and Warshall: the graph is small, and most pairs are needed.
-static int64_t *all_paths(int n, const PathStep *step, int n_steps, Arena *a)
+static int64_t *all_paths(Arena *a, int n, const PathStep *step, int n_steps)
 {
     int64_t *cost = arena_array(a, int64_t, (size_t)n * (size_t)n);
 
@@ -26,11 +26,11 @@ static int64_t *all_paths(int n, const PathStep *step, int n_steps, Arena *a)
     return cost;
 }
 
-const int64_t *metric_matrix(const Metric *m, const int *of_a, int n_a, const int *of_b, int n_b,
-                             Arena *a)
+const int64_t *metric_matrix(Arena *a, const Metric *m, const int *of_a, int n_a, const int *of_b,
+                             int n_b)
 {
     Arena *scratch = arena_new();
-    const int64_t *path = all_paths(m->n_points, m->step, m->n_steps, scratch);
+    const int64_t *path = all_paths(scratch, m->n_points, m->step, m->n_steps);
     int64_t *cost = arena_array(a, int64_t, (size_t)n_a * (size_t)n_b);
 
     for (int k = 0; k < n_a; k++)

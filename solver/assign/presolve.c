@@ -143,11 +143,11 @@ static bool net_run(ConstraintNet *g, const Problem *p, Presolved *r)
     return !g->is_impossible;
 }
 
-bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Arena *a)
+bool presolve(Arena *a, const Problem *p, const Dual *dual, Wide cutoff, Presolved *r)
 {
     ConstraintNet g;
 
-    net_build(&g, p, a);
+    net_build(a, &g, p);
     g.may_overflow = !sums_fit(p);
     bytes_read(&g, p);
     if (dual && !g.may_overflow)
@@ -155,12 +155,12 @@ bool presolve(const Problem *p, const Dual *dual, Wide cutoff, Presolved *r, Are
     return net_run(&g, p, r);
 }
 
-bool presolve_plain(const Problem *p, Replay *replay, Presolved *r, Arena *a)
+bool presolve_plain(Arena *a, const Problem *p, Replay *replay, Presolved *r)
 {
     ConstraintNet g;
 
     *replay = (Replay){0};
-    net_build(&g, p, a);
+    net_build(a, &g, p);
     g.may_overflow = !sums_fit(p);
     bytes_read(&g, p);
     g.replay = replay;

@@ -111,7 +111,7 @@ static inline int lower(const int *x, int n, int at)
 }
 
 // ---- presolve_graph.c ----
-void net_build(ConstraintNet *g, const Problem *p, Arena *a);
+void net_build(Arena *a, ConstraintNet *g, const Problem *p);
 void net_queue(ConstraintNet *g, int arc);
 void arc_own(ConstraintNet *g, Arc *e);  // gives the arc a matrix of its own, to write to
 void arc_remove(ConstraintNet *g, int arc);

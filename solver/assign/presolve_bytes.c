@@ -123,7 +123,7 @@ typedef struct Members {
 } Members;
 
 // The members of each remaining vertex: itself and all nodes merged into it.
-static Members *members_find(const ConstraintNet *g, Arena *a)
+static Members *members_find(Arena *a, const ConstraintNet *g)
 {
     Members *all = arena_array(a, Members, g->n_nodes);
     int *merged_into = arena_array(a, int, g->n_nodes);
@@ -163,8 +163,8 @@ static int64_t take_least(int64_t *x, int n, bool *is_flat)
 
 // Collects the rows of all members as events. Adds the bytes that don't depend on the choice to
 // `base`, as changes by time.
-static int events_gather(const ConstraintNet *g, const Members *m, int n_places, int64_t *base,
-                         Event **event, Arena *a)
+static int events_gather(Arena *a, const ConstraintNet *g, const Members *m, int n_places,
+                         int64_t *base, Event **event)
 {
     int n = 0, cap = 0;
     bool is_flat;
@@ -189,7 +189,7 @@ static int events_gather(const ConstraintNet *g, const Members *m, int n_places,
 
 // Sums events into the vertex's joint rows. Adds their least bytes to `base` and their most to
 // `most`, as changes by time.
-static void joint_sum(Vertex *v, Event *event, int n, int64_t *base, int64_t *most, Arena *a)
+static void joint_sum(Arena *a, Vertex *v, Event *event, int n, int64_t *base, int64_t *most)
 {
     int64_t *now = arena_array(a, int64_t, v->k);
     int cap = 0;
@@ -281,7 +281,7 @@ static void places_drop(ConstraintNet *g, int node)
 static void rows_renew(ConstraintNet *g)
 {
     Arena *a = arena_new();
-    Members *all = members_find(g, a);
+    Members *all = members_find(a, g);
     int64_t *base = arena_array(a, int64_t, g->n_times + 1);
     int64_t *most = arena_array(a, int64_t, g->n_times + 1);
 
@@ -292,8 +292,8 @@ static void rows_renew(ConstraintNet *g)
         if (v->state == MERGED)
             continue;
         Arena *own = arena_new();
-        int n = events_gather(g, &all[i], v->k, base, &event, own);
-        joint_sum(v, event, n, base, most, g->round);
+        int n = events_gather(own, g, &all[i], v->k, base, &event);
+        joint_sum(g->round, v, event, n, base, most);
         arena_free(own);
     }
     times_filter(g, base, most);

@@ -35,7 +35,7 @@ typedef struct DominanceCheck {
 enum { SCREENS = 32, FIRST_SCREENS = 8 };
 
 // The costs of an arc as seen from the vertex on that side.
-static ArcView view_of(const ConstraintNet *g, const Arc *e, int side, Arena *a)
+static ArcView view_of(Arena *a, const ConstraintNet *g, const Arc *e, int side)
 {
     int k = g->node[e->end[side]].k, n = g->node[e->end[!side]].k;
 
@@ -62,7 +62,7 @@ static void screen_write(DominanceCheck *o, int j)
     }
 }
 
-static DominanceCheck dominance_check_new(ConstraintNet *g, int node, Arena *a)
+static DominanceCheck dominance_check_new(Arena *a, ConstraintNet *g, int node)
 {
     Vertex *v = &g->node[node];
     DominanceCheck o = {.g = g, .v = v, .last = FIRST_SCREENS - 1};
@@ -79,7 +79,7 @@ static DominanceCheck dominance_check_new(ConstraintNet *g, int node, Arena *a)
     o.neighbour_choice = arena_array(a, int, to);
     for (int i = 0; i < to; i++) {
         const Arc *e = &g->arc[v->edge[i]];
-        o.view[i] = view_of(g, e, e->end[1] == node, a);
+        o.view[i] = view_of(a, g, e, e->end[1] == node);
     }
     for (; o.n_screens < FIRST_SCREENS; o.n_screens++) {
         for (int i = 0; i < to; i++)
@@ -162,7 +162,7 @@ static bool replaces(DominanceCheck *o, int q, int p)
 static bool dominate(ConstraintNet *g, int node)
 {
     Arena *a = arena_new();
-    DominanceCheck o = dominance_check_new(g, node, a);
+    DominanceCheck o = dominance_check_new(a, g, node);
     Vertex *v = o.v;
     bool changed = false;
 
@@ -246,8 +246,8 @@ static void eliminate_inner(ConstraintNet *g, int node, const int *arc)
     int64_t *cost = arena_array(g->arena, int64_t, (size_t)ka * (size_t)kb);
 
     Arena *own = arena_new();
-    ArcView from = view_of(g, e, e->end[0] == node, own),
-            to = view_of(g, f, f->end[1] == node, own);
+    ArcView from = view_of(own, g, e, e->end[0] == node),
+            to = view_of(own, g, f, f->end[1] == node);
     int64_t *sum = arena_array(own, int64_t, v->k);
     for (int i = 0; i < ka; i++)
         least_sums(v, from.cost + (size_t)i * (size_t)v->k, to.cost, kb, sum,

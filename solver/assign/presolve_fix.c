@@ -152,7 +152,7 @@ static void pairs_mark(const Slack *s, int e, const int64_t *message, bool *mark
 }
 
 // Finds all slacks of p, in the arena. False where the bound alone isn't below the cutoff.
-static bool slack_find(Slack *s, const Problem *p, const Dual *dual, Wide cutoff, Arena *a)
+static bool slack_find(Arena *a, Slack *s, const Problem *p, const Dual *dual, Wide cutoff)
 {
     int n = p->n_nodes ? p->first[p->n_nodes] : 0;
 
@@ -176,7 +176,7 @@ bool slack_mark(const Problem *p, const Dual *dual, Wide cutoff, bool *mark, boo
     const int64_t *message = dual->message;
     Arena *a = arena_new();
     Slack s;
-    bool is_within_slack = slack_find(&s, p, dual, cutoff, a);
+    bool is_within_slack = slack_find(a, &s, p, dual, cutoff);
 
     for (int k = 0; is_within_slack && p->n_nodes && k < p->first[p->n_nodes]; k++)
         mark[k] = s.with_neighbours[k] > s.max_slack;

@@ -66,7 +66,7 @@ void net_queue(ConstraintNet *g, int arc)
     *arena_push(g->arena, g->queue, g->n_queue, g->cap_queue) = arc;
 }
 
-void net_build(ConstraintNet *g, const Problem *p, Arena *a)
+void net_build(Arena *a, ConstraintNet *g, const Problem *p)
 {
     *g = (ConstraintNet){.arena = a, .n_nodes = p->n_nodes, .limit = p->limit};
     g->node = arena_array(a, Vertex, p->n_nodes);

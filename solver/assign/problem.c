@@ -167,7 +167,7 @@ static bool add_edges(const Problem *p, const Dual *dual, Wide *received, int64_
     return true;
 }
 
-Dual dual_prices(const Dual *d, Arena *a)
+Dual dual_prices(Arena *a, const Dual *d)
 {
     Dual to = {.shift = d->shift, .n_times = d->n_times};
 

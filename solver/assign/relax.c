@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-MipStatus model_relax(Model *m, const double **x, Dual *dual, Arena *a)
+MipStatus model_relax(Arena *a, Model *m, const double **x, Dual *dual)
 {
     enum { MAX_CUT_ROUNDS = 1000 };
 
@@ -15,7 +15,7 @@ MipStatus model_relax(Model *m, const double **x, Dual *dual, Arena *a)
         *x = r.x;
         if (model_cut(m, r.x))
             continue;
-        *dual = model_dual(m, r.dual, a);
+        *dual = model_dual(a, m, r.dual);
         return MIP_OPTIMAL;
     }
     return MIP_LIMIT;

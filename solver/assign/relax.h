@@ -33,20 +33,20 @@ typedef struct Model {
 } Model;
 
 // Builds the model in an engine, starting from a dual of p, which may be {0}.
-Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a);
+Model *model_new(Arena *a, const Problem *p, Engine *e, const Dual *from);
 // Adds rows for the times at which x (by alternative) exceeds the limit most: at most 12, which
 // keep a distance. Returns how many.
 int model_cut(Model *m, const double *x);
 // ---- relax_model.c ----
 // Turns the duals of the program's rows into a dual of the problem, in the arena.
-Dual model_dual(const Model *m, const double *row_dual, Arena *a);
+Dual model_dual(Arena *a, const Model *m, const double *row_dual);
 
 // ---- relax.c ----
 #define NO_CUTOFF ((Wide)1 << 120)
 
 // Solves the linear program, and adds rows until no time exceeds the limit. x, by column, is valid
 // until the next call of the engine.
-MipStatus model_relax(Model *m, const double **x, Dual *dual, Arena *a);
+MipStatus model_relax(Arena *a, Model *m, const double **x, Dual *dual);
 // Takes, for each node, the alternative with the largest share in x.
 void model_round(const Model *m, const double *x, int *choice);
 // Branches for choices cheaper than the cutoff (NO_CUTOFF: any), within `nodes` nodes. Adds rows

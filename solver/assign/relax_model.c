@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void lines_alloc(Lines *l, int n, int entries, bool is_columns, Arena *a)
+static void lines_alloc(Arena *a, Lines *l, int n, int entries, bool is_columns)
 {
     l->low = arena_array(a, double, n);
     l->high = arena_array(a, double, n);
@@ -116,7 +116,7 @@ static void rows_send(Model *m)
     int n;
 
     n = m->first_memory;
-    lines_alloc(&l, n, 0, false, a);
+    lines_alloc(a, &l, n, 0, false);
     l.n = n;
     for (int i = 0; i < p->n_nodes; i++)
         l.low[i] = l.high[i] = 1;
@@ -144,7 +144,7 @@ static void nodes_send(Model *m)
             degree[s ? p->edge[e].b : p->edge[e].a]++;
     for (int i = 0; i < p->n_nodes; i++)
         n += n_alternatives(p, i) * (1 + degree[i]);
-    lines_alloc(&l, n_all, n, true, a);
+    lines_alloc(a, &l, n_all, n, true);
     n = 0;
     for (int i = 0; i < p->n_nodes; i++)
         for (int k = p->first[i]; k < p->first[i + 1]; k++) {
@@ -178,7 +178,7 @@ static void pairs_send(Model *m)
 
     for (int e = 0; e < p->n_edges; e++)
         n_all += (int)edge_pairs(p, e);  // callers allow at most MAX_RELAX_PAIRS
-    lines_alloc(&l, n_all, 2 * n_all, true, a);
+    lines_alloc(a, &l, n_all, 2 * n_all, true);
     int entries = 0;
     for (int e = 0; e < p->n_edges; e++) {
         int ka = n_alternatives(p, p->edge[e].a), kb = n_alternatives(p, p->edge[e].b);
@@ -206,7 +206,7 @@ static void slack_columns_send(Model *m, const int *slot, int n)
     Lines l = {0};
     int entries = 0;
 
-    lines_alloc(&l, n, n, true, a);
+    lines_alloc(a, &l, n, n, true);
     for (int i = 0; i < n; i++) {
         l.cost[i] = m->price[slot[i]] * m->byte_unit / m->cost_unit;
         l.high[i] = MIP_FREE;
@@ -228,7 +228,7 @@ static void memory_send(Model *m, const int *slot, int n)
     double *value = NULL;
     int cap_value = 0;
 
-    lines_alloc(&l, n, 0, false, a);
+    lines_alloc(a, &l, n, 0, false);
     for (int i = 0; i < n; i++) {
         double limit = (double)p->limit;
         for (int node = 0; node < p->n_nodes; node++)
@@ -270,12 +270,12 @@ static void prices_send(Model *m)
     arena_free(a);
 }
 
-Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a)
+Model *model_new(Arena *a, const Problem *p, Engine *e, const Dual *from)
 {
     Model *m = arena_array(a, Model, 1);
     int n = p->n_nodes;
 
-    *m = (Model){.p = p, .engine = e, .arena = a, .floats = float_problem_new(p, a), .from = *from};
+    *m = (Model){.p = p, .engine = e, .arena = a, .floats = float_problem_new(a, p), .from = *from};
     m->has_memory = arena_array(a, bool, m->floats->n_slots);
     m->first_row = arena_array(a, int, p->n_edges + 1);
     for (int i = 0; i < p->n_edges; i++) {
@@ -292,7 +292,7 @@ Model *model_new(const Problem *p, Engine *e, const Dual *from, Arena *a)
 }
 
 // The bytes by which x exceeds the limit, by slot.
-static double *excess_find(const Model *m, const double *x, Arena *a)
+static double *excess_find(Arena *a, const Model *m, const double *x)
 {
     const FloatProblem *f = m->floats;
     double *over = arena_array(a, double, f->n_slots + 1);
@@ -314,7 +314,7 @@ int model_cut(Model *m, const double *x)
     enum { MAX_NEW_CUTS = 12, SLOTS_PER_SPACING = 64 };
     Arena *a = arena_new();
     int n_slots = m->floats->n_slots, slot[MAX_NEW_CUTS], n = 0;
-    double *over = excess_find(m, x, a);
+    double *over = excess_find(a, m, x);
 
     while (n < MAX_NEW_CUTS) {
         int best = -1;
@@ -369,7 +369,7 @@ static int by_slot(const void *x, const void *y)
 // A row's dual v is the change of the objective for a unit of its right side. A pair has +1 in its
 // edge's rows, so its reduced cost is its cost less both duals: messages are -v. Rows of memory
 // have v <= 0: prices are -v.
-Dual model_dual(const Model *m, const double *row_dual, Arena *a)
+Dual model_dual(Arena *a, const Model *m, const double *row_dual)
 {
     Dual d = {.shift = shift_for(m, row_dual)};
     double unit = ldexp(m->cost_unit, d.shift);

@@ -5,7 +5,7 @@
 
 static const double RESTRICTED_GAP_SHARE = 0.1;  // as a part of the options' gap
 
-static void nodes_write(const Problem *p, const bool *keep, int *original, Problem *to, Arena *a)
+static void nodes_write(Arena *a, const Problem *p, const bool *keep, int *original, Problem *to)
 {
     int n = 0, n_live = 0;
 
@@ -30,8 +30,8 @@ static void nodes_write(const Problem *p, const bool *keep, int *original, Probl
     }
 }
 
-static const int64_t *matrix_write(const Problem *p, const Edge *e, const int *original,
-                                   const Problem *to, Arena *a)
+static const int64_t *matrix_write(Arena *a, const Problem *p, const Edge *e, const int *original,
+                                   const Problem *to)
 {
     int n = n_alternatives(to, e->a), m = n_alternatives(to, e->b);
     const int *k = original + to->first[e->a], *l = original + to->first[e->b];
@@ -45,21 +45,21 @@ static const int64_t *matrix_write(const Problem *p, const Edge *e, const int *o
     return cost;
 }
 
-Problem problem_restrict(const Problem *p, const bool *keep, int **original, Arena *a)
+Problem problem_restrict(Arena *a, const Problem *p, const bool *keep, int **original)
 {
     Problem to = *p;
 
     *original = arena_array(a, int, p->first[p->n_nodes]);
-    nodes_write(p, keep, *original, &to, a);
+    nodes_write(a, p, keep, *original, &to);
     to.edge = arena_array(a, Edge, p->n_edges);
     for (int e = 0; e < p->n_edges; e++) {
         to.edge[e] = p->edge[e];
-        to.edge[e].cost = matrix_write(p, &p->edge[e], *original, &to, a);
+        to.edge[e].cost = matrix_write(a, p, &p->edge[e], *original, &to);
     }
     return to;
 }
 
-int *restricted_choice(const Problem *kept, const int *original, const int *choice, Arena *a)
+int *restricted_choice(Arena *a, const Problem *kept, const int *original, const int *choice)
 {
     int *to = arena_array(a, int, kept->n_nodes);
 
@@ -75,17 +75,17 @@ void solve_restricted(const Problem *p, const bool *keep, const int *start, cons
     Arena *a = arena_new();
     SolveOptions small = *o;
     int *original, *choice = arena_array(a, int, p->n_nodes);
-    Problem kept = problem_restrict(p, keep, &original, a);
+    Problem kept = problem_restrict(a, p, keep, &original);
     Answer answer;
 
     small.is_single_pass = true;
     small.gap = RESTRICTED_GAP_SHARE * o->gap;
-    small.start = start ? restricted_choice(&kept, original, start, a) : NULL;
+    small.start = start ? restricted_choice(a, &kept, original, start) : NULL;
     small.prices = (Dual){0};
     small.enough = 0;
     small.progress = NULL;
     small.is_verbose = false;
-    solve(&kept, &small, &answer, a, NULL);
+    solve(a, &kept, &small, &answer, NULL);
     for (int i = 0; i < p->n_nodes && is_found(answer.outcome); i++)
         choice[i] = original[kept.first[i] + answer.choice[i]];
     if (is_found(answer.outcome))

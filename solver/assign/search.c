@@ -130,12 +130,12 @@ static void adapt(LocalSearch *h)
     search_price(s, h->price);
 }
 
-static LocalSearch *local_search_new(const Problem *p, const Dual *dual, uint64_t seed, Arena *a)
+static LocalSearch *local_search_new(Arena *a, const Problem *p, const Dual *dual, uint64_t seed)
 {
     LocalSearch *h = arena_array(a, LocalSearch, 1);
-    FloatProblem *f = float_problem_new(p, a);
+    FloatProblem *f = float_problem_new(a, p);
 
-    h->s = search_new(f, seed, a);
+    h->s = search_new(a, f, seed);
     h->price = arena_array(a, double, f->n_slots);
     h->live_bytes = arena_array(a, double, f->n_slots);
     h->best = arena_array(a, int, p->n_nodes);
@@ -156,7 +156,7 @@ bool search(const Problem *p, const Dual *dual, bool is_start, int *choice, Wide
         return p->limit >= 0;
     }
     Arena *a = arena_new();
-    LocalSearch *h = local_search_new(p, dual, seed, a);
+    LocalSearch *h = local_search_new(a, p, dual, seed);
     Search *s = h->s;
 
     s->work_limit = work;

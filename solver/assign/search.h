@@ -11,7 +11,7 @@ typedef struct Profile {
     int64_t *most, *added;
 } Profile;
 
-Profile profile_new(int n_slots, Arena *a);
+Profile profile_new(Arena *a, int n_slots);
 void profile_add(Profile *p, int first, int last, int64_t bytes);  // first < last
 int profile_fullest(const Profile *p);
 static inline int64_t profile_peak(const Profile *p) { return p->most[1]; }
@@ -41,7 +41,7 @@ typedef struct Search {
     struct Tree *tree;
 } Search;
 
-Search *search_new(const FloatProblem *f, uint64_t seed, Arena *a);
+Search *search_new(Arena *a, const FloatProblem *f, uint64_t seed);
 uint64_t search_random(Search *s, uint64_t below);
 bool search_goes_on(const Search *s);
 void search_start(Search *s, const int *choice);  // starts from this choice
@@ -78,7 +78,7 @@ bool search_descend(Search *s);
 bool search_repair(Search *s);
 
 // ---- search_tree.c ----
-struct Tree *tree_new(const FloatProblem *f, Arena *a);
+struct Tree *tree_new(Arena *a, const FloatProblem *f);
 typedef struct TreeMove {
     int root, size;  // grows at random from root, up to `size` nodes
     double scale;    // factor of the prices

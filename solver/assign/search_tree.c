@@ -21,7 +21,7 @@ typedef struct Tree {
 
 enum { IN_TREE = 1 << 20 };
 
-Tree *tree_new(const FloatProblem *f, Arena *a)
+Tree *tree_new(Arena *a, const FloatProblem *f)
 {
     Tree *t = arena_array(a, Tree, 1);
     int n = f->p->n_nodes;

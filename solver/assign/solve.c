@@ -161,7 +161,7 @@ static void level_add(SolveState *c)
     double began = phase_begin(c);
     if (can_fix && c->answer->choice && is_large(c))
         c->unsearched_bound = cutoff -= (Wide)(0.999 * c->o->gap * fabs((double)cutoff));
-    bool is_left = presolve(p, can_fix ? &c->dual : NULL, cutoff - c->offset, r, c->arena);
+    bool is_left = presolve(c->arena, p, can_fix ? &c->dual : NULL, cutoff - c->offset, r);
     phase_end(c, PHASE_PRESOLVE, began);
     c->is_exhausted = !is_left;
     if (!is_left)
@@ -212,10 +212,10 @@ static void bound_by_ascent(SolveState *c, int64_t effort)
     CoreOptions core_options = {answer->choice ? answer->cost - c->offset : WIDE_MAX, c->o->gap,
                                 CORE_MEMBERS, c->o};
     double began = phase_begin(c);
-    Wide bound = is_large(c) ? core_ascent(p, &c->dual, core_options, &c->deadline,
-                                           (Listener){solve_found_choice, c}, c->arena)
-                             : ascent(p, c->o->skips_certificate, &c->dual, grant(c, effort),
-                                      &c->deadline, c->arena);
+    Wide bound = is_large(c) ? core_ascent(c->arena, p, &c->dual, core_options, &c->deadline,
+                                           (Listener){solve_found_choice, c})
+                             : ascent(c->arena, p, c->o->skips_certificate, &c->dual,
+                                      grant(c, effort), &c->deadline);
     phase_end(c, PHASE_ASCENT, began);
     c->has_dual = true;
     keep_prices(c);
@@ -258,8 +258,8 @@ static void choices_and_bound(SolveState *c)
     if (!is_threaded)
         choices_search(c, c->effort);
     double began = phase_begin(c);
-    ascent(reduced_problem(c), c->o->skips_certificate, &dual, grant(c, c->effort), &c->deadline,
-           c->bound_arena);
+    ascent(c->bound_arena, reduced_problem(c), c->o->skips_certificate, &dual, grant(c, c->effort),
+           &c->deadline);
     phase_end(c, PHASE_ASCENT, began);
     if (is_threaded)
         pthread_join(searcher, NULL);
@@ -398,7 +398,7 @@ static void prove(SolveState *c)
     Deadline all = {c->deadline.start, c->o->time_limit};
 
     double began = phase_begin(c);
-    certify(c->p, c->o, a->cost, &c->prices, c->has_engine, &all, &a->proof, c->arena);
+    certify(c->arena, c->p, c->o, a->cost, &c->prices, c->has_engine, &all, &a->proof);
     phase_end(c, PHASE_CERTIFY, began);
     if (!c->has_bound || a->proof.bound > a->bound)
         a->bound = a->proof.bound;
@@ -453,7 +453,7 @@ static void take_start(SolveState *c, const int *start)
     c->answer->at = price.at;
 }
 
-void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d)
+void solve(Arena *a, const Problem *p, const SolveOptions *o, Answer *answer, Diag *d)
 {
     SolveState *c = arena_array(a, SolveState, 1);
 
@@ -484,6 +484,6 @@ void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Di
         answer->stop = deadline_check(&c->deadline);
     engine_end(c->engine);
     answer->outcome = conclude(c);
-    answer->prices = dual_prices(&c->prices, a);
+    answer->prices = dual_prices(a, &c->prices);
     arena_free(c->bound_arena);
 }

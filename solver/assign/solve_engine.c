@@ -7,11 +7,11 @@
 // The most branch-and-bound nodes of one call of an engine.
 enum { MAX_BRANCH_NODES = 1000000 };
 
-static Model *model_start(SolveState *c, Arena *a)
+static Model *model_start(Arena *a, SolveState *c)
 {
     if (!c->engine)
         c->engine = engine_start(c->o->programs, c->o->engine, &c->deadline, c->d);
-    return c->engine ? model_new(reduced_problem(c), c->engine, &c->dual, a) : NULL;
+    return c->engine ? model_new(a, reduced_problem(c), c->engine, &c->dual) : NULL;
 }
 
 // An engine that died or gave up isn't asked again: the search goes on without.
@@ -30,8 +30,8 @@ void bound_by_relaxing(SolveState *c)
     Dual dual;
     double began = phase_begin(c);
 
-    Model *m = model_start(c, a);
-    MipStatus status = m ? model_relax(m, &x, &dual, c->arena) : MIP_FAILED;
+    Model *m = model_start(a, c);
+    MipStatus status = m ? model_relax(c->arena, m, &x, &dual) : MIP_FAILED;
     phase_end(c, PHASE_RELAX, began);
     if (status == MIP_INFEASIBLE) {
         c->answer->is_branched = true;  // the bound rests on the engine
@@ -57,7 +57,7 @@ void branch_by_engine(SolveState *c)
     Wide cutoff = answer->choice ? answer->cost - c->offset : NO_CUTOFF;
 
     double began = phase_begin(c);
-    Model *m = model_start(c, a);
+    Model *m = model_start(a, c);
     MipStatus status =
         m ? model_branch(m, cutoff, MAX_BRANCH_NODES, (Listener){solve_found_choice, c}, &bound)
           : MIP_FAILED;

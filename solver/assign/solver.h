@@ -54,12 +54,12 @@ static inline int64_t edge_cost(const Problem *p, const Edge *e, int k, int l)
 
 // Reads a problem in the JSON form of google/iopddl (see docs/solver.md), gzipped or not. False
 // after one error, which names its place.
-bool problem_read(const char *path, Problem *p, Arena *a, Diag *d);
+bool problem_read(Arena *a, const char *path, Problem *p, Diag *d);
 
 // Joins the edges between the same two nodes into one, which keeps the first one's place and
 // direction. Adds an edge from a node to itself to the node's costs. Every problem that code builds
 // must pass through here. False, with an error, where a sum of finite costs reaches COST_FORBIDDEN.
-bool problem_join_edges(Problem *p, Arena *a, Diag *d);
+bool problem_join_edges(Arena *a, Problem *p, Diag *d);
 
 // A small graph of conversion steps. Metric gives an edge whose cost is that of the cheapest path
 // through the graph; each alternative of the edge's ends stands for one of its points.
@@ -75,14 +75,14 @@ typedef struct Metric {
 // The matrix of an edge whose costs are cheapest paths, in the arena. of_a[k] is the point of
 // alternative k of its node a, of_b[l] that of alternative l of b. COST_FORBIDDEN: there is no
 // path.
-const int64_t *metric_matrix(const Metric *m, const int *of_a, int n_a, const int *of_b, int n_b,
-                             Arena *a);
+const int64_t *metric_matrix(Arena *a, const Metric *m, const int *of_a, int n_a, const int *of_b,
+                             int n_b);
 
 // The problem with only the alternatives that `keep` marks, at least one of each node, in their
 // order. (*original)[i] is the number, within its node, that the alternative of index i had in p.
-Problem problem_restrict(const Problem *p, const bool *keep, int **original, Arena *a);
+Problem problem_restrict(Arena *a, const Problem *p, const bool *keep, int **original);
 // Translates a choice of p, all of whose alternatives are kept, into one of the restricted problem.
-int *restricted_choice(const Problem *kept, const int *original, const int *choice, Arena *a);
+int *restricted_choice(Arena *a, const Problem *kept, const int *original, const int *choice);
 
 // The cost and the peak of a choice, which is one alternative for each node. A forbidden choice has
 // cost 0.
@@ -112,7 +112,7 @@ typedef struct Dual {
 } Dual;
 
 // A copy of the dual's times and prices, without its messages, in the arena.
-Dual dual_prices(const Dual *d, Arena *a);
+Dual dual_prices(Arena *a, const Dual *d);
 
 // The two nodes of an edge, and how many messages it has.
 typedef struct Ends {
@@ -230,7 +230,7 @@ typedef struct Answer {
 // Finds the cheapest choice. With `enough`, OUTCOME_NOTHING may mean that no choice is cheaper than
 // that: then the bound says so. A missing engine is a warning. With is_verbose, the solver logs its
 // steps to stderr.
-void solve(const Problem *p, const SolveOptions *o, Answer *answer, Arena *a, Diag *d);
+void solve(Arena *a, const Problem *p, const SolveOptions *o, Answer *answer, Diag *d);
 
 double answer_gap(Wide cost, Wide bound);
 

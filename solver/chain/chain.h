@@ -91,7 +91,7 @@ void chain_print(const ChainProblem *p, const ChainSchedule *s, Text *t);
 
 // Executes the operations on bytes and times, and sets time and peak. Returns false if an operation
 // isn't possible where it stands, or not all is done at the end.
-bool chain_replay(const ChainProblem *p, ChainSchedule *s, Arena *a);
+bool chain_replay(Arena *a, const ChainProblem *p, ChainSchedule *s);
 
 // Schedules by a rule. Each stage is saved in the way that takes the least time.
 typedef enum ChainRule {
@@ -101,7 +101,7 @@ typedef enum ChainRule {
     CHAIN_RULES
 } ChainRule;
 
-void chain_by_rule(const ChainProblem *p, ChainRule rule, ChainSchedule *s, Arena *a);
+void chain_by_rule(Arena *a, const ChainProblem *p, ChainRule rule, ChainSchedule *s);
 
 // ---- optimal schedules ----
 
@@ -113,7 +113,7 @@ typedef struct ChainTable ChainTable;
 // never exceed the memory. `slots` is how many there are at least, unless fewer round nothing or
 // the table would take more than 4 GiB; 0 lets the function choose: at least 2000 for chains of up
 // to 350 unequal stages. The problem must outlive the table.
-ChainTable *chain_solve(const ChainProblem *p, int64_t most, int slots, Arena *a);
+ChainTable *chain_solve(Arena *a, const ChainProblem *p, int64_t most, int slots);
 
 // The least memory for which there is a schedule, exactly.
 int64_t chain_least(const ChainTable *t);
@@ -121,7 +121,7 @@ int64_t chain_least(const ChainTable *t);
 // The time of a schedule within that memory, infinite below the least memory. chain_schedule finds
 // one that takes as long or less.
 double chain_time(const ChainTable *t, int64_t memory);
-bool chain_schedule(const ChainTable *t, int64_t memory, ChainSchedule *s, Arena *a);
+bool chain_schedule(Arena *a, const ChainTable *t, int64_t memory, ChainSchedule *s);
 
 // The slots of the table; 0: it has all times, exactly.
 int chain_slots(const ChainTable *t);

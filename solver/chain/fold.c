@@ -19,7 +19,7 @@ static bool equal_stages(const ChainStage *x, const ChainStage *y)
 
 // For each stage, the first one that is equal to it. The last stage equals no other, because its
 // output has no gradient.
-static int *find_equal_stages(const ChainProblem *p, Arena *a)
+static int *find_equal_stages(Arena *a, const ChainProblem *p)
 {
     int *equal = arena_array(a, int, p->n_stages);
 
@@ -52,11 +52,11 @@ static void find_originals(const int *equal, int n, int first, int *common, int 
 // 1.3 s with blocks of one.
 enum { BLOCK = 4 };
 
-void fold_subchains(ChainTable *t, Arena *a)
+void fold_subchains(Arena *a, ChainTable *t)
 {
     int n = t->p->n_stages;
     Arena *own = arena_new();
-    int *equal = find_equal_stages(t->p, own), *common = arena_array(own, int, n + 1);
+    int *equal = find_equal_stages(own, t->p), *common = arena_array(own, int, n + 1);
     int *original = arena_array(own, int, n *n);
 
     for (int first = n - 1; first >= 0; first--)

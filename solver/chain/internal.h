@@ -77,14 +77,14 @@ int fastest_way(const ChainStage *s);
 int list_choices(const ChainTable *t, int first, int last, Choice *to);
 
 // Gives each set of equal subchains a row.
-void fold_subchains(ChainTable *t, Arena *a);
+void fold_subchains(Arena *a, ChainTable *t);
 
 // Fills the stairs. Each has at most `cap` points, the leftmost ones. Returns false if that takes
 // too much work. Calls with cap 1 always succeed.
-bool fill_stairs(ChainTable *t, int cap, Arena *a);
+bool fill_stairs(Arena *a, ChainTable *t, int cap);
 
 // Fills the rows of slots.
-void fill_slots(ChainTable *t, int slots, Arena *a);
+void fill_slots(Arena *a, ChainTable *t, int slots);
 double slot_time(const ChainTable *t, int row, int64_t memory);
 
 // The time of a row within so many bytes.

@@ -95,7 +95,7 @@ static bool run_op(Replay *r, const ChainOp *o)
     }
 }
 
-bool chain_replay(const ChainProblem *p, ChainSchedule *s, Arena *a)
+bool chain_replay(Arena *a, const ChainProblem *p, ChainSchedule *s)
 {
     Replay r = {p, arena_array(a, Live, p->n_stages + 1), p->input, p->input, 0};
     int64_t left = p->input;  // the gradient of value 0 is all that is live at the end

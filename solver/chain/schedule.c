@@ -24,7 +24,7 @@ static void put_forwards(Writer *w, int first, int split)
 
 static void finish(Writer *w)
 {
-    bool ok = chain_replay(w->p, w->s, w->a);
+    bool ok = chain_replay(w->a, w->p, w->s);
 
     assert(ok);
     (void)ok;
@@ -40,7 +40,7 @@ static void put_saved(Writer *w, int first, int after)
         put_op(w, CHAIN_BACKWARD, i, 0);
 }
 
-void chain_by_rule(const ChainProblem *p, ChainRule rule, ChainSchedule *s, Arena *a)
+void chain_by_rule(Arena *a, const ChainProblem *p, ChainRule rule, ChainSchedule *s)
 {
     int64_t n = p->n_stages, segments = rule == CHAIN_NONE   ? 1
                                         : rule == CHAIN_FULL ? n
@@ -102,7 +102,7 @@ static void put_subchain(Extractor *x, int first, int last, int64_t memory)
     put_op(&x->w, CHAIN_BACKWARD, first, 0);
 }
 
-bool chain_schedule(const ChainTable *t, int64_t memory, ChainSchedule *s, Arena *a)
+bool chain_schedule(Arena *a, const ChainTable *t, int64_t memory, ChainSchedule *s)
 {
     Extractor x = {t, {t->p, s, a}, arena_array(a, Choice, t->p->n_stages + MAX_CHAIN_WAYS)};
 

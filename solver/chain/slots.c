@@ -13,7 +13,7 @@
 // the next ones can't win are found: 200 stages of three ways then take 1.3 s in place of 1.8 s.
 enum { SETTLE_EVERY = 32 };
 // The most times of a table: 4 GiB.
-enum { MOST_TIMES = 1 << 29 };
+enum { MAX_TIMES = 1 << 29 };
 
 static double smaller(double a, double b) { return a < b ? a : b; }
 
@@ -101,7 +101,7 @@ static void settle(const ChainTable *t, double *best)
 }
 
 // Makes a row of the times, without the slots at the end that gain nothing.
-static SlotRow make_row(const ChainTable *t, double *best, Arena *a)
+static SlotRow make_row(Arena *a, const ChainTable *t, double *best)
 {
     SlotRow row = {.first = t->n_slots + 1};
     int last = t->n_slots;
@@ -138,8 +138,8 @@ static int64_t common_divisor(const ChainProblem *p)
 // more than 1 GiB.
 static int choose_slots(const ChainTable *t)
 {
-    enum { FEWEST = 2000, MOST = 1 << 16 };
-    const double most_sums = 2e8, most_times = MOST_TIMES / 8;
+    enum { MIN_SLOTS = 2000, MAX_SLOTS = 1 << 16 };
+    const double most_sums = 2e8, most_times = MAX_TIMES / 8;
     double sums = 0;
 
     for (int row = 1; row < t->n_rows; row++) {
@@ -147,8 +147,8 @@ static int choose_slots(const ChainTable *t)
         sums += c.last - c.first + t->p->stage[c.first].n_ways;
     }
     double n = smaller(most_sums / sums, most_times / t->n_rows);
-    n = n > FEWEST ? n : smaller(FEWEST, 2 * most_times / t->n_rows);
-    return n < MOST ? (int)n : MOST;
+    n = n > MIN_SLOTS ? n : smaller(MIN_SLOTS, 2 * most_times / t->n_rows);
+    return n < MAX_SLOTS ? (int)n : MAX_SLOTS;
 }
 
 // A slot is the sizes' common divisor, with which nothing is rounded, if that gives few enough
@@ -161,12 +161,12 @@ static void cut_memory(ChainTable *t, int slots)
     t->n_slots = (int)(t->most / t->slot);
 }
 
-void fill_slots(ChainTable *t, int slots, Arena *a)
+void fill_slots(Arena *a, ChainTable *t, int slots)
 {
     Arena *own = arena_new();
     Choice *choice = arena_array(own, Choice, t->p->n_stages + MAX_CHAIN_WAYS);
 
-    slots = slots ? earlier(slots, later(MOST_TIMES / t->n_rows, 1)) : choose_slots(t);
+    slots = slots ? earlier(slots, later(MAX_TIMES / t->n_rows, 1)) : choose_slots(t);
     cut_memory(t, slots);
     double *best = arena_array(own, double, t->n_slots + 1);
     t->slot_row = arena_array(a, SlotRow, t->n_rows);
@@ -181,7 +181,7 @@ void fill_slots(ChainTable *t, int slots, Arena *a)
             if (i % SETTLE_EVERY == 0)
                 settle(t, best);
         }
-        t->slot_row[row] = make_row(t, best, a);
+        t->slot_row[row] = make_row(a, t, best);
     }
     arena_free(own);
 }

@@ -3,7 +3,7 @@
 #include "solver/chain/internal.h"
 
 // The most points that are looked at before the exact functions are given up: about 50 ms.
-enum { MOST_POINTS = 1 << 22 };
+enum { MAX_POINTS = 1 << 22 };
 
 typedef struct Filler {
     ChainTable *t;
@@ -73,7 +73,7 @@ static void take_least(Filler *f)
     f->best = least;
 }
 
-static void fill_row(Filler *f, int row, Choice *choice, Arena *a)
+static void fill_row(Arena *a, Filler *f, int row, Choice *choice)
 {
     Subchain c = f->t->subchain[row];
     int n = list_choices(f->t, c.first, c.last, choice);
@@ -89,7 +89,7 @@ static void fill_row(Filler *f, int row, Choice *choice, Arena *a)
         to->point[i] = f->best.point[i];
 }
 
-bool fill_stairs(ChainTable *t, int cap, Arena *a)
+bool fill_stairs(Arena *a, ChainTable *t, int cap)
 {
     Filler f = {t, cap, .a = arena_new()};
     Choice *choice = arena_array(f.a, Choice, t->p->n_stages + MAX_CHAIN_WAYS);
@@ -97,8 +97,8 @@ bool fill_stairs(ChainTable *t, int cap, Arena *a)
 
     t->stair = arena_array(a, Stair, t->n_rows);
     t->stair[0] = (Stair){arena_array(a, StairPoint, 1), 1, 1};
-    for (; row < t->n_rows && (cap == 1 || f.n_points < MOST_POINTS); row++)
-        fill_row(&f, row, choice, a);
+    for (; row < t->n_rows && (cap == 1 || f.n_points < MAX_POINTS); row++)
+        fill_row(a, &f, row, choice);
     arena_free(f.a);
     return row == t->n_rows;
 }

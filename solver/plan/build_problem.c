@@ -35,8 +35,8 @@ static void node_variable(Builder *b, NodeId n)
     Strategy *all;
     Rule *r = &b->q->rule[n];
 
-    node_rule(b->g, &b->g->nodes[n], b->arena, r);
-    int count = strategies_of(r, b->mesh, own, &all), at = variable_new(b, VARIABLE_NODE, n, count);
+    node_rule(b->arena, b->g, &b->g->nodes[n], r);
+    int count = strategies_of(own, r, b->mesh, &all), at = variable_new(b, VARIABLE_NODE, n, count);
     Variable *v = &b->q->variable[at];
     for (int i = 0; i < count; i++)
         if (!splits_one(r, &all[i]))
@@ -133,7 +133,7 @@ static void compute_variables(Builder *b)
     const Graph *g = b->g;
     const TiedValues *k = &b->q->tied;
     Specs *of = arena_array(b->scratch, Specs, 3 * (size_t)g->n_values);
-    int *readers = tied_readers(g, k, b->scratch);
+    int *readers = tied_readers(b->scratch, g, k);
 
     b->q->of_compute_spec = arena_array(b->arena, int, 3 * (size_t)g->n_values);
     for (NodeId n = 1; n < g->n_nodes; n++)
@@ -391,9 +391,9 @@ static void costs_scale(PlanProblem *q)
 
 // ---- building ----
 
-static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                           const PlanOptions *o, const LiveRanges *live_ranges, Arena *a,
-                           Arena *scratch)
+static Builder builder_new(Arena *a, Arena *scratch, PlanProblem *q, const Graph *g,
+                           const Cluster *c, const Mesh *m, const PlanOptions *o,
+                           const LiveRanges *live_ranges)
 {
     Builder b = {.q = q,
                  .g = g,
@@ -401,12 +401,12 @@ static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, con
                  .mesh = m,
                  .live_ranges = live_ranges,
                  .o = o,
-                 .traffic = traffic_find(g, scratch),
+                 .traffic = traffic_find(scratch, g),
                  .arena = a,
                  .scratch = scratch};
 
-    *q = (PlanProblem){.tied = tied_find(g, a)};
-    b.is_bucketed = values_bucketed(g, &q->tied, scratch);
+    *q = (PlanProblem){.tied = tied_find(a, g)};
+    b.is_bucketed = values_bucketed(scratch, g, &q->tied);
     b.operand = arena_array(scratch, Specs *, g->n_nodes);
     q->problem = (Problem){.name = g->name, .limit = o->memory};
     q->of_node = arena_array(a, int, g->n_nodes);
@@ -418,11 +418,11 @@ static Builder builder_new(PlanProblem *q, const Graph *g, const Cluster *c, con
     return b;
 }
 
-bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                const PlanOptions *o, const LiveRanges *live_ranges, Arena *a, Diag *d)
+bool plan_build(Arena *a, PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
+                const PlanOptions *o, const LiveRanges *live_ranges, Diag *d)
 {
     Arena *scratch = arena_new();
-    Builder b = builder_new(q, g, c, m, o, live_ranges, a, scratch);
+    Builder b = builder_new(a, scratch, q, g, c, m, o, live_ranges);
 
     storage_variables(&b);
     compute_variables(&b);
@@ -439,7 +439,7 @@ bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
     if (o->byte_price.picoseconds > 0 && live_ranges)
         plan_price_bytes(&b);
     bool ok =
-        !budget_is_passed(o->solve.budget, BUDGET_pricing) && problem_join_edges(&q->problem, a, d);
+        !budget_is_passed(o->solve.budget, BUDGET_pricing) && problem_join_edges(a, &q->problem, d);
     if (ok)
         costs_scale(q);
     arena_free(scratch);
@@ -450,7 +450,7 @@ MeshBound plan_mesh_bound(const Graph *g, const Cluster *c, const Mesh *m, const
 {
     Arena *scratch = arena_new();
     PlanProblem q;
-    Builder b = builder_new(&q, g, c, m, o, NULL, scratch, scratch);
+    Builder b = builder_new(scratch, scratch, &q, g, c, m, o, NULL);
     MeshBound f = {0};
 
     plan_nodes(&b);

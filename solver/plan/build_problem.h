@@ -83,8 +83,8 @@ int compute_spec_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i)
 // Builds the problem. Costs are picoseconds of a step of `accumulate` micro-batches, in q->unit.
 // Pinned decisions get the variables and specs that they need, but nothing is decided yet. False
 // after an error: sums of costs are too large, or pricing has passed its bound.
-bool plan_build(PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
-                const PlanOptions *o, const LiveRanges *live_ranges, Arena *a, Diag *d);
+bool plan_build(Arena *a, PlanProblem *q, const Graph *g, const Cluster *c, const Mesh *m,
+                const PlanOptions *o, const LiveRanges *live_ranges, Diag *d);
 
 // A bound and a size of a problem that isn't built yet. No plan costs less than the sum of its
 // nodes' least costs. `pairs` is about the number of pairs that the problem would have.
@@ -110,11 +110,12 @@ void plan_price_bytes(const Builder *b);
 
 // ---- find_plan.c ----
 // Writes the plan that a choice of the problem means, in the arena. Leaves p->mesh as it is.
-void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a);
+void plan_of_choice(Arena *a, const PlanProblem *q, const Graph *g, const int *choice, Plan *p);
 // plan_find on a mesh that the preset fits. If `enough` isn't 0, looks only for plans that are
 // cheaper.
-bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
-                     const LiveRanges *live_ranges, Wide enough, Planned *to, Arena *a, Diag *d);
+bool plan_find_below(Arena *a, const Graph *g, const Cluster *c, const Mesh *m,
+                     const PlanOptions *o, const LiveRanges *live_ranges, Wide enough, Planned *to,
+                     Diag *d);
 
 // ---- pin.c ----
 // Clears the mark of all alternatives of pinned variables except the pinned ones. False, with
@@ -125,7 +126,7 @@ bool pins_apply(const PlanProblem *q, const Graph *g, const Mesh *m, const PlanO
 // ---- preset.c ----
 // By MAX_FACTORS · variable + factor or dim that an axis splits: the bits of the roles in which it
 // is split.
-unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a);
+unsigned *preset_roles(Arena *a, const PlanProblem *q, const Graph *g);
 // Does the preset fit the mesh? Then axes[] gets the roles that each axis may split.
 bool preset_fits(const Preset *p, const Mesh *m, unsigned axes[MAX_AXES]);
 // Clears the mark of all alternatives that split, along some axis, a factor or dim with none of the
@@ -170,13 +171,13 @@ void choice_price(const PlanProblem *q, const int *choice, int64_t *compute,
                   int64_t *communication);
 // By alternative: the cost of a step with it, all else fixed, less the cost of the choice, in
 // q->unit.
-int64_t *choice_changes(const Problem *p, const int *choice, Arena *a);
+int64_t *choice_changes(Arena *a, const Problem *p, const int *choice);
 // Fills in the price of the plan that was found and the best alternative to each of its decisions.
-void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a);
+void plan_report(Arena *a, const PlanProblem *q, const Graph *g, Planned *to);
 
 // ---- plan_moves.c ----
 // Lists the moves of the plan that was found.
-void plan_moves(const PlanProblem *q, const Graph *g, const PlanOptions *o, Planned *to, Arena *a,
+void plan_moves(Arena *a, const PlanProblem *q, const Graph *g, const PlanOptions *o, Planned *to,
                 Diag *d);
 
 #endif

@@ -7,7 +7,7 @@
 
 // Fills in the compute specs that no variable decides: a value with one reader in a phase has the
 // spec that the reader's strategy needs.
-static void read_compute_specs(const PlanProblem *q, const Graph *g, Plan *p, Arena *a)
+static void read_compute_specs(Arena *a, const PlanProblem *q, const Graph *g, Plan *p)
 {
     p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
     for (int at = 0; at < 3 * g->n_values; at++)
@@ -19,7 +19,7 @@ static void read_compute_specs(const PlanProblem *q, const Graph *g, Plan *p, Ar
                     strategy_spec(&q->rule[n], &p->strategy[n], i);
 }
 
-void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Plan *p, Arena *a)
+void plan_of_choice(Arena *a, const PlanProblem *q, const Graph *g, const int *choice, Plan *p)
 {
     p->storage_spec = arena_array(a, Spec, g->n_values);
     p->strategy = arena_array(a, Strategy, g->n_nodes);
@@ -31,7 +31,7 @@ void plan_of_choice(const PlanProblem *q, const Graph *g, const int *choice, Pla
         int i = q->of_node[q->tied.node[n]];
         p->strategy[n] = q->variable[i].spec[choice[i]];
     }
-    read_compute_specs(q, g, p, a);
+    read_compute_specs(a, q, g, p);
     for (int at = 3; at < 3 * g->n_values; at++) {
         int first = 3 * q->tied.value[at / 3] + at % 3, i = q->of_compute_spec[first];
         p->compute_spec[at] = i < 0 ? p->compute_spec[first] : q->variable[i].spec[choice[i]];
@@ -60,22 +60,22 @@ Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Ans
     Arena *own = arena_new();
     SolveOptions o = f->o->solve;
     int *original;
-    Problem kept = problem_restrict(p, keep, &original, own);
+    Problem kept = problem_restrict(own, p, keep, &original);
     Answer answer;
 
     o.stops_early = stops_early;
     o.gap = stops_early ? fmax(o.gap, PRESET_GAP) : o.gap;
     o.enough = stops_early ? 0 : (f->enough + f->q.unit - 1) / f->q.unit;
-    o.start = start->choice ? restricted_choice(&kept, original, start->choice, own) : NULL;
+    o.start = start->choice ? restricted_choice(own, &kept, original, start->choice) : NULL;
     o.prices = start->prices.n_times ? start->prices : o.prices;
-    solve(&kept, &o, &answer, own, f->d);
+    solve(own, &kept, &o, &answer, f->d);
     if (answer.choice) {
         int *choice = arena_array(f->arena, int, kept.n_nodes);
         for (int i = 0; i < kept.n_nodes; i++)
             choice[i] = original[kept.first[i] + answer.choice[i]];
         answer.choice = choice;
     }
-    answer.prices = dual_prices(&answer.prices, f->arena);
+    answer.prices = dual_prices(f->arena, &answer.prices);
     arena_free(own);
     answer.cost *= f->q.unit;
     answer.bound *= f->q.unit;
@@ -298,8 +298,9 @@ static bool has_slow_axis(const Mesh *m)
     return false;
 }
 
-bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
-                     const LiveRanges *live_ranges, Wide enough, Planned *to, Arena *a, Diag *d)
+bool plan_find_below(Arena *a, const Graph *g, const Cluster *c, const Mesh *m,
+                     const PlanOptions *o, const LiveRanges *live_ranges, Wide enough, Planned *to,
+                     Diag *d)
 {
     Arena *own = arena_new();
     Finder f = {.g = g,
@@ -315,21 +316,21 @@ bool plan_find_below(const Graph *g, const Cluster *c, const Mesh *m, const Plan
                 .d = d};
 
     *to = (Planned){.plan.mesh = *m, .n_searched = 1};
-    if (!plan_build(&f.q, g, c, m, o, live_ranges, own, d)) {
+    if (!plan_build(own, &f.q, g, c, m, o, live_ranges, d)) {
         arena_free(f.thread_arena);
         arena_free(own);
         return false;
     }
     f.n = f.q.problem.first[f.q.problem.n_nodes];
     f.keep = arena_array(own, bool, f.n);
-    f.role = preset_roles(&f.q, g, own);
+    f.role = preset_roles(own, &f.q, g);
     memset(f.keep, true, (size_t)f.n * sizeof *f.keep);
     bool ok = find_plan(&f);
     if (ok && to->answer.choice) {
-        plan_of_choice(&f.q, g, to->answer.choice, &to->plan, a);
-        plan_report(&f.q, g, to, a);
+        plan_of_choice(a, &f.q, g, to->answer.choice, &to->plan);
+        plan_report(a, &f.q, g, to);
         if (o->lists_moves)
-            plan_moves(&f.q, g, o, to, a, d);
+            plan_moves(a, &f.q, g, o, to, d);
         to->step = to->step ? to->step : to->compute + to->communication;
     }
     arena_free(f.thread_arena);

@@ -36,15 +36,15 @@ ModelPlan plan_of_model(Arena *a, const Graph *model, const Recomputed *from, co
 }
 
 // Gives a value that a single node reads in a phase the compute spec which that node needs.
-static void set_single_readers(const Graph *g, const TiedValues *tied, Plan *p, Arena *a)
+static void set_single_readers(Arena *a, const Graph *g, const TiedValues *tied, Plan *p)
 {
-    const int *readers = tied_readers(g, tied, a);
+    const int *readers = tied_readers(a, g, tied);
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
         Rule r;
         if (tied->node[n] != n)
             continue;
-        node_rule(g, &g->nodes[n], a, &r);
+        node_rule(a, g, &g->nodes[n], &r);
         for (int i = 0; i < g->nodes[n].n_in; i++) {
             int at = 3 * tied->value[tied_input_value(g, tied, n, i)] + (int)g->nodes[n].phase;
             if (readers[at] == 1)
@@ -59,7 +59,7 @@ bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const R
                     Plan *p, Diag *d)
 {
     const Graph *g = to->g;
-    TiedValues tied = tied_find(g, a);
+    TiedValues tied = tied_find(a, g);
 
     *p = (Plan){.mesh = from->mesh,
                 .storage_spec = arena_array(a, Spec, g->n_values),
@@ -75,14 +75,14 @@ bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const R
         ValueId x = to->origin[g->nodes[tied.node[n]].out[0]];
         p->strategy[n] = from->strategy[value_of(model, x)->producer];
     }
-    set_single_readers(g, &tied, p, a);
+    set_single_readers(a, g, &tied, p);
     return plan_check(g, p, d);
 }
 
 static bool translate_pins(Arena *a, const Recomputed *from, const Recomputed *to,
                            const PlannedStep *step, FollowedPlan *f, Diag *d)
 {
-    const char **name = graph_names(from->g, a);
+    const char **name = graph_names(a, from->g);
     int errors = d->errors;
 
     for (int i = 0; i < f->n_pins; i++) {
@@ -120,8 +120,8 @@ static bool read_policies(Arena *a, const PlanFile *f, const PlannedStep *s, Rec
     RecomputePolicy given = {.rule = recompute_rule(f->recompute)};
 
     to->rule = recompute_rule(f->recompute_solved);
-    if (!plan_keep_read(f->keep, f->n_keep, "keep", s->model, &given, a, d) ||
-        !plan_keep_read(f->keep_solved, f->n_keep_solved, "keep_solved", s->model, to, a, d))
+    if (!plan_keep_read(a, f->keep, f->n_keep, "keep", s->model, &given, d) ||
+        !plan_keep_read(a, f->keep_solved, f->n_keep_solved, "keep_solved", s->model, to, d))
         return false;
     bool ok = recompute_policy_equal(&given, s->recompute);
 
@@ -156,7 +156,7 @@ bool plan_follow(Arena *a, const PlanFile *f, const PlannedStep *step, FollowedP
         return false;
     if (!recompute_policy_equal(&solved, step->recompute))
         from = recompute_traced(a, step->model, &solved, step->target, d);
-    if (!from.g || !plan_file_read(f, from.g, step->cluster, &to->plan, &pins, a, d))
+    if (!from.g || !plan_file_read(a, f, from.g, step->cluster, &to->plan, &pins, d))
         return false;
     to->plan.recompute = solved;
     to->pin = pins_of(a, &to->plan, &pins);

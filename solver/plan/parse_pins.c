@@ -48,7 +48,7 @@ static bool pin_node(Pinning *p, NodeId n)
 
     if (*is_pinned)
         return true;
-    node_rule(p->g, &p->g->nodes[pin.id], p->a, &r);
+    node_rule(p->a, p->g, &p->g->nodes[pin.id], &r);
     if (!strategy_parse(&r, p->m, p->text, &pin.spec, p->d))
         return false;
     *arena_push(p->a, p->pin, p->n, p->cap) = pin;
@@ -88,8 +88,8 @@ static bool read_pin(Pinning *p)
 int pins_read(Arena *a, const char *const *option, int n, const Graph *g, const Mesh *m, Pin **pin,
               Diag *d)
 {
-    TiedValues tied = tied_find(g, a);
-    Pinning p = {.a = a, .g = g, .m = m, .name = graph_names(g, a), .tied = &tied, .d = d};
+    TiedValues tied = tied_find(a, g);
+    Pinning p = {.a = a, .g = g, .m = m, .name = graph_names(a, g), .tied = &tied, .d = d};
 
     for (int i = 0; i < n; i++) {
         p.option = option[i];

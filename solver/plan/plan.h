@@ -156,12 +156,12 @@ typedef struct Planned {
 // Finds the cheapest plan on the mesh under the cost model, with a proved bound. If nothing fits,
 // the answer says so and the plan is the one of the lowest peak. False after an error, such as a
 // pin that no strategy reaches.
-bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o, Planned *to,
-               Arena *a, Diag *d);
+bool plan_find(Arena *a, const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
+               Planned *to, Diag *d);
 
 // The same over several meshes: the cheapest of all their plans. The bound covers all meshes except
 // those left out as too large.
-bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, const PlanOptions *o,
-                 Planned *to, Arena *a, Diag *d);
+bool plan_search(Arena *a, const Graph *g, const Cluster *c, const Mesh *mesh, int n,
+                 const PlanOptions *o, Planned *to, Diag *d);
 
 #endif

@@ -89,7 +89,7 @@ static int list_moves(const PlanProblem *q, const Graph *g, const Planned *x, co
     return n;
 }
 
-void plan_moves(const PlanProblem *q, const Graph *g, const PlanOptions *o, Planned *to, Arena *a,
+void plan_moves(Arena *a, const PlanProblem *q, const Graph *g, const PlanOptions *o, Planned *to,
                 Diag *d)
 {
     Arena *scratch = arena_new();
@@ -102,7 +102,7 @@ void plan_moves(const PlanProblem *q, const Graph *g, const PlanOptions *o, Plan
     memset(keep, true, (size_t)n * sizeof *keep);
     n = 0;
     if (pins_apply(q, g, &to->plan.mesh, &user, keep, d))
-        n = list_moves(q, g, to, keep, choice_changes(&q->problem, to->answer.choice, scratch),
+        n = list_moves(q, g, to, keep, choice_changes(scratch, &q->problem, to->answer.choice),
                        all);
     if (n)
         qsort(all, (size_t)n, sizeof *all, compare_moves);

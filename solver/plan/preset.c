@@ -166,7 +166,7 @@ static void join_dims(Dims *x, NodeId n)
     }
 }
 
-static Dims dims_find(const PlanProblem *q, const Graph *g, Arena *a)
+static Dims dims_find(Arena *a, const PlanProblem *q, const Graph *g)
 {
     size_t n = (size_t)MAX_RANK * (size_t)g->n_values;
     Dims x = {q, g, arena_array(a, int, n), arena_array(a, unsigned, n)};
@@ -253,11 +253,11 @@ static unsigned factor_role(const Dims *x, NodeId n, int f)
     return x->g->nodes[n].phase == UPDATE ? ROLE_STATE : ROLES_WEIGHT | ROLE_FEATURE;
 }
 
-unsigned *preset_roles(const PlanProblem *q, const Graph *g, Arena *a)
+unsigned *preset_roles(Arena *a, const PlanProblem *q, const Graph *g)
 {
     unsigned *role = arena_array(a, unsigned, (size_t)MAX_FACTORS *(size_t)q->n_variables);
     Arena *scratch = arena_new();
-    Dims x = dims_find(q, g, scratch);
+    Dims x = dims_find(scratch, q, g);
 
     for (int i = 0; i < q->n_variables; i++) {
         const Variable *v = &q->variable[i];

@@ -36,8 +36,8 @@ static void add_price(const Builder *b, const Prices *x, NodeId n, const Variabl
 static int64_t *other_costs(const Builder *b, const OtherGraph *other)
 {
     const PlanProblem *q = b->q;
-    const TiedValues tied = tied_find(other->g, b->scratch);
-    const Prices x = prices_of(b, other->g, traffic_find(other->g, b->scratch), &tied);
+    const TiedValues tied = tied_find(b->scratch, other->g);
+    const Prices x = prices_of(b, other->g, traffic_find(b->scratch, other->g), &tied);
     int64_t *cost = arena_array(b->scratch, int64_t, q->problem.first[q->n_variables]);
 
     for (NodeId n = 1; n < other->g->n_nodes; n++) {

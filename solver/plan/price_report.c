@@ -12,7 +12,7 @@ typedef struct Profile {
     int64_t *most[MAX_TABLE_LEVELS];
 } Profile;
 
-static Profile profile_of(const Problem *p, const int *choice, Arena *a)
+static Profile profile_of(Arena *a, const Problem *p, const int *choice)
 {
     Profile f = {0};
 
@@ -69,7 +69,7 @@ static bool fits(const Problem *p, const Profile *f, int k, int chosen)
 
 // ---- costs ----
 
-int64_t *choice_changes(const Problem *p, const int *choice, Arena *a)
+int64_t *choice_changes(Arena *a, const Problem *p, const int *choice)
 {
     int64_t *more = arena_array(a, int64_t, p->first[p->n_nodes]);
 
@@ -103,12 +103,12 @@ static BestAlternative find_best_alternative(const PlanProblem *q, int i, int ch
     return next;
 }
 
-static void find_best_alternatives(const PlanProblem *q, const Graph *g, Planned *to, Arena *a,
-                                   Arena *scratch)
+static void find_best_alternatives(Arena *a, Arena *scratch, const PlanProblem *q, const Graph *g,
+                                   Planned *to)
 {
     const int *choice = to->answer.choice;
-    Profile f = profile_of(&q->problem, choice, scratch);
-    int64_t *more = choice_changes(&q->problem, choice, scratch);
+    Profile f = profile_of(scratch, &q->problem, choice);
+    int64_t *more = choice_changes(scratch, &q->problem, choice);
     BestAlternative *next = arena_array(scratch, BestAlternative, q->n_variables);
 
     for (int i = 0; i < q->n_variables; i++)
@@ -143,11 +143,11 @@ void choice_price(const PlanProblem *q, const int *choice, int64_t *compute, int
     *communication *= q->unit;
 }
 
-void plan_report(const PlanProblem *q, const Graph *g, Planned *to, Arena *a)
+void plan_report(Arena *a, const PlanProblem *q, const Graph *g, Planned *to)
 {
     Arena *scratch = arena_new();
 
     choice_price(q, to->answer.choice, &to->compute, &to->communication);
-    find_best_alternatives(q, g, to, a, scratch);
+    find_best_alternatives(a, scratch, q, g, to);
     arena_free(scratch);
 }

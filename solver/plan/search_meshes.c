@@ -155,8 +155,8 @@ static bool is_too_large(const MeshBound *f, const Planned *best)
     return best->n_searched && (double)f->pairs > most;
 }
 
-bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, const PlanOptions *o,
-                 Planned *to, Arena *a, Diag *d)
+bool plan_search(Arena *a, const Graph *g, const Cluster *c, const Mesh *mesh, int n,
+                 const PlanOptions *o, Planned *to, Diag *d)
 {
     Candidate *all = arena_array(a, Candidate, n);
     int count = find_candidates(g, c, mesh, n, o, all);
@@ -164,7 +164,7 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
     LiveRanges live_ranges;
 
     *to = (Planned){.plan.mesh = mesh[0]};
-    if (!live_ranges_find(g, o->target, o->accumulate, a, &live_ranges, d))
+    if (!live_ranges_find(a, g, o->target, o->accumulate, &live_ranges, d))
         return false;
     for (int i = 0; i < count; i++) {
         Wide enough = is_there(to) ? to->answer.cost : 0;
@@ -175,7 +175,7 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
             to->n_left_out++;
         } else {
             if (!budget_add(o->solve.budget, BUDGET_problems, 1) ||
-                !plan_find_below(g, c, &mesh[all[i].mesh], o, &live_ranges, enough, &x, a, d))
+                !plan_find_below(a, g, c, &mesh[all[i].mesh], o, &live_ranges, enough, &x, d))
                 return false;
             if (x.answer.outcome != OUTCOME_INFEASIBLE) {
                 bound = x.answer.bound < bound ? x.answer.bound : bound;
@@ -193,8 +193,8 @@ bool plan_search(const Graph *g, const Cluster *c, const Mesh *mesh, int n, cons
     return true;
 }
 
-bool plan_find(const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o, Planned *to,
-               Arena *a, Diag *d)
+bool plan_find(Arena *a, const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
+               Planned *to, Diag *d)
 {
-    return plan_search(g, c, m, 1, o, to, a, d);
+    return plan_search(a, g, c, m, 1, o, to, d);
 }

@@ -24,7 +24,7 @@ static void try_choice(const Chooser *x, PlanChoice *c)
     Arena *a = arena_new();
     Plan plan = {.mesh = *x->mesh};
 
-    plan_of_choice(x->q, x->g, c->choice, &plan, a);
+    plan_of_choice(a, x->q, x->g, c->choice, &plan);
     PlanTrial t = x->trials->make(x->trials->context, x->g, &plan);
     c->is_tried = true;
     c->is_made = t.is_made;

@@ -10,11 +10,11 @@
 
 #include "analyzer/sharding/sharding.h"
 
-enum { DRAWS = 400, MOST = 64, MOST_LEVELS = 4, TRIES = 5 };
+enum { DRAWS = 400, MAX_RANKS = 64, MAX_LEVELS = 4, TRIES = 5 };
 
 static const struct {
     int n, n_links;
-    Link link[MOST_LEVELS];
+    Link link[MAX_LEVELS];
 } cases[] = {
     {2, 1, {{"", 2, 1, 1e-6, 1e-10}}},
     {2, 1, {{"", 2, 2, 1e-6, 1e-10, 3e-11}}},
@@ -41,7 +41,8 @@ static double jitter(uint64_t *seed)
     return 0.85 + 0.3 * (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-static double alpha[MOST * MOST], beta[MOST * MOST], times[TRIES * MOST], overhead[TRIES * MOST];
+static double alpha[MAX_RANKS * MAX_RANKS], beta[MAX_RANKS * MAX_RANKS], times[TRIES * MAX_RANKS],
+    overhead[TRIES * MAX_RANKS];
 
 // Draws measurements of the links. Two of the tries are wrong by a factor from 1/20 to 20, as if
 // another program ran.
@@ -82,7 +83,7 @@ static void levels_found(void **state)
         const Link *link = cases[i / DRAWS].link;
         Link *found;
 
-        if (n == MOST && i % 10)  // large ones take long and have the smallest errors
+        if (n == MAX_RANKS && i % 10)  // large ones take long and have the smallest errors
             continue;
         Arena *a = arena_new();
         Messages m = draw(link, n_links, n, &seed);

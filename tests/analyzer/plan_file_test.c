@@ -185,14 +185,14 @@ static void check_trip(Arena *a, const Graph *g, const Cluster *c, const Plan *p
     Plan q;
 
     assert_true(plan_check(g, p, &d));
-    plan_file_make(&f, g, c, p, 1, a);
+    plan_file_make(a, &f, g, c, p, 1);
     f.model = f.cluster = "";
     f.model_hash = graph_hash(g);
     plan_file_print(&f, &t);
     assert_true(plan_file_parse(a, t.s, t.n, &copy, &d));
     plan_file_print(&copy, &again);
     assert_string_equal(again.s, t.s);
-    assert_true(plan_file_check(&copy, g, c, &d) && plan_file_read(&copy, g, c, &q, &pins, a, &d));
+    assert_true(plan_file_check(&copy, g, c, &d) && plan_file_read(a, &copy, g, c, &q, &pins, &d));
     assert_int_equal(pins.n_values + pins.n_nodes, 0);
     check_same(g, p, &q);
     text_free(&t);
@@ -212,7 +212,7 @@ static void of_plans(void **state)
         Mesh m;
 
         assert_true(mesh_parse(a, &c, 8, meshes[i % COUNT(meshes)], &m, NULL));
-        Plan p = roll_plan(g, &m, &d, a, seen, 0, NULL);
+        Plan p = roll_plan(a, g, &m, &d, seen, 0, NULL);
         check_trip(a, g, &c, &p);
         arena_free(a);
     }
@@ -267,7 +267,7 @@ static char *file_of(Arena *a, const Graph *g, const Cluster *c)
         p.storage_spec[v] = spec_replicated();
     for (NodeId n = 1; n < g->n_nodes; n++)
         p.strategy[n] = spec_replicated();
-    plan_file_make(&f, g, c, &p, 1, a);
+    plan_file_make(a, &f, g, c, &p, 1);
     f.model = f.cluster = "";
     f.model_hash = graph_hash(g);
     plan_file_print(&f, &t);
@@ -290,7 +290,7 @@ static void misfit(void **state)
         Plan p;
 
         assert_false(plan_file_parse(a, text, strlen(text), &f, &d) &&
-                     plan_file_read(&f, g, &c, &p, &pins, a, &d));
+                     plan_file_read(a, &f, g, &c, &p, &pins, &d));
         assert_string_equal(said.s, arena_string(a, "p: error: %s", misfits[i].message));
         text_free(&said);
         arena_free(a);
@@ -339,7 +339,7 @@ static void pinned(void **state)
 
     text = replaced(a, text, "\"solved\": \"-\"", "\"solved\": \"-\", \"pin\": true");
     assert_true(plan_file_parse(a, text, strlen(text), &f, &d));
-    assert_true(plan_file_read(&f, g, &c, &p, &pins, a, &d));
+    assert_true(plan_file_read(a, &f, g, &c, &p, &pins, &d));
     assert_true(pins.n_values == 1 && pins.n_nodes == 1);
     assert_string_equal(value_of(g, pins.value[0])->name, "the x");
     assert_int_equal(p.storage_spec[pins.value[0]].at[0], 0);

@@ -14,7 +14,7 @@
 #include "analyzer/sharding/internal.h"
 #include "tests/analyzer/specs.h"
 
-enum { RANKS = 8, MOST = 512, DIMS = 3 };
+enum { RANKS = 8, MAX_VALUES = 512, DIMS = 3 };
 
 static const int64_t sizes[] = {1, 5, 7, 8};
 static const int64_t POISON = 1000000007;  // padding: elements of no rank's shard
@@ -25,7 +25,7 @@ static bool is_thorough;
 
 typedef struct Box {
     int64_t dim[DIMS];
-    int64_t x[MOST];
+    int64_t x[MAX_VALUES];
 } Box;
 
 typedef struct World {
@@ -62,7 +62,7 @@ static void set_dims(const World *w, const Spec *s, Box *b)
         int64_t begin, end;
         b->dim[k] = k < w->v.rank ? cut(w->m, s, k, w->v.dim[k], 0, &begin, &end) : 1;
     }
-    assert_true(count(b) <= MOST);
+    assert_true(count(b) <= MAX_VALUES);
     for (int64_t i = 0; i < count(b); i++)
         b->x[i] = POISON;
 }
@@ -245,7 +245,7 @@ static void every_step(void **state)
 {
     static const int n_shapes[] = {1, 4, 16, 64};
     static World w, start;
-    static Spec spec[MOST_SPECS];
+    static Spec spec[MAX_SPECS];
     ReshardStep step[MAX_RESHARD_STEPS];
     int kinds[N_RESHARD_KINDS] = {0};
 
@@ -273,19 +273,19 @@ static void every_step(void **state)
 static void ways_of(const Mesh *m, const Value *v, int first, int stride)
 {
     static World w;
-    static Spec spec[MOST_SPECS];
+    static Spec spec[MAX_SPECS];
     Arena *a = arena_new();
     Resharder *l = resharder_new(a, m);
     int n_specs = all_specs(m, v->rank, spec);
     const ReshardPath *path;
-    ReshardStep step[MOST_STEPS];
+    ReshardStep step[MAX_STEPS];
 
     w.m = m;
     w.v = *v;
     for (int k = first; k < n_specs * n_specs; k += stride) {
         const Spec *from = &spec[k / n_specs], *to = &spec[k % n_specs];
         for (int j = reshard_paths(l, v, *from, *to, &path) - 1; j >= 0; j--) {
-            assert_true(path[j].n_steps <= MOST_STEPS);
+            assert_true(path[j].n_steps <= MAX_STEPS);
             reshard_path_steps(l, v, *from, *to, &path[j], step);
             lay(&w, from);
             for (int x = 0; x < path[j].n_steps; x++)

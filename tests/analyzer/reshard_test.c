@@ -35,10 +35,10 @@ typedef struct Edge {
 } Edge;
 
 typedef struct Net {
-    Spec spec[MOST_SPECS];
-    int64_t bytes[MOST_SPECS];  // of a rank's buffer
+    Spec spec[MAX_SPECS];
+    int64_t bytes[MAX_SPECS];  // of a rank's buffer
     int n_specs, n_edges;
-    Edge edge[MOST_SPECS * 32];
+    Edge edge[MAX_SPECS * 32];
 } Net;
 
 static int64_t chunk(const Mesh *m, const Value *v, const Spec *s, int dim)
@@ -174,9 +174,9 @@ static void build(const Mesh *m, const Value *v, Net *x)
 static const int64_t FAR = INT64_MAX / 2;
 
 // The least time from a spec to every other one, with at most `limit` transient bytes.
-static void relax(const Net *x, int from, int64_t limit, int64_t time[MOST_SPECS])
+static void relax(const Net *x, int from, int64_t limit, int64_t time[MAX_SPECS])
 {
-    int64_t through[MOST_SPECS];  // as time, but with the buffer of the spec counted as transient
+    int64_t through[MAX_SPECS];  // as time, but with the buffer of the spec counted as transient
     bool changes = true;
 
     for (int i = 0; i < x->n_specs; i++)
@@ -200,10 +200,10 @@ static void relax(const Net *x, int from, int64_t limit, int64_t time[MOST_SPECS
 static void check_way(Resharder *l, const Value *v, const Net *x, const ReshardPath *w, int from,
                       int to)
 {
-    ReshardStep step[MOST_STEPS];
+    ReshardStep step[MAX_STEPS];
     int64_t picoseconds = 0;
 
-    assert_true(w->n_steps <= MOST_STEPS);
+    assert_true(w->n_steps <= MAX_STEPS);
     reshard_path_steps(l, v, x->spec[from], x->spec[to], w, step);
     for (int k = 0; k < w->n_steps; k++)
         picoseconds += step[k].picoseconds;
@@ -215,7 +215,7 @@ static void check_way(Resharder *l, const Value *v, const Net *x, const ReshardP
 static void fastest(void **state)
 {
     static Net x;
-    int64_t time[MOST_SPECS];
+    int64_t time[MAX_SPECS];
     const ReshardPath *w;
 
     for (int i = 0; i < COUNT(meshes) * COUNT(shapes); i++) {
@@ -264,7 +264,7 @@ static int limits_from(Resharder *l, const Value *v, const Net *x, int from, int
 // it.
 static void all_ways(void **state)
 {
-    static int64_t limit[MOST_SPECS * 32], time[MOST_SPECS];
+    static int64_t limit[MAX_SPECS * 32], time[MAX_SPECS];
     static Net x;
     const ReshardPath *w;
 
@@ -332,7 +332,7 @@ static void shards_in_place(void **state)
 // Prints the time for specs with sums only, or with maxima and minima too.
 static void print_time(const Mesh *m, const Value *v, bool all_kinds)
 {
-    static Spec spec[MOST_SPECS];
+    static Spec spec[MAX_SPECS];
     int n = all_specs(m, v->rank, spec), kept = 0;
     Arena *a = arena_new();
     const ReshardPath *w;

@@ -5,7 +5,7 @@
 
 #include "analyzer/sharding/sharding.h"
 
-enum { MOST_SPECS = 400, MOST_STEPS = 32 };  // MOST_STEPS: of a reshard path
+enum { MAX_SPECS = 400, MAX_STEPS = 32 };  // MAX_STEPS: of a reshard path
 
 // Meshes whose axes have different links.
 static const Mesh meshes[] = {
@@ -50,7 +50,7 @@ static inline bool is_meant(const Mesh *m, int rank, const Spec *s)
 }
 
 // Lists every spec of values of that rank; returns how many there are.
-static inline int all_specs(const Mesh *m, int rank, Spec spec[MOST_SPECS])
+static inline int all_specs(const Mesh *m, int rank, Spec spec[MAX_SPECS])
 {
     const int each = (rank + 4) * MAX_AXES;
     int n = 0, words = 1;

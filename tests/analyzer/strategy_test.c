@@ -49,8 +49,8 @@ static void strategies_come_from_factors(void **state)
         Strategy *all;
         Rule r;
 
-        node_rule(s.g, &s.node, s.arena, &r);
-        int n = strategies_of(&r, &m, s.arena, &all);
+        node_rule(s.arena, s.g, &s.node, &r);
+        int n = strategies_of(s.arena, &r, &m, &all);
         for (int k = 0; k < n; k++) {
             text_printf(&got, "%s", k ? ";" : "");
             assert_true(strategy_is_legal(&r, &m, &all[k]));
@@ -83,7 +83,7 @@ static void levels_are_dense(void **state)
     Sample s = sample_read(&text, false);
     Rule r;
 
-    node_rule(s.g, &s.node, s.arena, &r);
+    node_rule(s.arena, s.g, &s.node, &r);
     for (int i = 0; i < COUNT(ways); i++)
         assert_int_equal(strategy_is_legal(&r, &m, &ways[i].s), ways[i].is_legal);
     sample_free(&s);

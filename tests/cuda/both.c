@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_OPERANDS = 16, ORDERS = 3 };
+enum { MAX_OPERANDS = 16, ORDERS = 3 };
 static const struct {
     unsigned order;
     bool is_lazy;
@@ -32,7 +32,7 @@ static void succeed(cudaError_t e)
 static void run_gpu(Call *call, const void *p, const Operand *o, int n, int64_t workspace, int k,
                     void **result)
 {
-    void *device[MOST_OPERANDS], *room;
+    void *device[MAX_OPERANDS], *room;
     RtCuda cuda = {0};
     void *kernel[TEST_KERNELS] = {NULL};
     Rt rt = {.kernel = kernel, .cuda = &cuda};
@@ -90,7 +90,7 @@ static void check_result(const char *what, const Operand *o, const void *got, co
 void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Operand *o, int n,
                 int64_t cpu_bytes, int64_t gpu_bytes)
 {
-    void *want[MOST_OPERANDS], *got[ORDERS][MOST_OPERANDS], *args[MOST_OPERANDS];
+    void *want[MAX_OPERANDS], *got[ORDERS][MAX_OPERANDS], *args[MAX_OPERANDS];
     Rt rt = rt_new(1, cpu_bytes);
 
     for (int i = 0; i < n; i++) {

@@ -22,7 +22,7 @@ static void test_dft(void **state)
     Random r = {1};
 
     for (int i = 0; i < 60; i++) {
-        RtDft p = draw_dft(&r, i % 10 ? 40 : RT_DFT_MOST);
+        RtDft p = draw_dft(&r, i % 10 ? 40 : RT_DFT_MAX);
         p.rows = p.rows > 6 ? 6 : p.rows;
         check(&r, &p);
     }

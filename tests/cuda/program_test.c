@@ -140,7 +140,7 @@ static void check_same(const Test *t, const RtModel *m, const char *a, const cha
 
 // ---- forms ----
 
-enum { MOST_FORMS = 64 };
+enum { MAX_FORMS = 64 };
 static long *launches;  // by form, of all processes
 
 // Counts the launches of a program's kernels. The text says each one's form before its name.
@@ -181,7 +181,7 @@ static void check_program(Test *t, const Program *program, const char *name, con
 {
     Arena *a = arena_new();
     Loaded p = load_program(dir, name);
-    Tensor *values = eval_values(&t->cases, a);
+    Tensor *values = eval_values(a, &t->cases);
     size_t bytes = (size_t)p.model->arena_bytes;
     char *arena[ORDERS];
 
@@ -390,7 +390,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(forms_are_launched)};
 
     asked_name = argc > 1 ? argv[1] : NULL;
-    launches = mmap(NULL, MOST_FORMS * sizeof *launches, PROT_READ | PROT_WRITE,
+    launches = mmap(NULL, MAX_FORMS * sizeof *launches, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (launches == MAP_FAILED)
         abort();

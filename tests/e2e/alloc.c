@@ -16,7 +16,7 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 
-enum { LARGE = 65536, MOST = 16 };
+enum { LARGE = 65536, MAX_NOTED = 16 };
 
 typedef struct Taken {
     size_t bytes;
@@ -25,8 +25,8 @@ typedef struct Taken {
 
 static atomic_bool has_stepped;
 static atomic_int n_all, n_noted;
-static Taken noted[MOST];     // the first allocations after the first step
-static uintptr_t begin, end;  // address range of the trainer's own image
+static Taken noted[MAX_NOTED];  // the first allocations after the first step
+static uintptr_t begin, end;    // address range of the trainer's own image
 
 static int find_image(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -51,7 +51,7 @@ static void note(size_t bytes, void *caller)
     if (bytes < LARGE && ((uintptr_t)caller < begin || (uintptr_t)caller >= end))
         return;
     int i = n_noted++;
-    if (i < MOST)
+    if (i < MAX_NOTED)
         noted[i] = (Taken){bytes, caller};
 }
 
@@ -127,7 +127,7 @@ __attribute__((destructor)) static void report(void)
     if (!f)
         return;
     fprintf(f, "%s %d\n", is_whole ? "counted" : "no step was seen", n_all);
-    for (int i = 0; i < n_noted && i < MOST; i++) {
+    for (int i = 0; i < n_noted && i < MAX_NOTED; i++) {
         Dl_info at = {0};
         dladdr(noted[i].caller, &at);
         fprintf(f, "%zu bytes by %s in %s\n", noted[i].bytes, at.dli_sname ? at.dli_sname : "?",

@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_DIRTY = 16 };
+enum { MAX_DIRTY = 16 };
 
 static int n_operations;
-static char dirty[MOST_DIRTY][PATH_MAX];  // files with bytes that weren't synced
+static char dirty[MAX_DIRTY][PATH_MAX];  // files with bytes that weren't synced
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -103,10 +103,10 @@ static void set_dirty(const char *path, bool is_dirty)
 {
     int at = -1;
 
-    for (int i = 0; i < MOST_DIRTY; i++)
+    for (int i = 0; i < MAX_DIRTY; i++)
         if (strcmp(dirty[i], is_dirty ? "" : path) == 0)
             at = i;
-    for (int i = 0; i < MOST_DIRTY && is_dirty; i++)
+    for (int i = 0; i < MAX_DIRTY && is_dirty; i++)
         if (strcmp(dirty[i], path) == 0)
             return;
     if (at >= 0)
@@ -151,7 +151,7 @@ int rename(const char *from, const char *to)
 {
     const char *name = strrchr(to, '/');
 
-    for (int i = 0; i < MOST_DIRTY && name && strcmp(name, "/MANIFEST") == 0; i++)
+    for (int i = 0; i < MAX_DIRTY && name && strcmp(name, "/MANIFEST") == 0; i++)
         if (dirty[i][0] && strncmp(dirty[i], to, (size_t)(name - to)) == 0)
             _exit(99);
     CARRY_OUT(to, NEXT(rename)(from, to));

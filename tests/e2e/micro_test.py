@@ -31,12 +31,12 @@ MEAN = [node("ReduceMean", ["e"], ["l"], "mean", keepdims=0)]
 MASKED = [node("Mul", ["e", "m"], ["em"], "mask"), node("ReduceSum", ["em"], ["s"], "sum", keepdims=0), node("ReduceSum", ["m"], ["c"], "count", keepdims=0)]
 RATIO = [*MASKED, node("Div", ["s", "c"], ["l"], "ratio")]
 CLAMPED = [*MASKED, node("Max", ["c", "forty"], ["c2"], "clamp"), node("Div", ["s", "c2"], ["l"], "ratio")]
-LEAST = [*MASKED, node("Add", ["c", "tenth"], ["c2"], "little"), node("Div", ["s", "c2"], ["r"], "ratio"), node("Mul", ["r", "tenth"], ["l"], "scale")]
+LITTLE = [*MASKED, node("Add", ["c", "tenth"], ["c2"], "little"), node("Div", ["s", "c2"], ["r"], "ratio"), node("Mul", ["r", "tenth"], ["l"], "scale")]
 MEANS = [node("Mul", ["e", "m"], ["em"], "mask"), node("ReduceMean", ["em"], ["s"], "sum", keepdims=0), node("ReduceMean", ["m"], ["c"], "count", keepdims=0),
          node("Div", ["s", "c"], ["l"], "ratio")]  # fmt: skip
 DECAY = [node("ReduceMean", ["e"], ["a"], "mean", keepdims=0), node("Mul", ["w", "w"], ["w2"], "squares"), node("ReduceSum", ["w2"], ["ws"], "norm", keepdims=0),
          node("Mul", ["ws", "tenth"], ["d"], "decay"), node("Add", ["a", "d"], ["l"], "total")]  # fmt: skip
-ACCEPTED = {"sum": SUM, "mean": MEAN, "masked": RATIO, "clamped": CLAMPED, "scaled": LEAST, "means": MEANS, "decay": DECAY}
+ACCEPTED = {"sum": SUM, "mean": MEAN, "masked": RATIO, "clamped": CLAMPED, "scaled": LITTLE, "means": MEANS, "decay": DECAY}
 # The node that is named.
 REFUSED = {
     "contrast": ("dot", [node("MatMul", ["e", "et"], ["dots"], "dot", SCOPE), node("ReduceMean", ["dots"], ["l"], "mean", keepdims=0)]),

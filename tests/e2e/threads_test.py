@@ -10,7 +10,7 @@ from model import QUICK_CC, Model, for_models, parser
 
 MODELS = ("mlp", "nanogpt", "cnn")
 SMALLER = ("nanogpt",)  # the peak of its memory has workspace of several threads
-MOST = 64
+MAX_THREADS = 64
 
 
 def arena(trainer):
@@ -40,7 +40,7 @@ def test(checks, model):
         sizes = arena(trainer), arena(whole)
         is_smaller = sizes[0] < sizes[1] if model.name in SMALLER else sizes[0] <= sizes[1]
         checks.check(f"{model.name}: memory for {threads} threads", is_smaller, "{} and {} bytes".format(*sizes))
-        message = f"--threads {threads + 1}: at most {threads} are possible; shardcc --threads N sets that number, up to {MOST}"
+        message = f"--threads {threads + 1}: at most {threads} are possible; shardcc --threads N sets that number, up to {MAX_THREADS}"
         refused = refusal(model, trainer, threads + 1)
         checks.check(f"{model.name}: {threads + 1} threads are refused", refused == (1, f"{trainer.name}: error: {message}\n"), str(refused))
 

@@ -55,7 +55,7 @@ static char *evaluate(Arena *a, const char *text, const char *in, Diag *d)
         return NULL;
     Tensor *values = arena_array(a, Tensor, g->n_values + 1);
     fill(a, g, &w, in, values);
-    graph_eval(g, a, values);
+    graph_eval(a, g, values);
     const Tensor *y = &values[g->outputs[0].value];
     text_printf(&t, "[");
     for (int i = 0; i < y->rank; i++)

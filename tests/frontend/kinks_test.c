@@ -60,7 +60,7 @@ static const Kink taken[] = {
                                                    "output y",
                                                    4, 0, 0, 0.25, 0.75, 0, 0, -0.1875F, 0.0625)};
 
-static Graph *import(const Kink *k, Weights *w, Arena *a, Diag *d)
+static Graph *import(Arena *a, const Kink *k, Weights *w, Diag *d)
 {
     ImportOptions o = {.accumulate = 1, .training = true};
     size_t size;
@@ -82,7 +82,7 @@ static Graph *import(const Kink *k, Weights *w, Arena *a, Diag *d)
 }
 
 // Sets inputs to 0 and parameters and buffers to their numbers in the file.
-static Tensor *fill(const Graph *g, const Weights *w, Arena *a)
+static Tensor *fill(Arena *a, const Graph *g, const Weights *w)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
@@ -126,13 +126,13 @@ static int check(const Kink *k, bool has_patterns)
     Diag d = {.file = k->name, .to = &said};
     Weights w;
     int wrong = 0;
-    Graph *g = import(k, &w, a, &d);
+    Graph *g = import(a, k, &w, &d);
 
     if (!g || !fold(g, &d) || (has_patterns && !patterns(g, &d)) || !refine(g, &d) ||
         !simplify(g, &d) || !autodiff(g, 1, &d) || !graph_verify(g, &d))
         fail_msg("%s: %s", k->name, said.n ? said.s : "");
-    Tensor *t = fill(g, &w, a);
-    graph_eval(g, a, t);
+    Tensor *t = fill(a, g, &w);
+    graph_eval(a, g, t);
     for (int i = 0; i < g->n_outputs; i++) {
         const Tensor *y = &t[g->outputs[i].value];
         if (g->outputs[i].role == OUTPUT_MODEL) {

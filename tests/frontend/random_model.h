@@ -37,7 +37,7 @@ static inline Tensor *evaluate_random(Arena *a, const Graph *g, uint64_t seed, T
         }
         values[v] = in[n++] = t;
     }
-    graph_eval(g, a, values);
+    graph_eval(a, g, values);
     return values;
 }
 

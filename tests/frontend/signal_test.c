@@ -109,7 +109,7 @@ static void test_large_table(void **state)
     Tensor *values = arena_array(a, Tensor, g->n_values + 1);
     values[in] = tensor_new(a, F64, 2, (int64_t[]){LENGTH, 1});
     values[in].f[AT] = 1;
-    graph_eval(g, a, values);
+    graph_eval(a, g, values);
     for (int64_t k = 0; k < LENGTH; k++) {
         double angle = 2 * M_PI * (double)(AT * k % LENGTH) / LENGTH;
         assert_true(fabs(values[out].f[2 * k] - cos(angle)) < 1e-13);

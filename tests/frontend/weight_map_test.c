@@ -91,8 +91,8 @@ static const struct {
 static void test_matches(void **state)
 {
     for (int i = 0; i < COUNT(globs); i++) {
-        const char *star[MOST_STARS];
-        size_t length[MOST_STARS];
+        const char *star[MAX_STARS];
+        size_t length[MAX_STARS];
         MapLine l = {.parameter = globs[i].glob};
         Text t = {0};
         bool matches = weight_map_match(&l, globs[i].name, star, length);

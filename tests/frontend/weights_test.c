@@ -290,19 +290,19 @@ static void write_tensors(Arena *a, const char *path, const char *text)
 
 static void print_tensor(const RtStored *t, bool is_buffer, Text *to)
 {
-    enum { MOST = 6 };
+    enum { MAX_SHOWN = 6 };
     char type[100];
     int64_t size = rt_dtype_bytes(t->dtype), n = t->bytes / size;
 
     rt_stored_print(type, sizeof type, t);
     text_printf(to, "%s %s", t->name, type);
-    for (int64_t i = 0; i < n && i < MOST; i++) {
+    for (int64_t i = 0; i < n && i < MAX_SHOWN; i++) {
         float x;
         RtType from = strcmp(t->dtype, "F16") ? RT_F32 : RT_F16;
         rt_round_floats(RT_F32, &x, from, t->data + i * size, 1);
         text_printf(to, " %g", (double)x);
     }
-    text_printf(to, "%s%s\n", n > MOST ? " ..." : "", is_buffer ? " buffer" : "");
+    text_printf(to, "%s%s\n", n > MAX_SHOWN ? " ..." : "", is_buffer ? " buffer" : "");
 }
 
 // Writes the weights, and prints them in the graph's order.

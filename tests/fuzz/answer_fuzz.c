@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Diag d = {.file = "fuzz", .to = &messages};
     Problem p;
 
-    if (!problem_parse(file, &p, a, NULL))
+    if (!problem_parse(a, file, &p, NULL))
         abort();
     text_put(&t, (const char *)data, size);
     text_printf(&t, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", hash_bytes(data, size, 0));
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (d.errors != !ok || (said.n > 0) != ok)
         abort();
     Stored s;
-    if (ok && stored_read((File){(const uint8_t *)t.s, t.n}, &s, a, NULL) && !s.is_infeasible &&
+    if (ok && stored_read(a, (File){(const uint8_t *)t.s, t.n}, &s, NULL) && !s.is_infeasible &&
         (s.cost < EXAMPLE_OPTIMUM || s.certified > EXAMPLE_OPTIMUM))
         abort();
     text_free(&t);

@@ -12,9 +12,9 @@ static void promise(bool kept)
         abort();
 }
 
-static void look(const BufferTable *t, Arena *a)
+static void look(Arena *a, const BufferTable *t)
 {
-    Packing x = pack(t->buffer, t->n, &(PackOptions){.effort = 1 << 16}, a);
+    Packing x = pack(a, t->buffer, t->n, &(PackOptions){.effort = 1 << 16});
     Text text = {0};
 
     for (int i = 0; i < t->n; i++) {
@@ -39,10 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Diag d = {.file = "fuzz", .to = &messages};
     BufferTable t;
 
-    bool ok = buffer_table_parse((File){data, size}, &t, a, &d);
+    bool ok = buffer_table_parse(a, (File){data, size}, &t, &d);
     promise(d.errors == !ok);
     if (ok)
-        look(&t, a);
+        look(a, &t);
     text_free(&messages);
     arena_free(a);
     return 0;

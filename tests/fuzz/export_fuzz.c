@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_BYTES = 1 << 22 };  // of all weights
+enum { MAX_BYTES = 1 << 22 };  // of all weights
 
 // Gives the weights values. Returns false if they are too large for that.
 static bool make_values(Arena *a, const Weights *w, Weight *t)
@@ -17,7 +17,7 @@ static bool make_values(Arena *a, const Weights *w, Weight *t)
 
     for (int i = 0; i < w->n; i++) {
         t[i] = (Weight){.name = w->weight[i].name, .bytes = w->weight[i].bytes};
-        if (t[i].bytes > MOST_BYTES || (bytes += t[i].bytes) > MOST_BYTES)
+        if (t[i].bytes > MAX_BYTES || (bytes += t[i].bytes) > MAX_BYTES)
             return false;
         uint8_t *value = arena_alloc(a, (size_t)t[i].bytes + 1, 1);
         t[i].data = memset(value, 'A' + i % 26, (size_t)t[i].bytes);

@@ -12,7 +12,7 @@ static void promise(bool kept)
         abort();
 }
 
-static void look(const Problem *p, Arena *a)
+static void look(Arena *a, const Problem *p)
 {
     Dual dual = {.shift = 3};
     int n = 0;
@@ -41,10 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Diag d = {.file = "fuzz", .to = &messages};
     Problem p;
 
-    bool ok = problem_parse((File){data, size}, &p, a, &d);
+    bool ok = problem_parse(a, (File){data, size}, &p, &d);
     promise(d.errors == !ok);
     if (ok)
-        look(&p, a);
+        look(a, &p);
     text_free(&messages);
     arena_free(a);
     return 0;

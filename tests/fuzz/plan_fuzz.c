@@ -51,7 +51,7 @@ static void fit(Arena *a, PlanFile *f, Diag *d)
     promise(g && cluster_open(a, "h100x8", 8, &c, NULL));
     f->model_hash = graph_hash(g);
     f->cluster_hash = cluster_hash(&c);
-    bool ok = plan_file_check(f, g, &c, d) && plan_file_read(f, g, &c, &p, &pins, a, d);
+    bool ok = plan_file_check(f, g, &c, d) && plan_file_read(a, f, g, &c, &p, &pins, d);
     promise(d->errors == 0 ? ok : !ok);
     promise(!ok || pins.n_values || pins.n_nodes || plan_check(g, &p, d));
 }

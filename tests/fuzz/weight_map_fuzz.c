@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_BYTES = 1 << 20 };  // of a value
+enum { MAX_BYTES = 1 << 20 };  // of a value
 
 static const uint8_t bytes[24];
 static RtStored tensors[] = {
@@ -34,8 +34,8 @@ static void check_same(Arena *a, const WeightMap *m, Diag *d)
 
 static void make_value(Arena *a, const WeightFile *f, const MapLine *l, const char *name, Diag *d)
 {
-    const char *star[MOST_STARS];
-    size_t length[MOST_STARS];
+    const char *star[MAX_STARS];
+    size_t length[MAX_STARS];
     bool used[COUNT(tensors)];
     int64_t size = 4;
 
@@ -43,7 +43,7 @@ static void make_value(Arena *a, const WeightFile *f, const MapLine *l, const ch
         return;
     const WeightValue *v = weight_value_make(a, f, l, star, length, used, d);
     for (int i = 0; v && i < v->rank; i++)
-        if (!mul_size(size, v->dim[i], &size) || size > MOST_BYTES)
+        if (!mul_size(size, v->dim[i], &size) || size > MAX_BYTES)
             return;
     uint8_t *to = malloc((size_t)size + 1);
     if (v && weight_value_misfit(v, F32))

@@ -278,7 +278,7 @@ static void attention_is_eval(void **state)
     for (int i = 0; i < PROGRAMS; i++) {
         Arena *a = arena_new();
         Loaded p = load_program(dir, c[i].g->name);
-        check(&c[i], p.model, eval_values(&c[i], a), form[i]);
+        check(&c[i], p.model, eval_values(a, &c[i]), form[i]);
         dlclose(p.handle);
         remove_program(dir, c[i].g->name);
         arena_free(a);

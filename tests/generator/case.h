@@ -33,7 +33,7 @@ enum { ZERO, ONE, ODD, LARGE, MIDDLING, N_KINDS };
 // About the product of all sizes, and the largest of them, which keep eval quick, and less where
 // programs are slow.
 enum { VOLUME = 1 << 16, LARGEST = 5000, SMALL_VOLUME = 1 << 13, SMALL_LARGEST = 1100 };
-enum { MOST_VALUES = 24 };
+enum { MAX_GRAPH_VALUES = 24 };
 
 // A mark after a type says which numbers the operand holds: '*', '>', '<' or '=', see kernels.def.
 typedef struct Mark {
@@ -62,7 +62,7 @@ typedef struct Case {
     const char *at;  // the text that is read next
     DType type;      // of `#`
     int64_t size[128];
-    ValueId made[MOST_VALUES];  // operands and results, in their order
+    ValueId made[MAX_GRAPH_VALUES];  // operands and results, in their order
     int n_made;
 } Case;
 
@@ -286,7 +286,7 @@ static inline const Node *read_node(Case *c)
 {
     const OpDef *op = op_find(read_word(c));
     Attr attr[MAX_ATTRS] = {0};
-    ValueId in_[MOST_VALUES];
+    ValueId in_[MAX_GRAPH_VALUES];
     int n = 0;
 
     assert_non_null(op);
@@ -373,7 +373,7 @@ static inline int64_t draw_int(Random *r, DType t, Mark m)
     return draw(r, 11) - 5;
 }
 
-static inline Tensor draw_tensor(Random *r, Arena *a, const Value *v, Mark m)
+static inline Tensor draw_tensor(Arena *a, Random *r, const Value *v, Mark m)
 {
     Tensor x = tensor_new(a, v->dtype, v->rank, v->dim);
 

@@ -8,7 +8,7 @@ static void check_program(Test *t, const OpDef *op, const char *dir)
 {
     Arena *a = arena_new();
     Loaded p = load_program(dir, op->name);
-    Tensor *values = eval_values(&t->cases, a);
+    Tensor *values = eval_values(a, &t->cases);
     char *arena = run_program(&t->cases, p.model, values, 2);
 
     check_outputs(t, p.model, arena, values);

@@ -44,7 +44,7 @@ static inline double count_terms(const Graph *g, const Node *n, int k)
     double terms = 1;
     Rule r;
 
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     for (int f = 0; f < r.n_factors; f++) {
         bool is_in = false, is_out = false;
         for (int i = 0; i < n->n_in; i++)

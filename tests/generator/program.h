@@ -134,15 +134,15 @@ static inline char *run_program(const Cases *c, const RtModel *m, const Tensor *
 
 // Draws numbers for the inputs and evaluates the graph; returns the tensors of all values, by
 // ValueId.
-static inline Tensor *eval_values(Cases *c, Arena *a)
+static inline Tensor *eval_values(Arena *a, Cases *c)
 {
     Tensor *values = arena_array(a, Tensor, c->g->n_values);
 
     for (int i = 0; i < c->n_inputs; i++) {
         const Input *x = &c->inputs[i];
-        values[x->v] = draw_tensor(&c->r, a, value_of(c->g, x->v), x->mark);
+        values[x->v] = draw_tensor(a, &c->r, value_of(c->g, x->v), x->mark);
     }
-    graph_eval(c->g, a, values);
+    graph_eval(a, c->g, values);
     return values;
 }
 

@@ -80,7 +80,7 @@ static void streamed_results_are_eval(void **state)
     assert_int_equal(count_calls(file, "rt_exp_lowf(", &d), 2);
     compile_all(dir, "-O1");
     Loaded p = load_program(dir, "far");
-    Tensor *values = eval_values(&c, c.arena);
+    Tensor *values = eval_values(c.arena, &c);
     char *arena = run_program(&c, p.model, values, 2);
     for (int i = 0; i < RESULTS; i++)
         check_result(&c, result[i], arena + find_tensor(p.model, c.g->outputs[i].name)->at,

@@ -2,7 +2,7 @@
 // dims, alone and as a part of a concat. Programs must have eval's numbers.
 #include "tests/generator/program.h"
 
-enum { MOST = 64 };
+enum { MAX_RESULTS = 64 };
 
 // All sizes differ, so that a wrong order of dims shows. Only a part of the channels is summed, so
 // that no pass can move the sum before the convolution.
@@ -66,7 +66,7 @@ static void sums_are_eval(void **state)
     char dir[] = "/tmp/sums_test.XXXXXX";
     Cases c = {.arena = arena_new(), .r = {3}};
     Diag d = {.file = "sums"};
-    ValueId result[MOST];
+    ValueId result[MAX_RESULTS];
 
     c.g = graph_new(c.arena, "sums");
     c.g->diag = &d;
@@ -76,7 +76,7 @@ static void sums_are_eval(void **state)
     write_program(&c, "sums", dir, &d);
     compile_all(dir, "-O1");
     Loaded p = load_program(dir, "sums");
-    Tensor *values = eval_values(&c, c.arena);
+    Tensor *values = eval_values(c.arena, &c);
     char *arena = run_program(&c, p.model, values, 2);
     for (int i = 0; i < n; i++)
         check_result(&c, i, arena + find_tensor(p.model, c.g->outputs[i].name)->at,

@@ -23,7 +23,7 @@ static double number(uint64_t a, uint64_t b)
     return (double)(hash_bytes(key, sizeof key, 3) % 2001) / 1000 - 1.0005;
 }
 
-static Tensor *fill(const Graph *g, Arena *a)
+static Tensor *fill(Arena *a, const Graph *g)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
@@ -53,7 +53,7 @@ static double loss(const Graph *g, const Tensor *values)
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
     memcpy(t, values, (size_t)g->n_values * sizeof *t);
-    graph_eval(g, a, t);
+    graph_eval(a, g, t);
     double x = output_number(g, t, OUTPUT_LOSS_SUM) / output_number(g, t, OUTPUT_LOSS_COUNT);
     arena_free(a);
     return x;
@@ -77,13 +77,13 @@ static void check_element(const Graph *g, Tensor *values, const char *name, doub
 // Checks every OUTPUT_GRADIENT against differences of a few elements; returns their number.
 static int check_differences(const Graph *g)
 {
-    enum { MOST = 16 };
+    enum { MAX_ELEMENTS = 16 };
     Arena *a = arena_new();
-    Tensor *values = fill(g, a), *t = arena_array(a, Tensor, g->n_values);
+    Tensor *values = fill(a, g), *t = arena_array(a, Tensor, g->n_values);
     int n = 0;
 
     memcpy(t, values, (size_t)g->n_values * sizeof *t);
-    graph_eval(g, a, t);
+    graph_eval(a, g, t);
     for (ValueId v = 1; v < g->n_values; v++)
         for (int i = 0; i < g->n_outputs; i++) {
             const Output *o = &g->outputs[i];
@@ -91,7 +91,7 @@ static int check_differences(const Graph *g)
                 strcmp(o->name, value_of(g, v)->name))
                 continue;
             assert_int_equal(tensor_count(&t[o->value]), tensor_count(&t[v]));
-            for (int64_t k = 0; k < tensor_count(&t[v]) && k < MOST; k++)
+            for (int64_t k = 0; k < tensor_count(&t[v]) && k < MAX_ELEMENTS; k++)
                 check_element(g, values, o->name, &values[v].f[k], t[o->value].f[k]);
             n++;
         }

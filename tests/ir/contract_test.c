@@ -37,7 +37,7 @@ static void numbers_are_pytorch_s(void **state)
             fail_msg("%s: %s", references[i].text.node, s.message);
         for (int k = 0; k < s.node.n_in; k++)
             fill(&s.in[k], k);
-        node_eval(s.g, &s.node, s.arena, s.in, y);
+        node_eval(s.arena, s.g, &s.node, s.in, y);
         for (int k = 0; k < s.node.n_out; k++)
             for (int64_t e = 0; e < tensor_count(&y[k]); e++, at++)
                 check_number(references[i].text.node, at, y[k].f[e], references[i].want[at]);
@@ -63,13 +63,13 @@ static void windows_slide(void **state)
         shard[i] = tensor_new(s.arena, F32, i == 0 ? 2 : 1, rows);
     for (int k = 0; k < 16; k++)
         s.in[2].f[k] = k % 5 == 0;  // v is the identity: y holds the weights
-    node_eval(s.g, &s.node, s.arena, s.in, whole);
+    node_eval(s.arena, s.g, &s.node, s.in, whole);
     for (int k = 0; k < 16; k++) {
         int row = k / 4, key = k % 4;
 
         assert_true((whole[0].f[k] > 0) == (key <= row && key > row - 3));
     }
-    node_rule(s.g, &s.node, s.arena, &r);
+    node_rule(s.arena, s.g, &s.node, &r);
     p.offset[r.dim[0][0]] = 2;
     s.in[0].dim[0] = 2;
     s.in[0].f += 2;

@@ -32,7 +32,7 @@ static double loss(const Sample *s, const Tensor *weight)
     Tensor y[MAX_OUTPUTS];
     double sum = 0;
 
-    node_eval(s->g, &s->node, a, s->in, y);
+    node_eval(a, s->g, &s->node, s->in, y);
     for (int i = 0; i < s->node.n_out; i++)
         for (int64_t k = 0; weight[i].f && k < tensor_count(&y[i]); k++)
             sum += weight[i].f[k] * y[i].f[k];
@@ -70,7 +70,7 @@ static Tensor gradient(Sample *s, const Tensor *weight, int i)
         values[s->node.in[k]] = s->in[k];
     for (int k = 0; k < s->node.n_out; k++)
         values[dy[k]] = weight[k];
-    graph_eval(s->g, s->arena, values);
+    graph_eval(s->arena, s->g, values);
     s->g->n_nodes = n_nodes;
     s->g->n_values = n_values;
     return dx[i] ? values[dx[i]] : tensor_new(s->arena, F64, s->in[i].rank, s->in[i].dim);

@@ -123,7 +123,7 @@ static void fill(Tensor *t, const char *name)
 }
 
 // Prints the added outputs: "name bound: index".
-static void print_checks(const Graph *g, Arena *a, Text *t)
+static void print_checks(Arena *a, const Graph *g, Text *t)
 {
     Tensor *x = arena_array(a, Tensor, g->n_values);
 
@@ -136,7 +136,7 @@ static void print_checks(const Graph *g, Arena *a, Text *t)
         if (y->kind != VALUE_CONSTANT)
             fill(&x[v], y->name);
     }
-    graph_eval(g, a, x);
+    graph_eval(a, g, x);
     for (int i = 0; i < g->n_outputs; i++) {
         const Output *o = &g->outputs[i];
         if (o->role != OUTPUT_BAD_INDEX)
@@ -161,7 +161,7 @@ static void checks(void **state)
         Graph *g = graph_parse(a, t.s, t.n, &d);
         if (!g || !indices_check(g, &d) || !graph_verify(g, &d))
             fail_msg("%s: %s\n%s", cases[i].what, said.s, t.s);
-        print_checks(g, a, &found);
+        print_checks(a, g, &found);
         if (strcmp(found.s ? found.s : "", cases[i].checks))
             fail_msg("%s: '%s', expected '%s'", cases[i].what, found.s, cases[i].checks);
         text_free(&t);

@@ -11,7 +11,7 @@ static void request(const Sample *s, Kernel *k)
     int64_t(*stride)[MAX_RANK] = arena_alloc(s->arena, (size_t)count, sizeof *stride);
     Rule r;
 
-    node_rule(s->g, n, s->arena, &r);
+    node_rule(s->arena, s->g, n, &r);
     *k = (Kernel){.want = arena_alloc(s->arena, (size_t)count, sizeof *stride),
                   .whole = r.size,
                   .cut = ((uint64_t)1 << r.n_factors) - 1};

@@ -48,7 +48,7 @@ static void fill(Tensor *t, int number)
     }
 }
 
-static Tensor *numbers(const Graph *g, Arena *a)
+static Tensor *numbers(Arena *a, const Graph *g)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
     ValueId x = named(g, "x"), target = named(g, "t");
@@ -97,8 +97,8 @@ static void numbers_are_pytorch_s(void **state)
 
         if (!loss_add(g, loss, &d) || !autodiff(g, 1, &d) || !graph_verify(g, &d))
             fail_msg("%s: %s", text, said.s);
-        Tensor *t = numbers(g, a);
-        graph_eval(g, a, t);
+        Tensor *t = numbers(a, g);
+        graph_eval(a, g, t);
         const Tensor *dx = &t[output(g, OUTPUT_GRADIENT)];
         const float *want = references[i].want;
         check(text, "sum", t[output(g, OUTPUT_LOSS_SUM)].f[0], want[0]);
@@ -132,10 +132,10 @@ static void hard_places(void **state)
         Graph *g = parse(a, "graph \"g\" training {\n  parameter %x f32[]\n}\n", &d);
 
         assert_true(loss_add(g, cases[i].loss, &d) && autodiff(g, 1, &d));
-        Tensor *t = numbers(g, a);
+        Tensor *t = numbers(a, g);
         t[named(g, "x")].f[0] = cases[i].x;
         t[named(g, "t")].f[0] = cases[i].target;
-        graph_eval(g, a, t);
+        graph_eval(a, g, t);
         check(cases[i].loss, "sum", t[output(g, OUTPUT_LOSS_SUM)].f[0], cases[i].sum);
         check(cases[i].loss, "gradient", t[output(g, OUTPUT_GRADIENT)].f[0], cases[i].gradient);
         arena_free(a);
@@ -159,9 +159,9 @@ static void bad_labels_are_found(void **state)
         Graph *g = parse(a, "graph \"g\" training {\n  parameter %x f32[2,2,3]\n}\n", &d);
 
         assert_true(loss_add(g, "cross_entropy(x, t)", &d));
-        Tensor *t = numbers(g, a);
+        Tensor *t = numbers(a, g);
         memcpy(t[named(g, "t")].i, cases[i].label, sizeof cases[i].label);
-        graph_eval(g, a, t);
+        graph_eval(a, g, t);
         assert_int_equal(t[output(g, OUTPUT_BAD_LABEL)].i[0], cases[i].bad);
         arena_free(a);
     }

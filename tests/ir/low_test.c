@@ -9,7 +9,7 @@
 
 #include "ir/ir.h"
 
-#define MOST "  %most f32[4] = reduce_max(%x) axes=[1]\n"
+#define LARGEST "  %most f32[4] = reduce_max(%x) axes=[1]\n"
 #define SPREAD(of) "  %s f32[4,4] = broadcast(" of ") shape=[4,4] dims=[0]\n"
 #define LESS "  %v f32[4,4] = sub(%x, %s)\n"
 
@@ -17,24 +17,25 @@ static const struct {
     const char *what, *lines;
     bool is_low;
 } cases[] = {
-    {"less the largest", MOST SPREAD("%most") LESS, true},
-    {"less the largest, rounded down", MOST "  %f f32[4] = floor(%most)\n" SPREAD("%f") LESS, true},
+    {"less the largest", LARGEST SPREAD("%most") LESS, true},
+    {"less the largest, rounded down", LARGEST "  %f f32[4] = floor(%most)\n" SPREAD("%f") LESS,
+     true},
     {"less the largest of all",
      "  %most f32[] = reduce_max(%x) axes=[0,1]\n"
      "  %s f32[4,4] = broadcast(%most) shape=[4,4] dims=[]\n" LESS,
      true},
     {"less the largest of all ranks",
-     MOST "  %r f32[4] = all_reduce(%most) axes=[0] ranks=[2] op=\"max\"\n" SPREAD("%r") LESS,
+     LARGEST "  %r f32[4] = all_reduce(%most) axes=[0] ranks=[2] op=\"max\"\n" SPREAD("%r") LESS,
      true},
     {"a sum of the ranks' largest",
-     MOST "  %r f32[4] = all_reduce(%most) axes=[0] ranks=[2] op=\"sum\"\n" SPREAD("%r") LESS,
+     LARGEST "  %r f32[4] = all_reduce(%most) axes=[0] ranks=[2] op=\"sum\"\n" SPREAD("%r") LESS,
      false},
-    {"along another dim", MOST "  %s f32[4,4] = broadcast(%most) shape=[4,4] dims=[1]\n" LESS,
+    {"along another dim", LARGEST "  %s f32[4,4] = broadcast(%most) shape=[4,4] dims=[1]\n" LESS,
      false},
     {"of something else", "  %most f32[4] = reduce_max(%y) axes=[1]\n" SPREAD("%most") LESS, false},
     {"less the smallest", "  %most f32[4] = reduce_min(%x) axes=[1]\n" SPREAD("%most") LESS, false},
     {"less an input", LESS "", false},
-    {"the other way round", MOST SPREAD("%most") "  %v f32[4,4] = sub(%s, %x)\n", false},
+    {"the other way round", LARGEST SPREAD("%most") "  %v f32[4,4] = sub(%s, %x)\n", false},
     {"no square", "  %a f32[4,4] = mul(%x, %y)\n  %v f32[4,4] = neg(%a)\n", false},
     {"less than a square", "  %a f32[4,4] = mul(%x, %x)\n  %v f32[4,4] = neg(%a)\n", true},
     {"no more than 0", "  %a f32[4,4] = abs(%x)\n  %v f32[4,4] = neg(%a)\n", true},

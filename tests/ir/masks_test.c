@@ -317,7 +317,7 @@ static double loss(const Built *b, const Tensor *values)
     Tensor *t = arena_array(a, Tensor, b->g->n_values);
 
     memcpy(t, values, (size_t)b->g->n_values * sizeof *t);
-    graph_eval(b->g, a, t);
+    graph_eval(a, b->g, t);
     const Tensor *y = output(b, t, OUTPUT_MODEL, "y"), *target = NULL;
     for (ValueId v = 1; v < b->g->n_values; v++)
         if (value_of(b->g, v)->kind == VALUE_INPUT && !strcmp(value_of(b->g, v)->name, "t"))
@@ -373,8 +373,8 @@ static bool check(const Case *c, bool takes_differences)
     Tensor *want = fill(&plain), *is = fill(&fused);
     bool became = is_fused(fused.g);
 
-    graph_eval(plain.g, plain.a, want);
-    graph_eval(fused.g, fused.a, is);
+    graph_eval(plain.a, plain.g, want);
+    graph_eval(fused.a, fused.g, is);
     bool has_nan = check_same(c, "y", output(&fused, is, OUTPUT_MODEL, "y"),
                               output(&plain, want, OUTPUT_MODEL, "y"));
     for (int i = 0; !has_nan && i < COUNT(names); i++) {

@@ -264,7 +264,7 @@ static double number(uint64_t x)
 }
 
 // The values of inputs and parameters: of the samples from `first` on.
-static Tensor *values_of(const Graph *g, Arena *a, int first)
+static Tensor *values_of(Arena *a, const Graph *g, int first)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
@@ -302,15 +302,15 @@ static const Tensor *output_of(const Graph *g, const Tensor *t, OutputRole role,
 }
 
 // Runs all micro-batches; the values after the last one.
-static Tensor *run(const Graph *g, Arena *a, int accumulate)
+static Tensor *run(Arena *a, const Graph *g, int accumulate)
 {
     Tensor *t = NULL, *before = NULL;
 
     for (int k = 0; k < accumulate; k++, before = t) {
-        t = values_of(g, a, k * BATCH / accumulate);
+        t = values_of(a, g, k * BATCH / accumulate);
         for (int c = 0; c < g->n_carries && before; c++)
             t[g->carries[c].in] = before[g->carries[c].out];
-        graph_eval(g, a, t);
+        graph_eval(a, g, t);
     }
     return t;
 }
@@ -339,7 +339,7 @@ static void accept(const char *what, const char *text, const char *loss, int acc
     if (!graph_verify(g, &d) || !fold(g, &d) || !refine(g, &d) || !simplify(g, &d) ||
         !autodiff(g, accumulate, &d) || !graph_verify(g, &d) || !autodiff(whole, 1, &d))
         fail_msg("%s: %s", what, said.s);
-    Tensor *of_parts = run(g, a, accumulate), *of_whole = run(whole, a, 1);
+    Tensor *of_parts = run(a, g, accumulate), *of_whole = run(a, whole, 1);
     check(what, "the loss", loss_of(g, of_parts), loss_of(whole, of_whole));
     for (int i = 0; i < whole->n_outputs; i++) {
         const Output *o = &whole->outputs[i];

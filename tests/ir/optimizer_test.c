@@ -87,7 +87,7 @@ static void run_step(Run *r, int t)
         for (int64_t k = 0; x->kind == VALUE_INPUT && k < tensor_count(&r->values[v]); k++)
             r->values[v].f[k] = number(k, t);
     }
-    graph_eval(r->g, r->arena, r->values);
+    graph_eval(r->arena, r->g, r->values);
     for (int i = 0; i < r->g->n_carries; i++)
         r->values[r->g->carries[i].in] = r->values[r->g->carries[i].out];
 }
@@ -357,7 +357,7 @@ static void no_decay(void **state)
         Tensor *t = r.values;
 
         assert_int_equal(labelled_updates(r.g), cases[i].labelled);
-        graph_eval(r.g, r.arena, t);
+        graph_eval(r.arena, r.g, t);
         for (int c = 0; c < r.g->n_carries; c++) {
             const Carry *carry = &r.g->carries[c];
             const char *name = value_of(r.g, carry->in)->name;

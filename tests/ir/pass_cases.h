@@ -23,14 +23,14 @@
 typedef bool (*Pass)(Graph *g, Diag *d);
 
 // Evaluates the graph; the result is indexed by ValueId.
-static Tensor *case_eval(const Graph *g, Arena *a)
+static Tensor *case_eval(Arena *a, const Graph *g)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
     for (ValueId v = 1; v < g->n_values; v++)
         if (!value_of(g, v)->producer && value_of(g, v)->kind != VALUE_CONSTANT)
             t[v] = case_numbers(a, value_of(g, v));
-    graph_eval(g, a, t);
+    graph_eval(a, g, t);
     return t;
 }
 
@@ -45,9 +45,9 @@ static bool is_near(const Tensor *x, const Tensor *y, int64_t i)
     return fabs(x->f[i] - y->f[i]) <= relative * fmax(1, fabs(x->f[i]));
 }
 
-static void case_same_results(const Graph *g, const Graph *h, Arena *a)
+static void case_same_results(Arena *a, const Graph *g, const Graph *h)
 {
-    Tensor *x = case_eval(g, a), *y = case_eval(h, a);
+    Tensor *x = case_eval(a, g), *y = case_eval(a, h);
 
     assert_int_equal(g->n_outputs, h->n_outputs);
     for (int i = 0; i < g->n_outputs; i++) {
@@ -87,7 +87,7 @@ static void case_run(Pass pass, const char *s, size_t n, Text *to)
     assert_true(pass(g, &d));
     assert_true(graph_verify(g, &d));
     graph_print(g, to);
-    case_same_results(before, g, a);
+    case_same_results(a, before, g);
     Graph *h = case_parse(a, to->s + start, to->n - start, &d);
     assert_true(pass(h, &d));
     graph_print(h, &again);

@@ -66,7 +66,7 @@ static void eval_random(const SampleText *t, int64_t micro, double *numbers)
 
     assert_non_null(s.g);
     s.in[2].i[0] = micro;
-    node_eval(s.g, &s.node, s.arena, s.in, &y);
+    node_eval(s.arena, s.g, &s.node, s.in, &y);
     memcpy(numbers, y.f, sizeof *numbers * (size_t)tensor_count(&y));
     sample_free(&s);
 }

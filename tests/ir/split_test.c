@@ -17,7 +17,7 @@ static const Value *operand(const Sample *s, int i)
 
 static void eval_whole(const Sample *s, const Tensor *x, Tensor *y)
 {
-    node_eval(s->g, &s->node, s->arena, x, y);
+    node_eval(s->arena, s->g, &s->node, x, y);
 }
 
 // ---- shards ----
@@ -189,7 +189,7 @@ static void check_sample(const SampleText *t)
 
     if (!s.g)
         fail_msg("%s: %s", t->node, s.message);
-    node_rule(s.g, &s.node, s.arena, &r);
+    node_rule(s.arena, s.g, &s.node, &r);
     rule_print(&r, &text);
     if (strcmp(text.s, t->rule))
         fail_msg("%s: the rule is\n  %s, expected\n  %s", t->node, text.s, t->rule);

@@ -115,7 +115,7 @@ static void test_eval(void **state)
     values[1] = tensor_new(a, F32, 1, (int64_t[]){2});
     values[1].f[0] = 9;
     values[1].f[1] = 28;
-    graph_eval(g, a, values);
+    graph_eval(a, g, values);
     const Tensor *z = &values[producer(g, g->n_values - 1)->in[0]];
     assert_true(z->f[0] == (float)(10 * (double)0.1f) && z->f[1] == (float)(30 * (double)0.1f));
     assert_int_equal(z[1].i[0], 0);

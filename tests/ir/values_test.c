@@ -138,7 +138,7 @@ static void check_values(Sample *s, const char *node, const char *expected)
 {
     Tensor y[MAX_OUTPUTS];
 
-    node_eval(s->g, &s->node, s->arena, s->in, y);
+    node_eval(s->arena, s->g, &s->node, s->in, y);
     for (int i = 0; i < s->node.n_out; i++)
         expected = check(node, &y[i], expected);
     assert_string_equal(expected, "");
@@ -158,7 +158,7 @@ static void check_gradients(Sample *s, const char *node, const char *expected)
     Tensor *values = arena_array(s->arena, Tensor, s->g->n_values);
     for (int i = 0; i < s->node.n_in; i++)
         values[s->node.in[i]] = s->in[i];
-    graph_eval(s->g, s->arena, values);
+    graph_eval(s->arena, s->g, values);
     for (int i = 0; i < s->node.n_in; i++)
         if (want[i])
             expected = check(node, &values[dx[i]], expected);

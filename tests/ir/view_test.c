@@ -69,7 +69,7 @@ static bool check_view(Sample *s, const char *name, Layout layout)
         return false;
     copy(b, &s->in[0], from, 0, true);
     copy(b, &y, to, offset, false);
-    node_eval(s->g, &s->node, s->arena, s->in, &want);
+    node_eval(s->arena, s->g, &s->node, s->in, &want);
     if (!is_near(&y, &want, 0))
         fail_msg("%s: the view of layout %d is wrong", name, (int)layout);
     return true;
@@ -93,7 +93,7 @@ static void check_place(Sample *s, const char *name, Layout layout)
         copy(b, &s->in[i], from, offset, true);
     }
     copy(b, &y, to, 0, false);
-    node_eval(s->g, &s->node, s->arena, s->in, &want);
+    node_eval(s->arena, s->g, &s->node, s->in, &want);
     if (!is_near(&y, &want, 0))
         fail_msg("%s: the inputs' places in layout %d are wrong", name, (int)layout);
 }

@@ -172,7 +172,7 @@ static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId
     if (it->nodes[maker] == value_of(g, v)->producer)
         return made[maker];
     x = seen(m, it, made, n->in[0]);
-    node_eval(g, n, m->scratch, &x, &y);
+    node_eval(m->scratch, g, n, &x, &y);
     return y;
 }
 
@@ -185,7 +185,7 @@ static void eval_on(const Machine *m, NodeId id, const Node *n, const Tensor *in
     Place p = {{0}, {0}};
 
     if (!m->s->sharded) {
-        node_eval(g, n, m->scratch, in, out);
+        node_eval(m->scratch, g, n, in, out);
         return;
     }
     sharded_place(m->s->sharded, id, m->rank, &p);
@@ -231,7 +231,7 @@ static Tensor summed(const Machine *m, NodeId id, const Tensor *x)
         else
             t.i[i] = x->i[i];
     }
-    node_rule(m->s->g, n, m->scratch, &r);
+    node_rule(m->scratch, m->s->g, n, &r);
     for (int i = 0; i < n->attr[0].n; i++) {
         int axis = (int)n->attr[0].v[i], f = r.dim[0][axis];
         if (node_split(m->s->sharded, id, f, &c))

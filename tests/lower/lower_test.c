@@ -46,20 +46,20 @@ static void compare(const Machine *m, const Tensor *values, double most)
 }
 
 // Recomputing values changes no bit of the outputs. Returns the graph that recomputes.
-static Graph *check_recompute(const Graph *g, Arena *a, Diag *d)
+static Graph *check_recompute(Arena *a, const Graph *g, Diag *d)
 {
-    Tensor *before = evaluate(g, a);
+    Tensor *before = evaluate(a, g);
     Graph *x = recompute(a, g, &(RecomputePolicy){RECOMPUTE_MIN_CUT}, &target_cpu, d);
 
     assert_true(x && graph_verify(x, d));
-    Tensor *after = evaluate(x, a);
+    Tensor *after = evaluate(a, x);
     for (int i = 0; i < g->n_outputs; i++)
         assert_true(difference(&before[g->outputs[i].value], &after[x->outputs[i].value]) == 0);
     return x;
 }
 
 // Runs the program of a graph, for training or forward only.
-static void check_program(Graph *g, const LowerOptions *lo, double most, Arena *a, Diag *d)
+static void check_program(Arena *a, Graph *g, const LowerOptions *lo, double most, Diag *d)
 {
     int n_values = g->n_values;
     Program *p = g->training ? lower(a, g, NULL, lo, d) : lower(a, NULL, g, lo, d);
@@ -68,7 +68,7 @@ static void check_program(Graph *g, const LowerOptions *lo, double most, Arena *
     Machine m = {.p = p, .s = &p->set[g->training ? SET_TRAIN : SET_PREDICT]};
     int added = g->n_values - n_values;
     g->n_values = n_values;
-    Tensor *values = evaluate(g, a);
+    Tensor *values = evaluate(a, g);
     g->n_values += added;
     Tensor *all = arena_array(a, Tensor, g->n_values);
     memcpy(all, values, sizeof *values * (size_t)n_values);
@@ -85,13 +85,13 @@ static void check(int i, bool fuse, double clip_norm)
 {
     Arena *a = arena_new();
     Diag d = {.file = "case"};
-    Graph *g = training(i, clip_norm, a, &d);
+    Graph *g = training(a, i, clip_norm, &d);
     LowerOptions lo = {.target = &target_cpu, .fuse = fuse, .accumulate = cases[i].accumulate};
 
     if (fuse)
-        g = check_recompute(g, a, &d);
+        g = check_recompute(a, g, &d);
     // Without clipping, large gradients are squared.
-    check_program(g, &lo, clip_norm > 0 ? 1e-5 : 5e-5, a, &d);
+    check_program(a, g, &lo, clip_norm > 0 ? 1e-5 : 5e-5, &d);
     arena_free(a);
 }
 
@@ -106,7 +106,7 @@ static void check_forward(int i, bool fuse)
     g->training = false;
     assert_true(fold(g, &d) && patterns(g, &d) && guards(g, &d) && means(g, &d) && refine(g, &d) &&
                 simplify(g, &d) && blocks(g, &d) && graph_verify(g, &d));
-    check_program(g, &(LowerOptions){.target = &target_cpu, .fuse = fuse, .accumulate = 1}, 1e-5, a,
+    check_program(a, g, &(LowerOptions){.target = &target_cpu, .fuse = fuse, .accumulate = 1}, 1e-5,
                   &d);
     arena_free(a);
 }
@@ -140,7 +140,7 @@ static void test_update_in_one_pass(void **state)
     Arena *a = arena_new();
     Diag d = {.file = "case"};
     LowerOptions lo = {.target = &target_cpu, .fuse = true, .accumulate = 1};
-    Program *p = lower(a, training(COUNT(cases) - 1, 0, a, &d), NULL, &lo, &d);
+    Program *p = lower(a, training(a, COUNT(cases) - 1, 0, &d), NULL, &lo, &d);
     int groups = 0;
 
     assert_true(p && program_check(p, &d));
@@ -176,7 +176,7 @@ static void test_large_gradient(void **state)
         Arena *a = arena_new();
         Diag d = {.file = "case"};
         LowerOptions lo = {.target = &target_cpu, .fuse = true, .accumulate = 1};
-        Program *p = lower(a, training(CASE, clip, a, &d), NULL, &lo, &d);
+        Program *p = lower(a, training(a, CASE, clip, &d), NULL, &lo, &d);
         assert_true(p && program_check(p, &d));
         const Set *s = &p->set[SET_TRAIN];
         assert_true((gradient_of(s, HEAD) > gradient_of(s, OTHER)) == clip);

@@ -113,7 +113,7 @@ static inline void run_program(Machines *x)
 }
 
 // Allocates the ranks of a sharded graph.
-static inline Machines machines_new(const Sharded *s, Arena *a)
+static inline Machines machines_new(Arena *a, const Sharded *s)
 {
     Machines x = {.all_ranks = {.s = s, .mesh = &s->plan->mesh, .arena = a}};
 

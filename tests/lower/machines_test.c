@@ -83,7 +83,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
     Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
     uint64_t dice = d->state;
     Diag diag = {.file = m->name};
-    Plan plan = roll_plan(m->g, &mesh, d, a, seen, 0, NULL);
+    Plan plan = roll_plan(a, m->g, &mesh, d, seen, 0, NULL);
     Sharded *s = bucket(a, partition(a, m->g, &plan, &diag));
     LowerOptions o = {.target = &target_cpu,
                       .fuse = roll(d, 4) > 0,
@@ -95,7 +95,7 @@ static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
 
     assert_true(p && program_check(p, &diag));
     check_time(p, &cluster, &plan.mesh);
-    Machines x = machines_new(s, a);
+    Machines x = machines_new(a, s);
     run_and_compare(&x, p, m, dice);
     x.exchanges_at_wait = true;
     run_and_compare(&x, p, m, dice);

@@ -81,7 +81,7 @@ static inline int64_t count_classes(const Graph *g)
     return y->rank ? y->dim[y->rank - 1] : 2;
 }
 
-static inline Tensor model_numbers(const Graph *g, ValueId id, Dice *d, Arena *a)
+static inline Tensor model_numbers(Arena *a, const Graph *g, ValueId id, Dice *d)
 {
     const Value *v = value_of(g, id);
     Tensor t = tensor_new(a, v->dtype, v->rank, v->dim);
@@ -112,9 +112,9 @@ static inline Model model_new(int i)
     for (ValueId v = 1; v < m.g->n_values; v++) {
         ValueKind kind = value_of(m.g, v)->kind;
         if (kind == VALUE_INPUT || kind == VALUE_PARAMETER || kind == VALUE_BUFFER)
-            m.value[v] = model_numbers(m.g, v, &d, m.arena);
+            m.value[v] = model_numbers(m.arena, m.g, v, &d);
     }
-    graph_eval(m.g, m.arena, m.value);
+    graph_eval(m.arena, m.g, m.value);
     return m;
 }
 

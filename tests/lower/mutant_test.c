@@ -46,7 +46,7 @@ typedef struct Subject {
     const Model *model;
 } Subject;
 
-static Outcome run_alone(const Subject *x, Arena *a)
+static Outcome run_alone(Arena *a, const Subject *x)
 {
     Outcome o = {0};
     Machine m = {.p = x->p, .s = &x->p->set[SET_TRAIN], .is_lost = &o.is_lost, .shown = &o.hash};
@@ -60,9 +60,9 @@ static Outcome run_alone(const Subject *x, Arena *a)
     return o;
 }
 
-static void run_all_ranks(const Subject *x, bool exchanges_at_wait, Outcome *o, Arena *a)
+static void run_all_ranks(Arena *a, const Subject *x, bool exchanges_at_wait, Outcome *o)
 {
-    Machines all = machines_new(x->s, a);
+    Machines all = machines_new(a, x->s);
 
     all.exchanges_at_wait = exchanges_at_wait;
     machines_start(&all, x->p, x->model->value);
@@ -82,10 +82,10 @@ static Outcome run(const Subject *x)
     Outcome o = {0};
 
     if (x->s) {
-        run_all_ranks(x, false, &o, a);
-        run_all_ranks(x, true, &o, a);
+        run_all_ranks(a, x, false, &o);
+        run_all_ranks(a, x, true, &o);
     } else {
-        o = run_alone(x, a);
+        o = run_alone(a, x);
     }
     arena_free(a);
     return o;
@@ -157,8 +157,8 @@ static Subject make_case(Arena *a, int i, uint64_t plan)
 
     (void)plan;
     d->file = x.name;
-    x.g = training(i, i % 2, a, d);
-    Tensor *value = evaluate(x.g, a);
+    x.g = training(a, i, i % 2, d);
+    Tensor *value = evaluate(a, x.g);
     int n_values = x.g->n_values;
     x.p = lower(a, x.g, NULL, &lo, d);
     assert_non_null(x.p);
@@ -184,7 +184,7 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     Mesh mesh = mesh_of(meshes[at].n_axes, meshes[at].size);
     Seen *seen = arena_array(a, Seen, x.model->g->n_nodes);
     Plan *rolled = arena_array(a, Plan, 1);
-    *rolled = roll_plan(x.model->g, &mesh, &d, a, seen, 0, NULL);
+    *rolled = roll_plan(a, x.model->g, &mesh, &d, seen, 0, NULL);
     x.s = bucket(a, partition(a, x.model->g, rolled, diag));
     LowerOptions o = {.target = &target_cpu,
                       .fuse = true,

@@ -31,7 +31,7 @@ static void check_strategy(const Sample *s, const char *text, const Mesh *m,
 {
     Arena *a = arena_new();
     Diag diag = {.file = text};
-    Plan p = roll_plan(s->g, m, d, a, NULL, 0, strategy);
+    Plan p = roll_plan(a, s->g, m, d, NULL, 0, strategy);
     Sharded *sharded = partition(a, s->g, &p, &diag);
     Tensor *whole = arena_array(a, Tensor, s->g->n_values);
 
@@ -39,8 +39,8 @@ static void check_strategy(const Sample *s, const char *text, const Mesh *m,
         fail_at(text, &p, s->g, s->node.out[0]);
     for (int i = 0; i < s->node.n_in; i++)
         whole[s->node.in[i]] = s->in[i];
-    graph_eval(s->g, a, whole);
-    RankTensors c = all_ranks_eval(sharded, a, whole);
+    graph_eval(a, s->g, whole);
+    RankTensors c = all_ranks_eval(a, sharded, whole);
     for (ValueId v = 1; v < sharded->g->n_values; v++) {
         bool same = true;
         Tensor got = join_shards(&c, v, &same);
@@ -58,8 +58,8 @@ static int check_sample(const SampleText *t, const Mesh *m, int most, Dice *d)
     Strategy *all;
     Rule r;
 
-    node_rule(s.g, &s.node, s.arena, &r);
-    int n = s.node.op->exchange ? 0 : strategies_of(&r, m, s.arena, &all);
+    node_rule(s.arena, s.g, &s.node, &r);
+    int n = s.node.op->exchange ? 0 : strategies_of(s.arena, &r, m, &all);
     int step = n / most + 1, tried = 0;
     for (int i = 0; i < n; i += step, tried++) {
         int k = i + roll(d, n - i < step ? n - i : step);

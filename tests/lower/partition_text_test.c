@@ -343,12 +343,12 @@ static ValueId find_value(const Graph *g, const char *name, size_t n)
     return 0;
 }
 
-static Strategy read_strategy(const Graph *g, const Node *n, const char *word, Arena *a)
+static Strategy read_strategy(Arena *a, const Graph *g, const Node *n, const char *word)
 {
     Strategy s = spec_replicated();
     Rule r;
 
-    node_rule(g, n, a, &r);
+    node_rule(a, g, n, &r);
     for (int axis = 0; word[axis] && word[axis] != ' '; axis++) {
         char c = word[axis];
         if (c == '+')
@@ -364,7 +364,7 @@ static Strategy read_strategy(const Graph *g, const Node *n, const char *word, A
     return s;
 }
 
-static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
+static Plan read_plan(Arena *a, const Graph *g, const char *words, Diag *d)
 {
     Plan p = {mesh_of(2, (int[]){2, 3}), arena_array(a, Spec, g->n_values),
               arena_array(a, Strategy, g->n_nodes)};
@@ -379,8 +379,8 @@ static Plan read_plan(const Graph *g, const char *words, Arena *a, Diag *d)
         const Node *made = producer(g, v);
         Rule r;
         if (w[name] == ':') {
-            p.strategy[value_of(g, v)->producer] = read_strategy(g, made, w + name + 1, a);
-            node_rule(g, made, a, &r);
+            p.strategy[value_of(g, v)->producer] = read_strategy(a, g, made, w + name + 1);
+            node_rule(a, g, made, &r);
             p.storage_spec[v] = strategy_spec(&r, &p.strategy[value_of(g, v)->producer], r.n_in);
         } else {
             char *text = arena_copy(a, w + name + 1, n - name - 1);
@@ -417,7 +417,7 @@ static void check_case(const Case *c)
     assert_non_null(g);
     g->diag = &d;
     assert_true(g->n_classes > 1 || blocks(g, &d));
-    Plan p = read_plan(g, c->plan, a, &d);
+    Plan p = read_plan(a, g, c->plan, &d);
     Sharded *s = partition(a, g, &p, &d);
     if (s && c->is_joined)
         s = bucket(a, s);

@@ -88,7 +88,7 @@ static inline void roll_rest(const Graph *g, Dice *d, Plan *p, const TiedValues 
 }
 
 // Draws compute specs. Three of four uses read the value in its storage spec.
-static inline void roll_use(const Graph *g, Dice *d, Plan *p, const TiedValues *k, Arena *a)
+static inline void roll_use(Arena *a, const Graph *g, Dice *d, Plan *p, const TiedValues *k)
 {
     p->compute_spec = arena_array(a, Spec, 3 * (size_t)g->n_values);
     for (int at = 3; at < 3 * g->n_values; at++) {
@@ -127,7 +127,7 @@ static inline Strategy roll_strategy(const Rule *r, const Mesh *m, Dice *d, Seen
     enum { DRAWS = 16 };
     Arena *a = arena_new();
     Strategy *all, best;
-    int count = strategies_of(r, m, a, &all), most = -1;
+    int count = strategies_of(a, r, m, &all), most = -1;
 
     for (int i = 0; i < DRAWS; i++) {
         const Strategy *s = &all[roll(d, count)];
@@ -143,15 +143,15 @@ static inline Strategy roll_strategy(const Rule *r, const Mesh *m, Dice *d, Seen
 }
 
 // Draws any plan; `seen` is indexed by NodeId. If `only` isn't NULL, all nodes have that strategy.
-static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, Seen *seen, int bit,
+static inline Plan roll_plan(Arena *a, const Graph *g, const Mesh *m, Dice *d, Seen *seen, int bit,
                              const Strategy *only)
 {
     Plan p = {*m, arena_array(a, Spec, g->n_values), arena_array(a, Strategy, g->n_nodes), NULL};
-    TiedValues tied = tied_find(g, a);
+    TiedValues tied = tied_find(a, g);
     Rule *rule = arena_array(a, Rule, g->n_nodes);
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
-        node_rule(g, &g->nodes[n], a, &rule[n]);
+        node_rule(a, g, &g->nodes[n], &rule[n]);
         if (tied.node[n] == n)
             p.strategy[n] = only ? *only : roll_strategy(&rule[n], m, d, &seen[n], bit);
     }
@@ -163,7 +163,7 @@ static inline Plan roll_plan(const Graph *g, const Mesh *m, Dice *d, Arena *a, S
     }
     roll_rest(g, d, &p, &tied);
     if (roll(d, 2))
-        roll_use(g, d, &p, &tied, a);
+        roll_use(a, g, d, &p, &tied);
     return p;
 }
 

@@ -354,7 +354,7 @@ static const struct {
 
 // Evaluates the graph; the result is indexed by ValueId. `g` must be the graph before lower() adds
 // values to it.
-static inline Tensor *evaluate(const Graph *g, Arena *a)
+static inline Tensor *evaluate(Arena *a, const Graph *g)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
@@ -368,11 +368,11 @@ static inline Tensor *evaluate(const Graph *g, Arena *a)
         for (int64_t i = 0; x->kind == VALUE_HYPER && t[v].f && i < tensor_count(&t[v]); i++)
             t[v].f[i] = x->fill != 0 ? x->fill : 1;
     }
-    graph_eval(g, a, t);
+    graph_eval(a, g, t);
     return t;
 }
 
-static inline Graph *training(int i, double clip_norm, Arena *a, Diag *d)
+static inline Graph *training(Arena *a, int i, double clip_norm, Diag *d)
 {
     OptimizerOptions o = {.text = "adamw(lr=0.01)", .clip_norm = clip_norm, .parallel_rows = 64};
     Graph *g = graph_parse(a, cases[i].text, strlen(cases[i].text), d);

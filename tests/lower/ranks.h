@@ -154,7 +154,7 @@ static inline void eval_exchange(RankTensors *c, const Node *n)
 }
 
 // Runs all ranks. `whole` holds the values without producer, by ValueId of s->whole.
-static inline RankTensors all_ranks_eval(const Sharded *s, Arena *a, const Tensor *whole)
+static inline RankTensors all_ranks_eval(Arena *a, const Sharded *s, const Tensor *whole)
 {
     RankTensors c = {.s = s, .mesh = &s->plan->mesh, .n = mesh_ranks(&s->plan->mesh), .arena = a};
     const Graph *g = s->g;

@@ -91,7 +91,7 @@ static void check_plan(const Model *m, const Plan *p, const char *what, Tried *t
 
     if (!s || !graph_verify(s->g, &diag))
         fail_msg("%s, %s: can't be split", m->name, what);
-    RankTensors c = all_ranks_eval(s, a, m->value);
+    RankTensors c = all_ranks_eval(a, s, m->value);
     compare(&c, m, what);
     count_flops(m->g, p, t);
     arena_free(a);
@@ -108,7 +108,7 @@ static void check_random(const Model *m, int at, Dice *d, Tried *t)
 
     for (int i = 0; i < at; i++)
         bit += meshes[i].n_axes;
-    Plan p = roll_plan(m->g, &mesh, d, a, t->seen, bit, NULL);
+    Plan p = roll_plan(a, m->g, &mesh, d, t->seen, bit, NULL);
     check_plan(m, &p, what, t);
     t->random++;
     arena_free(a);
@@ -118,7 +118,7 @@ static void check_random(const Model *m, int at, Dice *d, Tried *t)
 static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
 {
     Arena *a = arena_new();
-    TiedValues tied = tied_find(g, a);
+    TiedValues tied = tied_find(a, g);
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
         const Mesh m = {.n_axes = 1, .size = {2}};
@@ -126,8 +126,8 @@ static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
         Rule r;
         if (tied.node[n] != n)
             continue;
-        node_rule(g, &g->nodes[n], a, &r);
-        for (int k = strategies_of(&r, &m, a, &one) - 1; k >= 0; k--)
+        node_rule(a, g, &g->nodes[n], &r);
+        for (int k = strategies_of(a, &r, &m, &one) - 1; k >= 0; k--)
             for (int i = 0, bit = 0; i < COUNT(meshes); i++)
                 for (int axis = 0; axis < meshes[i].n_axes; axis++, bit++) {
                     bool is_factor = one[k].at[0] >= 0 && one[k].at[0] < MAX_FACTORS;
@@ -142,7 +142,7 @@ static void count_seen(const Graph *g, const Tried *t, int *seen, int *all)
 
 // The arena holds at least the plan's predicted peak, less 1/64 for values that are written over
 // others.
-static void check_rows(const Model *m, const Plan *p, int64_t peak, Arena *a)
+static void check_rows(Arena *a, const Model *m, const Plan *p, int64_t peak)
 {
     enum { PART = 64 };
     Diag d = {.file = m->name};
@@ -165,18 +165,18 @@ static int64_t check_kept(const Model *m, const Mesh *mesh, const PlanProblem *q
     Arena *a = arena_new();
     SolveOptions o = {.gap = 0.05, .threads = 1, .skips_certificate = true, .stops_early = true};
     int *original;
-    Problem kept = problem_restrict(&q->problem, keep, &original, a);
+    Problem kept = problem_restrict(a, &q->problem, keep, &original);
     Plan p = {.mesh = *mesh};
     Answer x;
 
-    solve(&kept, &o, &x, a, NULL);
+    solve(a, &kept, &o, &x, NULL);
     int64_t peak = is_found(x.outcome) ? x.peak : 0;
     if (peak) {
         for (int i = 0; i < kept.n_nodes; i++)
             x.choice[i] = original[kept.first[i] + x.choice[i]];
-        plan_of_choice(q, m->g, x.choice, &p, a);
+        plan_of_choice(a, q, m->g, x.choice, &p);
         check_plan(m, &p, what, t);
-        check_rows(m, &p, peak, a);
+        check_rows(a, m, &p, peak);
     }
     arena_free(a);
     return peak;
@@ -197,11 +197,11 @@ static void check_searched(const Model *m, int at, int only, Tried *t)
     Preset preset[MAX_PRESETS];
     Text name = {0};
 
-    assert_true(live_ranges_find(m->g, &target_cpu, o.accumulate, a, &live, &diag));
-    assert_true(plan_build(&q, m->g, &slow, &mesh, &o, &live, a, NULL));
+    assert_true(live_ranges_find(a, m->g, &target_cpu, o.accumulate, &live, &diag));
+    assert_true(plan_build(a, &q, m->g, &slow, &mesh, &o, &live, NULL));
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
     bool *keep = arena_array(a, bool, n);
-    const unsigned *role = preset_roles(&q, m->g, a);
+    const unsigned *role = preset_roles(a, &q, m->g);
     int n_presets = presets_of(&mesh, true, preset);
     for (int i = 0; i < n_presets; i++) {
         unsigned axes[MAX_AXES];
@@ -277,7 +277,7 @@ static void buckets_of_iterations(void **state)
         Mesh mesh = mesh_of(meshes[2].n_axes, meshes[2].size);
         Diag diag = {.file = m.name};
         Dice d = {seed};
-        Plan p = roll_plan(m.g, &mesh, &d, a, arena_array(a, Seen, m.g->n_nodes), 0, NULL);
+        Plan p = roll_plan(a, m.g, &mesh, &d, arena_array(a, Seen, m.g->n_nodes), 0, NULL);
         Sharded *s = partition(a, m.g, &p, &diag);
         assert_non_null(s);
         assert_true(graph_verify(bucket(a, s)->g, &diag));

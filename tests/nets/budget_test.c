@@ -168,7 +168,7 @@ static void write_net(const Recipe *r, const char *path)
     Arena *a = arena_new();
     Diag d = {.file = "net"};
     Text t = {0};
-    Graph *g = net_graph(r, true, a, &d);
+    Graph *g = net_graph(a, r, true, &d);
 
     assert_non_null(g);
     g->after = "import";

@@ -11,10 +11,10 @@
 
 #include "runtime/rt_model.h"
 
-bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d)
+bool subject_of(Arena *a, const Recipe *r, Subject *s, Diag *d)
 {
-    *s = (Subject){.train = net_graph(r, true, a, d),
-                   .predict = net_graph(r, false, a, d),
+    *s = (Subject){.train = net_graph(a, r, true, d),
+                   .predict = net_graph(a, r, false, d),
                    .loss = recipe_loss(r),
                    .optimizer = recipe_optimizer(r),
                    .no_decay = recipe_no_decay(r),
@@ -54,7 +54,7 @@ static void judge_here(const Recipe *r, const Task *t, Verdict *v)
     Diag d = {.file = "net", .to = &said};
     Subject s;
 
-    if (subject_of(r, a, &s, &d))
+    if (subject_of(a, r, &s, &d))
         judge(&s, t, v);
     else
         verdict_wrong(v, NO_NET, "%.*s", said.n ? (int)strcspn(said.s, "\n") : 0,

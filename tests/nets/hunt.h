@@ -15,7 +15,7 @@ typedef struct Hunt {
 
 #define QUICK_CC "tests/quick_cc"
 
-bool subject_of(const Recipe *r, Arena *a, Subject *s, Diag *d);
+bool subject_of(Arena *a, const Recipe *r, Subject *s, Diag *d);
 
 void hunt_one(const Hunt *h, const Recipe *r, Verdict *v);
 // Judges n nets. It starts fewer compiler processes than n calls of hunt_one.

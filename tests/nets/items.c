@@ -68,10 +68,10 @@ static void run_functions(Run *r, Timing timing)
             walk_items(s, s->functions[i].begin, s->functions[i].end, r, run_one, rest);
 }
 
-Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a)
+Result run_items_of(Arena *a, const Program *p, const Reference *r, const Subject *s)
 {
     char *bytes = arena_alloc(a, (size_t)p->arena_bytes + 64, 1);
-    Result to = result_new(r, a);
+    Result to = result_new(a, r);
     Run run = {.m = machine_new(p, SET_TRAIN, bytes), .r = r, .to = &to, .arena = a};
 
     put_all(&run.m, s);
@@ -81,19 +81,19 @@ Result run_items_of(const Program *p, const Reference *r, const Subject *s, Aren
     }
     run_functions(&run, TIMING_REDUCE);
     run_functions(&run, TIMING_UPDATE);
-    read_results(&run.m, r, &to, a);
+    read_results(a, &run.m, r, &to);
     arena_free(run.m.scratch);
     return to;
 }
 
-Tensor predict_items(const Program *p, const Subject *s, Arena *a)
+Tensor predict_items(Arena *a, const Program *p, const Subject *s)
 {
     char *bytes = arena_alloc(a, (size_t)p->arena_bytes + 64, 1);
     Machine m = machine_new(p, SET_PREDICT, bytes);
 
     put_all(&m, s);
     run_items(&m, 0, m.s->n_items);
-    Tensor y = get(&m, prediction_of(m.s->g), a);
+    Tensor y = get(a, &m, prediction_of(m.s->g));
     arena_free(m.scratch);
     return y;
 }

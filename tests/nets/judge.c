@@ -58,19 +58,19 @@ static int count_classes(const Program *p)
 }
 
 // Judges the items of a program.
-static void judge_items(const Subject *s, const Program *p, const Oracle *o, const Reference *r,
-                        Arena *a, Verdict *v)
+static void judge_items(Arena *a, const Subject *s, const Program *p, const Oracle *o,
+                        const Reference *r, Verdict *v)
 {
-    Result x = run_items_of(p, r, s, a);
+    Result x = run_items_of(a, p, r, s);
     judge_result(r, &x, WRONG_PROGRAM, v);
-    Tensor y = predict_items(p, s, a);
+    Tensor y = predict_items(a, p, s);
     judge_prediction(o, &y, WRONG_PROGRAM, v);
     verdict_check(v, p);
 }
 
 // Judges the program whose stages run again by a random schedule, if the net is a chain.
-static void judge_stages(const Subject *s, const LowerOptions *options, const Oracle *o,
-                         const Reference *r, Arena *a, Verdict *v)
+static void judge_stages(Arena *a, const Subject *s, const LowerOptions *options, const Oracle *o,
+                         const Reference *r, Verdict *v)
 {
     Text said = {0};
     Diag d = {.file = "stages", .to = &said};
@@ -82,7 +82,7 @@ static void judge_stages(const Subject *s, const LowerOptions *options, const Or
     Program *p = lower(a, s->train, s->predict, &lo, &d);
     if (p) {
         v->stages = true;
-        judge_items(s, p, o, r, a, v);
+        judge_items(a, s, p, o, r, v);
         if (v->outcome)
             verdict_add(v, "; where stages run again");
     } else if (!said.n || !strstr(said.s, "is no chain of stages")) {
@@ -92,8 +92,8 @@ static void judge_stages(const Subject *s, const LowerOptions *options, const Or
 }
 
 // Judges the program of a net whose passes are right.
-static void judge_program(const Subject *s, const Task *t, const Oracle *o, const Reference *r,
-                          Arena *a, Verdict *v)
+static void judge_program(Arena *a, const Subject *s, const Task *t, const Oracle *o,
+                          const Reference *r, Verdict *v)
 {
     Text said = {0};
     Diag d = {.file = "lower", .to = &said};
@@ -114,17 +114,17 @@ static void judge_program(const Subject *s, const Task *t, const Oracle *o, cons
     if (t->texts)
         write_texts(p, t->texts);
     if (t->model) {
-        Result x = run_model(t->model, p, r, s, a);
+        Result x = run_model(a, t->model, p, r, s);
         judge_result(r, &x, WRONG_C, v);
-        Tensor y = predict_model(t->model, p, s, a);
+        Tensor y = predict_model(a, t->model, p, s);
         judge_prediction(o, &y, WRONG_C, v);
         return;
     }
-    judge_items(s, p, o, r, a, v);
+    judge_items(a, s, p, o, r, v);
     s->train->n_values = n_train;
     s->predict->n_values = n_predict;
     if (!v->outcome)
-        judge_stages(s, &lo, o, r, a, v);
+        judge_stages(a, s, &lo, o, r, v);
 }
 
 static bool has_parameter(const Graph *g)
@@ -147,7 +147,7 @@ static bool run_both(const Subject *s, const Task *t, Verdict *v, Diag *d)
     return ok;
 }
 
-static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
+static void judge_in(Arena *a, const Subject *s, const Task *t, Verdict *v)
 {
     Text said = {0};
     Diag d = {.file = "net", .to = &said};
@@ -156,8 +156,8 @@ static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
 
     if (!has_parameter(s->train)) {
         verdict_wrong(v, NO_NET, "nothing to train");
-    } else if (!oracle_new(&o, s, a, &d) || !run_both(s, t, v, &d) ||
-               !reference_new(&r, s->train, s, a, &d)) {
+    } else if (!oracle_new(a, &o, s, &d) || !run_both(s, t, v, &d) ||
+               !reference_new(a, &r, s->train, s, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
     } else if (!products_fit_f32(r.g, r.wide)) {
@@ -168,7 +168,7 @@ static void judge_in(const Subject *s, const Task *t, Arena *a, Verdict *v)
         if (!t->is_fast)
             judge_reference(&r, &o, v);
         if (!v->outcome)
-            judge_program(s, t, &o, &r, a, v);
+            judge_program(a, s, t, &o, &r, v);
     }
     text_free(&said);
 }
@@ -178,7 +178,7 @@ void judge(const Subject *s, const Task *t, Verdict *v)
     Arena *a = s->train->arena;
 
     if (t->ranks)
-        judge_ranks(s, t->ranks, a, v);
+        judge_ranks(a, s, t->ranks, v);
     else
-        judge_in(s, t, a, v);
+        judge_in(a, s, t, v);
 }

@@ -87,7 +87,7 @@ Tensor numbers_of(Arena *a, const Value *v, const Subject *s, int micro, int64_t
 // Changes the numbers of an input or a parameter as the kind says; `key` is the value's own.
 void data_apply(DataKind kind, const Value *v, uint64_t key, Tensor *t);
 // Does so for all values without producer, except constants and zeros; by ValueId.
-Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a);
+Tensor *numbers_all(Arena *a, const Graph *g, const Subject *s, int micro);
 Feed numbers_feed(const Subject *s);  // the same for each micro-batch
 
 // ---- oracle ----
@@ -105,7 +105,7 @@ typedef struct Oracle {
 } Oracle;
 
 // Copies the net's graphs before the passes change them.
-bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d);
+bool oracle_new(Arena *a, Oracle *o, const Subject *s, Diag *d);
 // Evaluates the net. The passes renumber the nodes that draw random numbers, so the oracle takes
 // over the numbers of `made`, the graph after the passes, matching nodes by their sources. Returns
 // false if the loss is NaN or huge, or if f32 doesn't hold the output.
@@ -127,7 +127,7 @@ typedef struct Reference {
     double most;            // the norm of the largest gradient
 } Reference;
 
-bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Diag *d);
+bool reference_new(Arena *a, Reference *r, const Graph *g, const Subject *s, Diag *d);
 // Does f32 hold the results of all products, so that none overflows? `value` is by ValueId.
 bool products_fit_f32(const Graph *g, const Tensor *value);
 // Does f32 hold all values and tell losses apart? Where numbers are huge, it proves nothing.
@@ -144,20 +144,20 @@ typedef struct Result {
 
 void judge_result(const Reference *r, const Result *x, Ruling o, Verdict *v);
 // Runs the items of the training set. Gradients are read where GRADIENT items show them.
-Result run_items_of(const Program *p, const Reference *r, const Subject *s, Arena *a);
+Result run_items_of(Arena *a, const Program *p, const Reference *r, const Subject *s);
 // Runs the items of the forward-only set; returns output "y".
-Tensor predict_items(const Program *p, const Subject *s, Arena *a);
+Tensor predict_items(Arena *a, const Program *p, const Subject *s);
 void judge_prediction(const Oracle *o, const Tensor *y, Ruling outcome, Verdict *v);
 
 struct RtModel;
-Result run_model(const struct RtModel *m, const Program *p, const Reference *r, const Subject *s,
-                 Arena *a);
-Tensor predict_model(const struct RtModel *m, const Program *p, const Subject *s, Arena *a);
+Result run_model(Arena *a, const struct RtModel *m, const Program *p, const Reference *r,
+                 const Subject *s);
+Tensor predict_model(Arena *a, const struct RtModel *m, const Program *p, const Subject *s);
 
 // ---- stages that run again ----
 
 // As ChainChoice.choose; `seed` is a uint64_t.
-int choose_random_runs(void *seed, const ProgramChain *chain, StageRun **run, Arena *a);
+int choose_random_runs(Arena *a, void *seed, const ProgramChain *chain, StageRun **run);
 
 // ---- all of it ----
 
@@ -176,6 +176,6 @@ typedef struct Task {
 
 void judge(const Subject *s, const Task *t, Verdict *v);
 // Judges the net on 2 to `most` ranks: by a random plan, by the search's plan, and by presets.
-void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v);
+void judge_ranks(Arena *a, const Subject *s, int most, Verdict *v);
 
 #endif

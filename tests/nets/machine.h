@@ -21,7 +21,7 @@ static inline void put(const Machine *m, ValueId v, const Tensor *t)
 static inline void put_data(const Machine *m, const Subject *s, int n_values, int micro)
 {
     const Graph *g = m->s->g;
-    Tensor *t = numbers_all(g, s, micro, m->scratch);
+    Tensor *t = numbers_all(m->scratch, g, s, micro);
 
     for (ValueId v = 1; v < n_values; v++)
         if (value_of(g, v)->kind == VALUE_INPUT || value_of(g, v)->kind == VALUE_HYPER)
@@ -31,7 +31,7 @@ static inline void put_data(const Machine *m, const Subject *s, int n_values, in
 static inline void put_all(const Machine *m, const Subject *s)
 {
     const Graph *g = m->s->g;
-    Tensor *t = numbers_all(g, s, 0, m->scratch);
+    Tensor *t = numbers_all(m->scratch, g, s, 0);
 
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);
@@ -54,7 +54,7 @@ static inline Tensor kept(Arena *a, const Tensor *t)
     return y;
 }
 
-static inline Tensor get(const Machine *m, ValueId v, Arena *a)
+static inline Tensor get(Arena *a, const Machine *m, ValueId v)
 {
     Operand o = whole(m, v);
     Tensor t = load(m, &o, 0, value_of(m->s->g, v)->rank, value_of(m->s->g, v)->dim);
@@ -70,22 +70,22 @@ static inline Machine machine_new(const Program *p, int set, char *bytes)
     return m;
 }
 
-static inline Result result_new(const Reference *r, Arena *a)
+static inline Result result_new(Arena *a, const Reference *r)
 {
     return (Result){arena_array(a, Tensor, r->g->n_outputs + 1),
                     arena_array(a, Tensor, r->g->n_carries + 1)};
 }
 
 // Reads the outputs and the carried values of the step from their places.
-static inline void read_results(const Machine *m, const Reference *r, Result *to, Arena *a)
+static inline void read_results(Arena *a, const Machine *m, const Reference *r, Result *to)
 {
     for (int i = 0; i < r->g->n_outputs; i++)
         if (r->g->outputs[i].role != OUTPUT_GRADIENT &&
             m->s->address[r->g->outputs[i].value].buffer)
-            to->output[i] = get(m, r->g->outputs[i].value, a);
+            to->output[i] = get(a, m, r->g->outputs[i].value);
     for (int i = 0; i < r->g->n_carries; i++)
         if (r->g->carries[i].scope == SCOPE_STEP)
-            to->carried[i] = get(m, r->g->carries[i].in, a);
+            to->carried[i] = get(a, m, r->g->carries[i].in);
 }
 
 static inline ValueId prediction_of(const Graph *g)

@@ -64,7 +64,7 @@ static void print_graph(const Recipe *r)
     Arena *a = arena_new();
     Diag d = {.file = "net"};
     Text t = {0};
-    Graph *g = net_graph(r, true, a, &d);
+    Graph *g = net_graph(a, r, true, &d);
 
     if (g)
         graph_print(g, &t);

@@ -101,10 +101,10 @@ static void put_constants(const RtModel *m, char *arena)
     }
 }
 
-Result run_model(const RtModel *m, const Program *p, const Reference *r, const Subject *s, Arena *a)
+Result run_model(Arena *a, const RtModel *m, const Program *p, const Reference *r, const Subject *s)
 {
     Machine x = start_machine(p, SET_TRAIN);
-    Result to = result_new(r, a);
+    Result to = result_new(a, r);
     Rt rt;
 
     begin(&rt, m, s);
@@ -121,13 +121,13 @@ Result run_model(const RtModel *m, const Program *p, const Reference *r, const S
     }
     run_part(&rt, &x, m->reduce);
     run_part(&rt, &x, m->update);
-    read_results(&x, r, &to, a);
+    read_results(a, &x, r, &to);
     rt_entries_free(&shown.entries);
     end(&rt, m, &x);
     return to;
 }
 
-Tensor predict_model(const RtModel *m, const Program *p, const Subject *s, Arena *a)
+Tensor predict_model(Arena *a, const RtModel *m, const Program *p, const Subject *s)
 {
     Machine x = start_machine(p, SET_PREDICT);
     Rt rt;
@@ -136,7 +136,7 @@ Tensor predict_model(const RtModel *m, const Program *p, const Subject *s, Arena
     put_all(&x, s);
     put_constants(m, x.bytes);
     run_part(&rt, &x, m->forward);
-    Tensor y = get(&x, prediction_of(x.s->g), a);
+    Tensor y = get(a, &x, prediction_of(x.s->g));
     end(&rt, m, &x);
     return y;
 }

@@ -36,7 +36,7 @@ static ValueId add_block(Net *n, int b, ValueId x)
         n->layer = l;
         x = add_layer(n, x, &n->r->layer[b][l]);
     }
-    n->layer = MOST_LAYERS;
+    n->layer = MAX_LAYERS;
     n->part = 0;
     return x;
 }
@@ -83,7 +83,7 @@ static ValueId one_block(Net *n, int b, ValueId x, const ValueId *before)
     case DENSE: {
         int64_t to = net_size(n, before[0], n->axis);
         n->block = b;
-        n->layer = MOST_LAYERS;
+        n->layer = MAX_LAYERS;
         n->part = 0;
         x = make_concat(g, b + 1, before, n->axis);
         return x ? add_block(n, b, narrow(n, x, to)) : 0;
@@ -118,7 +118,7 @@ static ValueId steps(Net *n, ValueId x)
     Graph *g = n->g;
     Value v = *value_of(g, x);
     int64_t dim[MAX_RANK], start[MAX_RANK] = {0}, size[MAX_RANK], step[MAX_RANK], drop[] = {1};
-    ValueId out[MOST_BLOCKS], h = x;
+    ValueId out[MAX_BLOCKS], h = x;
     int count = n->r->n_blocks;
 
     dim[0] = v.dim[0];
@@ -141,7 +141,7 @@ static ValueId steps(Net *n, ValueId x)
 static ValueId add_blocks(Net *n, ValueId x)
 {
     const Recipe *r = n->r;
-    ValueId result[MOST_BLOCKS + 1] = {x};
+    ValueId result[MAX_BLOCKS + 1] = {x};
 
     if (r->topology == STREAMS)
         return two_streams(n, x);
@@ -165,7 +165,7 @@ static ValueId add_stem(Net *n)
     int64_t table[] = {5, r->dim[n->axis]}, dim[5];
     int k = 0;
 
-    n->layer = MOST_LAYERS;
+    n->layer = MAX_LAYERS;
     if (r->stem % 4 != 3 || !r->is_last) {
         ValueId x = graph_value(g, VALUE_INPUT, "x", F32, r->rank, r->dim);
         return r->stem % 4 == 1   ? net_linear(n, x, n->axis, r->dim[n->axis], true, false)
@@ -207,7 +207,7 @@ static ValueId add_head(Net *n, ValueId x)
     int64_t axes[MAX_RANK];
 
     n->block = 0;
-    n->layer = MOST_LAYERS + 1;
+    n->layer = MAX_LAYERS + 1;
     n->part = 0;
     if (n->r->tied && find_table(n) && n->axis == rank - 1)
         return make_dot(g, x, find_table(n), equation_of_head(n, rank));
@@ -249,7 +249,7 @@ static void add_outputs(Net *n, ValueId hidden)
 {
     int more = n->r->more % 4;
 
-    n->layer = MOST_LAYERS + 2;
+    n->layer = MAX_LAYERS + 2;
     n->part = 0;
     if (more % 2)
         graph_output(n->g, "hidden", hidden, OUTPUT_MODEL);
@@ -259,7 +259,7 @@ static void add_outputs(Net *n, ValueId hidden)
     }
 }
 
-Graph *net_graph(const Recipe *r, bool training, Arena *a, Diag *d)
+Graph *net_graph(Arena *a, const Recipe *r, bool training, Diag *d)
 {
     Net n = {.r = r, .training = training};
     Graph *g = n.g = graph_new(a, "net");

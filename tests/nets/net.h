@@ -7,7 +7,7 @@
 
 #include "ir/build.h"
 
-enum { MOST_BLOCKS = 6, MOST_LAYERS = 6, N_ARGS = 4 };
+enum { MAX_BLOCKS = 6, MAX_LAYERS = 6, N_ARGS = 4 };
 
 // ---- recipes ----
 
@@ -53,9 +53,9 @@ typedef struct Recipe {
     int stem, topology, head;
     int n_blocks, n_layers;
     int n_first;  // blocks from this one on have other layers; n_blocks: none
-    Layer layer[MOST_BLOCKS][MOST_LAYERS];
-    int shared;             // bit per layer: all blocks share the layer's parameters
-    int like[MOST_BLOCKS];  // block b uses the parameters of block like[b]
+    Layer layer[MAX_BLOCKS][MAX_LAYERS];
+    int shared;            // bit per layer: all blocks share the layer's parameters
+    int like[MAX_BLOCKS];  // block b uses the parameters of block like[b]
     int loss, optimizer, clip, accumulate;
     int plain;             // --no-fuse
     int again;             // --recompute: 0 none, 1 full, n: the first n - 1 layers of each block
@@ -87,7 +87,7 @@ const char *recipe_freeze(const Recipe *r);
 
 // ---- nets ----
 
-enum { MOST_TABLES = 64 };
+enum { MAX_TABLES = 64 };
 
 // A graph that is being built.
 typedef struct Net {
@@ -102,13 +102,13 @@ typedef struct Net {
     ValueId seed, step, micro;  // inputs of random nodes; 0: not added yet
     int n_random;
     // Buffers that the step writes, and their current values.
-    ValueId buffer[MOST_TABLES], now[MOST_TABLES];
+    ValueId buffer[MAX_TABLES], now[MAX_TABLES];
     int n_buffers;
 } Net;
 
 // Builds the graph in f32, with output "y" and the carries of its buffers. NULL if the recipe
 // makes no sense.
-Graph *net_graph(const Recipe *r, bool training, Arena *a, Diag *d);
+Graph *net_graph(Arena *a, const Recipe *r, bool training, Diag *d);
 
 typedef enum Kind {
     KIND_NONE,

@@ -72,7 +72,7 @@ static int64_t bound_of(const Subject *s, const char *name)
     return !strcmp(name, "t") ? s->classes : !strcmp(name, "tokens") ? 5 : 0;
 }
 
-Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a)
+Tensor *numbers_all(Arena *a, const Graph *g, const Subject *s, int micro)
 {
     Tensor *t = arena_array(a, Tensor, g->n_values);
 
@@ -86,9 +86,9 @@ Tensor *numbers_all(const Graph *g, const Subject *s, int micro, Arena *a)
     return t;
 }
 
-static Tensor *draw(const void *subject, const Graph *g, int micro, Arena *a)
+static Tensor *draw(Arena *a, const void *subject, const Graph *g, int micro)
 {
-    return numbers_all(g, subject, micro, a);
+    return numbers_all(a, g, subject, micro);
 }
 
 Feed numbers_feed(const Subject *s) { return (Feed){draw, s}; }

@@ -16,13 +16,13 @@ ValueId oracle_find(const Graph *g, const char *name)
 }
 
 // Evaluates one node on its inputs' values.
-static void eval_one(const Graph *g, const Node *n, Tensor *value, Arena *a)
+static void eval_one(Arena *a, const Graph *g, const Node *n, Tensor *value)
 {
     Tensor x[32] = {0}, y[MAX_OUTPUTS];
 
     for (int i = 0; i < n->n_in; i++)
         x[i] = n->in[i] ? value[n->in[i]] : (Tensor){0};
-    node_eval(g, n, a, x, y);
+    node_eval(a, g, n, x, y);
     for (int i = 0; i < n->n_out; i++)
         value[n->out[i]] = y[i];
 }
@@ -34,10 +34,10 @@ static void eval_micros(Oracle *o)
 
     o->value = arena_array(o->arena, Tensor *, o->s->accumulate);
     for (int k = 0; k < o->s->accumulate; k++) {
-        o->value[k] = numbers_all(g, o->s, k, o->arena);
+        o->value[k] = numbers_all(o->arena, g, o->s, k);
         for (int i = 0; k && i < g->n_carries; i++)
             o->value[k][g->carries[i].in] = o->value[k - 1][g->carries[i].out];
-        graph_eval(g, o->arena, o->value[k]);
+        graph_eval(o->arena, g, o->value[k]);
     }
 }
 
@@ -104,13 +104,13 @@ static void make_targets(Oracle *o)
         o->target[k] = numbers_of(o->arena, &t, o->s, k, o->s->classes);
 }
 
-bool oracle_new(Oracle *o, const Subject *s, Arena *a, Diag *d)
+bool oracle_new(Arena *a, Oracle *o, const Subject *s, Diag *d)
 {
     ValueId *map;
 
     *o = (Oracle){.s = s, .arena = a};
-    o->g = graph_widen(s->train, a, &map, d);
-    o->predict = graph_widen(s->predict, a, &map, d);
+    o->g = graph_widen(a, s->train, &map, d);
+    o->predict = graph_widen(a, s->predict, &map, d);
     return o->g && o->predict;
 }
 
@@ -175,13 +175,13 @@ bool oracle_eval(Oracle *o, const Graph *made)
     renumber_draws(o->g, made);
     make_targets(o);
     eval_loss(o);
-    o->predicted = numbers_all(o->predict, o->s, 0, o->arena);
-    graph_eval(o->predict, o->arena, o->predicted);
+    o->predicted = numbers_all(o->arena, o->predict, o->s, 0);
+    graph_eval(o->arena, o->predict, o->predicted);
     ValueId y = o->predict->outputs[0].value;
     Tensor *rough[2];
     for (int k = 0; k < 2; k++) {
-        rough[k] = numbers_all(o->predict, o->s, 0, o->arena);
-        graph_shake(o->predict, o->arena, rough[k], &(Shake){(uint64_t)k + 1, F32_ROUNDING});
+        rough[k] = numbers_all(o->arena, o->predict, o->s, 0);
+        graph_shake(o->arena, o->predict, rough[k], &(Shake){(uint64_t)k + 1, F32_ROUNDING});
     }
     o->roughly = tensor_rough(o->arena, &o->predicted[y], &rough[0][y], &rough[1][y]);
     // Where numbers are huge, a comparison in f32 proves nothing.
@@ -217,14 +217,14 @@ static double moved_loss(const void *move, double h)
         value[v] = p;
         for (NodeId n = 1; n < g->n_nodes; n++)
             if (m->is_moved[g->nodes[n].out[0]])
-                eval_one(g, &g->nodes[n], value, a);
+                eval_one(a, g, &g->nodes[n], value);
         add_loss(o->s, &value[g->outputs[0].value], &o->target[k], &sum, &count);
     }
     arena_free(a);
     return sum / count;
 }
 
-static bool *find_moved(const Graph *g, ValueId v, Arena *a)
+static bool *find_moved(Arena *a, const Graph *g, ValueId v)
 {
     bool *is_moved = arena_array(a, bool, g->n_values);
 
@@ -243,7 +243,7 @@ static bool *find_moved(const Graph *g, ValueId v, Arena *a)
 bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope)
 {
     Arena *a = arena_new();
-    Move m = {o, v, direction, find_moved(o->g, v, a)};
+    Move m = {o, v, direction, find_moved(a, o->g, v)};
     bool is_smooth = curve_slope(&(Curve){moved_loss, &m}, o->sum / o->count, slope);
 
     arena_free(a);

@@ -70,7 +70,7 @@ void net_carry(Net *n, ValueId buffer, ValueId now)
             n->now[i] = now;
             return;
         }
-    if (n->n_buffers < MOST_TABLES) {
+    if (n->n_buffers < MAX_TABLES) {
         n->buffer[n->n_buffers] = buffer;
         n->now[n->n_buffers++] = now;
     }

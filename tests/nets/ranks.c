@@ -18,24 +18,24 @@ static Mesh roll_mesh(Dice *d, int most)
 // ---- plans ----
 
 // Finds the cheapest plan that a short search finds among the alternatives in `keep`.
-static bool find_kept(const Graph *g, const PlanProblem *q, const bool *keep, Plan *p, Arena *a)
+static bool find_kept(Arena *a, const Graph *g, const PlanProblem *q, const bool *keep, Plan *p)
 {
     SolveOptions o = {.gap = 0.05, .threads = 1, .skips_certificate = true, .stops_early = true};
     int *original;
-    Problem kept = problem_restrict(&q->problem, keep, &original, a);
+    Problem kept = problem_restrict(a, &q->problem, keep, &original);
     Answer x;
 
-    solve(&kept, &o, &x, a, NULL);
+    solve(a, &kept, &o, &x, NULL);
     if (!is_found(x.outcome))
         return false;
     for (int i = 0; i < kept.n_nodes; i++)
         x.choice[i] = original[kept.first[i] + x.choice[i]];
-    plan_of_choice(q, g, x.choice, p, a);
+    plan_of_choice(a, q, g, x.choice, p);
     return true;
 }
 
 // Gives the search's plan, or that of a preset that applies.
-static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
+static bool find_plan(Arena *a, const Graph *g, Dice *d, Plan *p, Diag *diag)
 {
     const Cluster slow = slow_machine();
     PlanOptions o = {
@@ -45,19 +45,19 @@ static bool find_plan(const Graph *g, Dice *d, Plan *p, Arena *a, Diag *diag)
     PlanProblem q;
     LiveRanges live;
 
-    if (!live_ranges_find(g, &target_cpu, o.accumulate, a, &live, diag) ||
-        !plan_build(&q, g, &slow, &p->mesh, &o, &live, a, NULL))
+    if (!live_ranges_find(a, g, &target_cpu, o.accumulate, &live, diag) ||
+        !plan_build(a, &q, g, &slow, &p->mesh, &o, &live, NULL))
         return false;
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
     bool *keep = arena_array(a, bool, n);
-    const unsigned *role = preset_roles(&q, g, a);
+    const unsigned *role = preset_roles(a, &q, g);
     int n_presets = presets_of(&p->mesh, true, preset), i = roll(d, n_presets + 1);
     memset(keep, true, n);
     if (i < n_presets &&
         (!preset_fits(&preset[i], &p->mesh, axes) || !preset_apply(&q, role, axes, keep) ||
          preset_demand(&q, g, role, &p->mesh, axes, keep) >= 0))
         memset(keep, true, n);
-    return find_kept(g, &q, keep, p, a);
+    return find_kept(a, g, &q, keep, p);
 }
 
 // ---- runs ----
@@ -112,8 +112,8 @@ static void run_and_judge(Machines *x, const Program *p, const Reference *r, con
     machines_end(x);
 }
 
-static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, const Plan *plan,
-                       Dice *dice, const Subject *s, Arena *a, Verdict *v, Diag *d)
+static void judge_plan(Arena *a, const Graph *g, const Reference *r, const Tensor *value,
+                       const Plan *plan, Dice *dice, const Subject *s, Verdict *v, Diag *d)
 {
     // The machines range from slow ones, beside their links, to ones that finish before any
     // message arrives.
@@ -135,7 +135,7 @@ static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, 
         verdict_refused(v, REFUSED, d->to);
         return;
     }
-    Machines x = machines_new(split, a);
+    Machines x = machines_new(a, split);
     for (int skew = 0; skew < 2; skew++) {
         x.exchanges_at_wait = skew;
         run_and_judge(&x, p, r, value, v);
@@ -143,7 +143,7 @@ static void judge_plan(const Graph *g, const Reference *r, const Tensor *value, 
     verdict_check(v, p);
 }
 
-void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v)
+void judge_ranks(Arena *a, const Subject *s, int most, Verdict *v)
 {
     enum { PLANS = 3 };
     Text said = {0};
@@ -154,25 +154,25 @@ void judge_ranks(const Subject *s, int most, Arena *a, Verdict *v)
 
     once.accumulate = 1;
     once.on_ranks = true;
-    if (!run_passes(s->train, s, true, true, &d) || !reference_new(&r, s->train, &once, a, &d)) {
+    if (!run_passes(s->train, s, true, true, &d) || !reference_new(a, &r, s->train, &once, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
         text_free(&said);
         return;
     }
     const Graph *g = s->train;
-    Tensor *value = numbers_all(g, &once, 0, a);
-    graph_eval(g, a, value);
+    Tensor *value = numbers_all(a, g, &once, 0);
+    graph_eval(a, g, value);
     if (!reference_fits_f32(&r))
         verdict_wrong(v, NO_NET, "its numbers are too large for f32");
     for (int k = 0; k < PLANS && !v->outcome; k++) {
         Plan plan = {.mesh = roll_mesh(&dice, most)};
         double begin = processor_seconds();
-        bool is_found = k > 0 && find_plan(g, &dice, &plan, a, &d);
+        bool is_found = k > 0 && find_plan(a, g, &dice, &plan, &d);
         v->seconds += processor_seconds() - begin;
         if (!is_found)
-            plan = roll_plan(g, &plan.mesh, &dice, a, arena_array(a, Seen, g->n_nodes), 0, NULL);
-        judge_plan(g, &r, value, &plan, &dice, s, a, v, &d);
+            plan = roll_plan(a, g, &plan.mesh, &dice, arena_array(a, Seen, g->n_nodes), 0, NULL);
+        judge_plan(a, g, &r, value, &plan, &dice, s, v, &d);
         v->compared += is_found;
         if (v->outcome)
             verdict_add(v, is_found ? "; plan found" : "; random plan");

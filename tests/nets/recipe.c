@@ -86,7 +86,7 @@ void recipe_widen(Recipe *r)
 {
     static const int64_t sizes[] = {17,  24,  31,  33,  48,  64,  65,  100,
                                     127, 129, 200, 257, 300, 520, 1030};
-    enum { MOST_ELEMENTS = 1500, SHORT = 8 };  // weights and attention grow with the size's square
+    enum { MAX_ELEMENTS = 1500, SHORT = 8 };  // weights and attention grow with the size's square
     uint64_t s = hash_bytes(&r->numbers, sizeof r->numbers, 2);
     int features = r->is_last ? r->rank - 1 : 1, wide = roll(&s, r->rank);
     bool is_short = wide == features || r->rank > 3;
@@ -95,7 +95,7 @@ void recipe_widen(Recipe *r)
     r->dim[wide] = sizes[roll(&s, is_short ? SHORT : COUNT(sizes))];
     for (int i = 0; i < r->rank; i++)
         all *= r->dim[i];
-    for (int i = 0; i < r->rank && all > MOST_ELEMENTS; i++)
+    for (int i = 0; i < r->rank && all > MAX_ELEMENTS; i++)
         if (i != wide && r->dim[i] > 2) {
             all = all / r->dim[i] * 2;
             r->dim[i] = 2;
@@ -118,7 +118,7 @@ static Layer draw_layer(uint64_t *s)
 
 static void draw_layers(Recipe *r, uint64_t *s)
 {
-    Layer proto[2][MOST_LAYERS];
+    Layer proto[2][MAX_LAYERS];
     bool has_product[2] = {false, false};
 
     for (int k = 0; k < 2; k++)
@@ -163,16 +163,16 @@ Recipe recipe_draw(uint64_t seed)
     r.stem = roll(&s, 8);
     r.topology = roll(&s, 3) == 0 ? CHAIN : roll(&s, N_TOPOLOGIES);
     r.head = roll(&s, 4);
-    r.n_blocks = 1 + roll(&s, MOST_BLOCKS);
+    r.n_blocks = 1 + roll(&s, MAX_BLOCKS);
     if (r.n_blocks < 3 && roll(&s, 2))
         r.n_blocks = 3 + roll(&s, 2);
-    r.n_layers = 1 + roll(&s, roll(&s, 3) ? 4 : MOST_LAYERS);
+    r.n_layers = 1 + roll(&s, roll(&s, 3) ? 4 : MAX_LAYERS);
     r.n_first = roll(&s, 5) ? r.n_blocks : roll(&s, r.n_blocks);
     draw_layers(&r, &s);
     draw_differences(&r, &s);
     for (int l = 0; l < r.n_layers; l++)
         r.shared |= (roll(&s, 10) == 0) << l;
-    for (int b = 0; b < MOST_BLOCKS; b++)
+    for (int b = 0; b < MAX_BLOCKS; b++)
         r.like[b] = b;
     if (roll(&s, 8) == 0)  // modules that are used twice
         for (int b = 1; b < r.n_blocks; b++)
@@ -246,7 +246,7 @@ static bool read_layer(Recipe *r, int *l, const char *word, size_t n, const int6
     for (int k = 0; k < N_KINDS; k++) {
         if (strlen(kind_names[k]) != n || strncmp(kind_names[k], word, n))
             continue;
-        if (b < 0 || *l >= MOST_LAYERS)
+        if (b < 0 || *l >= MAX_LAYERS)
             return false;
         r->layer[b][*l].kind = k;
         for (int i = 0; i < N_ARGS; i++)
@@ -272,7 +272,7 @@ bool recipe_parse(const char *s, Recipe *r)
     int l = 0;
 
     *r = (Recipe){0};
-    for (int b = 0; b < MOST_BLOCKS; b++)
+    for (int b = 0; b < MAX_BLOCKS; b++)
         r->like[b] = b;
     while (*(s += strspn(s, " \n"))) {
         const char *word = s;
@@ -294,7 +294,7 @@ bool recipe_parse(const char *s, Recipe *r)
             r->rank = count > 5 ? 0 : count;
             memcpy(r->dim, v, sizeof r->dim);
         } else if (n == 5 && !strncmp(word, "block", 5)) {
-            if (r->n_blocks == MOST_BLOCKS)
+            if (r->n_blocks == MAX_BLOCKS)
                 return false;
             r->like[r->n_blocks++] = (int)v[0];
             l = 0;
@@ -303,5 +303,5 @@ bool recipe_parse(const char *s, Recipe *r)
         }
     }
     r->n_first = r->n_blocks;
-    return r->rank >= 2 && r->n_layers <= MOST_LAYERS;
+    return r->rank >= 2 && r->n_layers <= MAX_LAYERS;
 }

@@ -45,12 +45,12 @@ static bool holds(Gap g) { return g.is <= g.may || !(g.may < 1e6); }
 
 // Evaluates a training step of `wide`, which is `g` in f64, with the errors of f32 if `seed` isn't
 // 0. The result is indexed by ValueId of g.
-static Tensor *eval_step(const Graph *wide, const Graph *g, const ValueId *map, const Subject *s,
-                         uint64_t seed, Arena *a)
+static Tensor *eval_step(Arena *a, const Graph *wide, const Graph *g, const ValueId *map,
+                         const Subject *s, uint64_t seed)
 {
     Feed feed = numbers_feed(s);
     Shake shake = {.seed = seed, .part = F32_ROUNDING, .by_phase = s->on_ranks};
-    Tensor *is = step_eval(wide, s->accumulate, &feed, seed ? &shake : NULL, a);
+    Tensor *is = step_eval(a, wide, s->accumulate, &feed, seed ? &shake : NULL);
     Tensor *to = arena_array(a, Tensor, g->n_values);
 
     for (ValueId v = 1; v < g->n_values; v++)
@@ -68,24 +68,24 @@ static double norm_of(const Tensor *t)
     return sqrt(sum);
 }
 
-bool reference_new(Reference *r, const Graph *g, const Subject *s, Arena *a, Diag *d)
+bool reference_new(Arena *a, Reference *r, const Graph *g, const Subject *s, Diag *d)
 {
     ValueId *map;
-    Graph *wide = graph_widen(g, a, &map, d);
+    Graph *wide = graph_widen(a, g, &map, d);
 
     *r = (Reference){.g = g, .n_values = g->n_values};
     if (!wide)
         return false;
-    r->start = numbers_all(g, s, 0, a);
-    r->wide = eval_step(wide, g, map, s, 0, a);
+    r->start = numbers_all(a, g, s, 0);
+    r->wide = eval_step(a, wide, g, map, s, 0);
     Tensor *shaken[3];
     for (int k = 0; k < COUNT(shaken); k++)
-        shaken[k] = eval_step(wide, g, map, s, (uint64_t)k + 2, a);
+        shaken[k] = eval_step(a, wide, g, map, s, (uint64_t)k + 2);
     r->narrow = arena_array(a, Tensor, g->n_values);
     ValueId *same = arena_array(a, ValueId, g->n_values);
     for (ValueId v = 1; v < g->n_values; v++)
         same[v] = v;
-    Tensor *z = eval_step(g, g, same, s, 0, a);
+    Tensor *z = eval_step(a, g, g, same, s, 0);
     for (ValueId v = 1; v < g->n_values; v++)
         if (map[v]) {
             Tensor x = tensor_rough(a, &r->wide[v], &shaken[0][v], &shaken[1][v]);

@@ -49,7 +49,7 @@ static bool simpler_whole(Recipe *r, int k)
 
     if (k < COUNT(field))
         return set(field[k], 0);
-    for (int b = 0; b < MOST_BLOCKS && k == COUNT(field); b++)
+    for (int b = 0; b < MAX_BLOCKS && k == COUNT(field); b++)
         is_new |= set(&r->like[b], b);
     return is_new;
 }
@@ -77,8 +77,8 @@ static bool smaller_rank(Recipe *r, int k)
 // Simplifies a layer of one block, or of all blocks.
 static bool simpler_layer(Recipe *r, int k)
 {
-    int l = k % MOST_LAYERS, b = k / MOST_LAYERS % (MOST_BLOCKS + 1) - 1;
-    int how = k / MOST_LAYERS / (MOST_BLOCKS + 1);
+    int l = k % MAX_LAYERS, b = k / MAX_LAYERS % (MAX_BLOCKS + 1) - 1;
+    int how = k / MAX_LAYERS / (MAX_BLOCKS + 1);
     bool is_new = false;
 
     if (l >= r->n_layers || b >= r->n_blocks)
@@ -102,12 +102,12 @@ static bool simpler_layer(Recipe *r, int k)
 
 bool recipe_simpler(const Recipe *from, int k, Recipe *r)
 {
-    enum { LAYERS = MOST_LAYERS * (MOST_BLOCKS + 1) * (4 + 2 * N_ARGS) };
+    enum { LAYERS = MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS) };
     static const struct {
         int n;
         bool (*change)(Recipe *r, int k);
-    } changes[] = {{MOST_BLOCKS, drop_block}, {MOST_LAYERS, drop_layer}, {16, simpler_whole},
-                   {1, smaller_rank},         {15, smaller_dim},         {LAYERS, simpler_layer}};
+    } changes[] = {{MAX_BLOCKS, drop_block}, {MAX_LAYERS, drop_layer}, {16, simpler_whole},
+                   {1, smaller_rank},        {15, smaller_dim},        {LAYERS, simpler_layer}};
 
     for (int i = 0; i < COUNT(changes); k -= changes[i++].n) {
         *r = *from;
@@ -119,19 +119,18 @@ bool recipe_simpler(const Recipe *from, int k, Recipe *r)
 
 int recipe_changes(void)
 {
-    return MOST_BLOCKS + MOST_LAYERS + 16 + 1 + 15 +
-           MOST_LAYERS * (MOST_BLOCKS + 1) * (4 + 2 * N_ARGS);
+    return MAX_BLOCKS + MAX_LAYERS + 16 + 1 + 15 + MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS);
 }
 
 // A layer can become that of the first block and then a simpler one again and again. The rounds
 // are bounded for that reason.
 Recipe recipe_shrink(const Recipe *r, const Hunt *h, Verdict *v)
 {
-    enum { MOST_ROUNDS = 3 };
+    enum { MAX_ROUNDS = 3 };
     Recipe best = *r, next;
     bool is_better = true;
 
-    for (int round = 0; is_better && round < MOST_ROUNDS; round++) {
+    for (int round = 0; is_better && round < MAX_ROUNDS; round++) {
         is_better = false;
         for (int k = 0; k < recipe_changes(); k++) {
             Verdict is = {0};

@@ -8,7 +8,7 @@ typedef struct Drawing {
     Arena *arena;
 } Drawing;
 
-enum { MOST_RUNS = 400 };
+enum { MAX_RUNS = 400 };
 
 static int draw(Drawing *x, int n)
 {
@@ -27,7 +27,7 @@ static void draw_runs(Drawing *x, int first, int last)
 {
     int n = last - first;
 
-    if (!n || x->n > MOST_RUNS || draw(x, 2)) {
+    if (!n || x->n > MAX_RUNS || draw(x, 2)) {
         add(x, first, false, true);
         if (n)
             draw_runs(x, first + 1, last);
@@ -41,7 +41,7 @@ static void draw_runs(Drawing *x, int first, int last)
     draw_runs(x, first, split - 1);
 }
 
-int choose_random_runs(void *seed, const ProgramChain *chain, StageRun **run, Arena *a)
+int choose_random_runs(Arena *a, void *seed, const ProgramChain *chain, StageRun **run)
 {
     Drawing x = {.dice = *(uint64_t *)seed, .arena = a};
 

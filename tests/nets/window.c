@@ -190,7 +190,7 @@ ValueId layer_transform(Net *n, ValueId x, const int *arg)
     int rank = v.rank;
     int64_t size = v.dim[rank - 1], length = size + arg[0] % 3, dim[MAX_RANK];
 
-    if (length > RT_DFT_MOST || rank == MAX_RANK)
+    if (length > RT_DFT_MAX || rank == MAX_RANK)
         return x;
     memcpy(dim, v.dim, sizeof dim);
     dim[rank] = 1;

@@ -122,7 +122,7 @@ static bool evaluate(Inputs *in, const Options *o, Compiled *made, Diag *d)
     }
     if (!ok)
         return false;
-    graph_eval(g, in->a, value);
+    graph_eval(in->a, g, value);
     for (int i = 0; i < g->n_outputs && ok; i++)
         if (g->outputs[i].role == OUTPUT_MODEL)
             ok = write_output(in->a, in->folder, g, i, &value[g->outputs[i].value], d);

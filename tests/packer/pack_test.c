@@ -2,15 +2,15 @@
 // capacities and limits do.
 #include "tests/packer/random.h"
 
-enum { MOST = 12, SMALL = 8000 };
+enum { MAX_TRIED = 12, SMALL = 8000 };
 
 // Places buffers in every order, each on all before it that are live with it, and pinned ones at
 // their offsets. Some order gives the least bytes.
 typedef struct Orders {
     const LiveBuffer *b;
     int n;
-    int64_t bound;      // fewer is impossible
-    int64_t end[MOST];  // 0: not placed
+    int64_t bound;           // fewer is impossible
+    int64_t end[MAX_TRIED];  // 0: not placed
     int64_t best;
 } Orders;
 
@@ -70,7 +70,7 @@ static void small_ones_are_optimal(void **state)
     for (int i = 0; i < SMALL; i++) {
         uint64_t r = seed_random((uint64_t)i);
         Arena *a = arena_new();
-        LiveBuffer b[MOST];
+        LiveBuffer b[MAX_TRIED];
         bool is_full = i % 2;
         int times = is_full ? 6 : 2 + (int)below(&r, 7);
         int n = is_full ? 5 : (int)below(&r, 8);
@@ -79,17 +79,17 @@ static void small_ones_are_optimal(void **state)
         if (is_full)
             n = fill_up(b, n, times);
         int64_t best = least_bytes(b, n);
-        Packing x = pack(b, n, &(PackOptions){0}, a);
+        Packing x = pack(a, b, n, &(PackOptions){0});
         check_packing(b, n, &x);
         assert_int_equal(x.bytes, best);
         assert_int_equal(x.bound, best);  // proved
         above_bound += best > pack_bound(b, n);
 
-        x = pack(b, n, &(PackOptions){.capacity = best}, a);
+        x = pack(a, b, n, &(PackOptions){.capacity = best});
         check_packing(b, n, &x);
         assert_true(x.bytes <= best);
         if (best > 1) {
-            x = pack(b, n, &(PackOptions){.capacity = best - 1}, a);
+            x = pack(a, b, n, &(PackOptions){.capacity = best - 1});
             check_packing(b, n, &x);
             assert_true(x.bytes >= best && x.bound == best);
         }
@@ -110,13 +110,13 @@ static void pinned_ones_stay(void **state)
         int n = 1 + (int)below(&r, COUNT(b));
         random_buffers(b, n, 2 + (int)below(&r, 7), 6, 64, &r);
         int64_t free = least_bytes(b, n), waste = 64 * below(&r, 3);
-        Packing x = pack(b, n, &(PackOptions){.capacity = i % 2 ? INT64_MAX / 4 : 0}, a);
+        Packing x = pack(a, b, n, &(PackOptions){.capacity = i % 2 ? INT64_MAX / 4 : 0});
         for (int k = 0; k < n; k++) {
             b[k].is_pinned = below(&r, 2);
             b[k].offset = x.offset[k] + waste;
         }
         int64_t best = least_bytes(b, n);
-        x = pack(b, n, &(PackOptions){0}, a);
+        x = pack(a, b, n, &(PackOptions){0});
         check_packing(b, n, &x);
         for (int k = 0; k < n; k++)
             assert_true(!b[k].is_pinned || x.offset[k] == b[k].offset);
@@ -144,7 +144,7 @@ static void perfect_ones_are_found(void **state)
             int n = perfect_buffers(b, perfect[k].n, 1 << 14, bytes, 64, &r);
             const PackOptions o = {.capacity = 64 * bytes, .effort = INT64_C(1) << 32};
             assert_int_equal(pack_bound(b, n), 64 * bytes);
-            Packing x = pack(b, n, &o, a);
+            Packing x = pack(a, b, n, &o);
             check_packing(b, n, &x);
             assert_int_equal(x.bytes, 64 * bytes);
             arena_free(a);
@@ -160,7 +160,7 @@ static void offsets_are_aligned_and_repeated(void **state)
         LiveBuffer b[60];
         random_buffers(b, COUNT(b), 40, 1000, 64, &r);
         const PackOptions o = {.effort = 1 << 22};
-        Packing x = pack(b, COUNT(b), &o, a), y = pack(b, COUNT(b), &o, a);
+        Packing x = pack(a, b, COUNT(b), &o), y = pack(a, b, COUNT(b), &o);
         check_packing(b, COUNT(b), &x);
         assert_memory_equal(x.offset, y.offset, sizeof *x.offset * COUNT(b));
         for (int k = 0; k < COUNT(b); k++)
@@ -179,7 +179,7 @@ static void large_ones_are_packed(void **state)
         Arena *a = arena_new();
         LiveBuffer *b = arena_array(a, LiveBuffer, 5000);
         random_buffers(b, 5000, 100000, 1 << 20, 1, &r);
-        Packing x = pack(b, 5000, &(PackOptions){.effort = efforts[i]}, a);
+        Packing x = pack(a, b, 5000, &(PackOptions){.effort = efforts[i]});
         check_packing(b, 5000, &x);
         assert_int_equal(x.bound, pack_bound(b, 5000));
         arena_free(a);
@@ -192,7 +192,7 @@ static void a_time_limit_ends_it(void **state)
     Arena *a = arena_new();
     LiveBuffer *b = arena_array(a, LiveBuffer, 500);
     int n = perfect_buffers(b, 500, 1 << 20, 1 << 16, 64, &r);
-    Packing x = pack(b, n, &(PackOptions){.time_limit = 0.2}, a);
+    Packing x = pack(a, b, n, &(PackOptions){.time_limit = 0.2});
 
     check_packing(b, n, &x);
     arena_free(a);
@@ -204,11 +204,11 @@ static void large_numbers(void **state)
     Arena *a = arena_new();
     int64_t half = INT64_C(1) << 61;
     const LiveBuffer b[] = {{0, INT64_MAX, half - 1}, {0, 1, half / 2}, {5, INT64_MAX, half / 2}};
-    Packing x = pack(b, COUNT(b), &(PackOptions){0}, a);
+    Packing x = pack(a, b, COUNT(b), &(PackOptions){0});
 
     check_packing(b, COUNT(b), &x);
     assert_int_equal(x.bytes, half - 1 + half / 2);
-    x = pack(b, 0, &(PackOptions){0}, a);
+    x = pack(a, b, 0, &(PackOptions){0});
     assert_int_equal(x.bytes + x.bound, 0);
     arena_free(a);
 }

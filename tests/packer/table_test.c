@@ -6,7 +6,7 @@
 static bool parse(Arena *a, const char *text, BufferTable *t, Text *said)
 {
     Diag d = {.file = "f", .to = said};
-    bool ok = buffer_table_parse((File){(const uint8_t *)text, strlen(text)}, t, a, &d);
+    bool ok = buffer_table_parse(a, (File){(const uint8_t *)text, strlen(text)}, t, &d);
 
     assert_int_equal(d.errors, !ok);  // one message for each error
     return ok;
@@ -114,7 +114,7 @@ static void bytes_are_refused(void **state)
     Text said = {0};
     Diag d = {.file = "f", .to = &said};
 
-    assert_false(buffer_table_parse((File){(const uint8_t *)text, sizeof text - 1}, &t, a, &d));
+    assert_false(buffer_table_parse(a, (File){(const uint8_t *)text, sizeof text - 1}, &t, &d));
     assert_string_equal(said.s, "f: error: it has a byte 0, expected text\n");
     text_free(&said);
     arena_free(a);
@@ -127,7 +127,7 @@ static void many_rows(void **state)
         BufferTable t;
         Text text = {0}, said = {0};
         text_printf(&text, HEAD);
-        for (int i = 0; i < MOST_BUFFERS + more; i++)
+        for (int i = 0; i < MAX_BUFFERS + more; i++)
             text_printf(&text, "%d,%d,%d,1\n", i, i, i + 1);
         assert_int_equal(parse(a, text.s, &t, &said), !more);
         if (more)

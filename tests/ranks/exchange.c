@@ -12,7 +12,7 @@
 #include "runtime/core/core.h"
 #include "runtime/cpu/internal.h"
 
-enum { MOST_RANKS = 8, GUARD = 64 };
+enum { MAX_RANKS = 8, GUARD = 64 };
 // How ranks are assumed to lie on hosts: all on one; each on its own; two along an axis per host.
 typedef enum Hosts { ONE, SEPARATE, BY_TWO, N_HOSTS } Hosts;
 static const char *const host_names[] = {"one host", "a host each", "hosts of two"};
@@ -21,8 +21,8 @@ typedef struct Test {
     Rt rt;
     RtExchange p;
     int n, me, intra_host,
-        rank[MOST_RANKS];  // ranks along the axis; this one's place; on a host; their numbers
-    char *x[MOST_RANKS], *y, *want;  // x of all ranks; y, want of this rank
+        rank[MAX_RANKS];  // ranks along the axis; this one's place; on a host; their numbers
+    char *x[MAX_RANKS], *y, *want;  // x of all ranks; y, want of this rank
     int64_t x_count, y_count;
     RtType x_type;  // of x
     uint64_t bits;  // hash of all results
@@ -117,7 +117,7 @@ static char *tensor(const Test *t, int64_t count)
 
 static void free_x(Test *t)
 {
-    for (int k = 0; k < MOST_RANKS; k++) {
+    for (int k = 0; k < MAX_RANKS; k++) {
         free(t->x[k]);
         t->x[k] = NULL;
     }

@@ -239,11 +239,11 @@ static void cpu_fills(void **state)
 // Copies of all sizes are whole, on one thread and on several, and nothing beside them is written.
 static void cpu_copies(void **state)
 {
-    enum { MOST = (5 << 20) + 3, ROOM = MOST + 2 };
-    static const int sizes[] = {0, 1, 4096, 1 << 21, (1 << 21) + 1, MOST};
-    char *arena = malloc(ROOM), *from = malloc(MOST), *to = malloc(ROOM);
+    enum { MAX_SIZE = (5 << 20) + 3, ROOM = MAX_SIZE + 2 };
+    static const int sizes[] = {0, 1, 4096, 1 << 21, (1 << 21) + 1, MAX_SIZE};
+    char *arena = malloc(ROOM), *from = malloc(MAX_SIZE), *to = malloc(ROOM);
 
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_SIZE; i++)
         from[i] = (char)(i * 7 + i / 4093);
     for (int k = 0; k < 2 * N(sizes); k++) {
         Rt rt = {.arena = arena, .threads = k % 2 ? 3 : 1};

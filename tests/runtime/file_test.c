@@ -251,18 +251,18 @@ static void limits_headers(void **state)
 {
     enum { MANY = 1000 };
     RtStored *t = calloc(MANY, sizeof *t);
-    char *name = malloc(RT_MOST_HEADER / MANY + 1);
+    char *name = malloc(RT_MAX_HEADER / MANY + 1);
     int64_t bytes;
 
-    memset(name, 'n', RT_MOST_HEADER / MANY);
-    name[RT_MOST_HEADER / MANY] = 0;
+    memset(name, 'n', RT_MAX_HEADER / MANY);
+    name[RT_MAX_HEADER / MANY] = 0;
     for (int i = 0; i < MANY; i++)
         t[i] = (RtStored){.name = name, .dtype = "F32"};
     assert_null(rt_safe_header(t, MANY, &bytes));
-    assert_true(bytes > RT_MOST_HEADER);
+    assert_true(bytes > RT_MAX_HEADER);
     char *header = rt_safe_header(t, MANY - 1, &bytes);
     assert_non_null(header);
-    assert_true(bytes <= RT_MOST_HEADER);
+    assert_true(bytes <= RT_MAX_HEADER);
     free(header);
     free(name);
     free(t);

@@ -13,7 +13,7 @@
 #include "runtime/cpu/message_collectives.h"
 #include "tests/runtime/small.h"
 
-enum { MOST_RANKS = 8, BOX = 16, BOX_BYTES = 4096, SUM = 64 };
+enum { MAX_RANKS = 8, BOX = 16, BOX_BYTES = 4096, SUM = 64 };
 
 // Messages from one rank to another. `sent` and `taken` count them; message k lies in slot k %
 // BOX.
@@ -23,9 +23,9 @@ typedef struct Box {
 } Box;
 
 typedef struct Shared {
-    Box box[MOST_RANKS][MOST_RANKS];
-    RtSharedWindow window[MOST_RANKS];
-    float part[MOST_RANKS][SUM];
+    Box box[MAX_RANKS][MAX_RANKS];
+    RtSharedWindow window[MAX_RANKS];
+    float part[MAX_RANKS][SUM];
 } Shared;
 
 static Shared *shared;
@@ -125,14 +125,14 @@ static inline void sum_over_ranks(Rt *rt, float *x, int n)
 
 // The output of each rank, and how it ended.
 typedef struct Ranks {
-    Said said[MOST_RANKS];
+    Said said[MAX_RANKS];
 } Ranks;
 
 // Starts all ranks of a program with the transport `shared_memory`.
 static inline void run_ranks(Ranks *x, const RtModel *m, const char *args)
 {
     int n = rt_mesh_ranks(&m->mesh);
-    pid_t pid[MOST_RANKS];
+    pid_t pid[MAX_RANKS];
     char text[64];
 
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

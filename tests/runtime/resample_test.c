@@ -36,7 +36,7 @@ static const void *evaluate(Arena *a, const RtResample *p, const void *x, int64_
     Tensor in_ = tensor_new(a, in(g, n, 0)->dtype, 3, in(g, n, 0)->dim), out_;
     for (int64_t i = 0; i < tensor_count(&in_); i++)
         in_.f[i] = p->type == RT_F32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
-    node_eval(g, n, a, &in_, &out_);
+    node_eval(a, g, n, &in_, &out_);
     *bytes = value_bytes(out(g, n));
     return tensor_pack(a, &out_);
 }

@@ -4,7 +4,7 @@
 #include "ir/operator/operator.h"
 #include "tests/runtime/kernels.h"
 
-enum { MOST_DIMS = 2 };  // of each role
+enum { MAX_DIMS = 2 };  // of each role
 
 // A gather or scatter of a shard of a table, and its operands. The dims of each role stand in the
 // order batch, outer, index, inner.
@@ -12,7 +12,7 @@ typedef struct Case {
     RtGather p;
     bool is_scatter, has_onto, in_place, is_exact;
     int rank[4];
-    int64_t dim[4][MOST_DIMS];
+    int64_t dim[4][MAX_DIMS];
     Tensor table, rows, index;  // the table: what gather reads, or what scatter puts rows into
     Tensor want;
 } Case;
@@ -29,7 +29,7 @@ static int64_t draw_role(Random *r, Case *c, int role, int64_t most)
 {
     int64_t volume = 1;
 
-    c->rank[role] = (int)draw(r, MOST_DIMS + 1);
+    c->rank[role] = (int)draw(r, MAX_DIMS + 1);
     for (int i = 0; i < c->rank[role]; i++) {
         int64_t left = most / volume;
         c->dim[role][i] = left ? draw_size(r, left) : draw(r, 2);
@@ -113,7 +113,7 @@ static void draw_index(Random *r, const RtGather *p, Tensor *index)
 
 typedef struct Shape {
     int rank;
-    int64_t dim[4 * MOST_DIMS];
+    int64_t dim[4 * MAX_DIMS];
 } Shape;
 
 // The dims of these roles; n, if it isn't negative, is in place of the index's.
@@ -132,7 +132,7 @@ static Shape shape_of(const Case *c, const int *role, int count, int64_t n)
     return d;
 }
 
-static void draw_operands(Random *r, Arena *a, Case *c)
+static void draw_operands(Arena *a, Random *r, Case *c)
 {
     static const int all[] = {BATCH, OUTER, INDEX, INNER}, of_index[] = {BATCH, INDEX};
     Shape table = shape_of(c, all, 4, c->p.n), rows = shape_of(c, all, 4, -1);
@@ -250,7 +250,7 @@ static void check(Random *r, Case *c)
     Arena *a = arena_new();
     void *first = NULL;
 
-    draw_operands(r, a, c);
+    draw_operands(a, r, c);
     evaluate(a, c);
     for (int threads = 1; threads <= 8; threads = threads * 2 + (threads == 2)) {
         void *y = run(a, c, threads);

@@ -56,7 +56,7 @@ static void of_norms(void **state)
     RtReport r = {.loss = 1, .grad_norm = 1};
     char text[RT_SPIKE_TEXT];
 
-    for (int k = 0; k < RT_SPIKE_LEAST; k++)
+    for (int k = 0; k < RT_SPIKE_MIN; k++)
         assert_false(rt_spike_step(&s, &r, text));
     r.grad_norm = 5;
     assert_true(rt_spike_step(&s, &r, text));

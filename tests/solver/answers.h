@@ -21,18 +21,18 @@ static inline Wide between(uint64_t *r, Wide low, Wide high)
     return low + (Wide)(next_random(r) % 101) * (high - low) / 100;
 }
 
-static inline void make(Case *c, uint64_t seed, Arena *a)
+static inline void make(Arena *a, Case *c, uint64_t seed)
 {
     uint64_t r = seed;
     Answer *x = &c->answer;
 
-    c->p = random_problem(seed, a);
+    c->p = random_problem(a, seed);
     c->p.name = "case";
     c->p.hash = next_random(&r);
     c->written = c->p;
     Best b = brute_force(&c->p);
     c->o = (SolveOptions){.gap = (double)PICK(&r, 0, 1, 100) / 100, .seed = seed};
-    *x = (Answer){.choice = arena_array(a, int, MOST_RANDOM_NODES + 1)};
+    *x = (Answer){.choice = arena_array(a, int, MAX_RANDOM_NODES + 1)};
     if (!b.is_feasible) {
         x->outcome = OUTCOME_INFEASIBLE;
         x->least = b.least;
@@ -44,7 +44,7 @@ static inline void make(Case *c, uint64_t seed, Arena *a)
         return;
     }
     memcpy(x->choice, b.choice, sizeof b.choice);
-    x->proof = random_certificate(&c->p, &r, 20, a);
+    x->proof = random_certificate(a, &c->p, &r, 20);
     x->cost = b.cost;
     x->is_branched = chance(&r, 50);
     x->bound = x->is_branched ? between(&r, x->proof.bound, x->cost) : x->proof.bound;

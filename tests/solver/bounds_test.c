@@ -20,14 +20,14 @@ static void bounds(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
         Dual dual = {0};
-        Wide once = ascent(&p, false, &dual, WORK / 10, &w, a);
+        Wide once = ascent(a, &p, false, &dual, WORK / 10, &w);
 
         assert_true(dual_bound(&p, &dual) == once);
         assert_true(!best.is_feasible || once <= best.cost);
-        Wide twice = ascent(&p, false, &dual, WORK, &w, a);
+        Wide twice = ascent(a, &p, false, &dual, WORK, &w);
         assert_true(dual_bound(&p, &dual) == twice);
         assert_true(twice >= once && (!best.is_feasible || twice <= best.cost));
         arena_free(a);
@@ -43,7 +43,7 @@ static int root_of(const int *above, int i)
 
 static bool is_forest(const Problem *p)
 {
-    int above[MOST_RANDOM_NODES];
+    int above[MAX_RANDOM_NODES];
 
     for (int i = 0; i < p->n_nodes; i++)
         above[i] = i;
@@ -65,13 +65,13 @@ static void trees(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Dual dual = {0};
 
         p.limit = INT64_MAX;
         Best best = brute_force(&p);
         if (best.is_allowed && is_forest(&p)) {
-            double bound = (double)ascent(&p, false, &dual, WORK, &w, a), cost = (double)best.cost;
+            double bound = (double)ascent(a, &p, false, &dual, WORK, &w), cost = (double)best.cost;
             n_tight += bound >= cost - 1 - 1e-9 * (cost < 0 ? -cost : cost);
             n_trees++;
         }
@@ -89,13 +89,13 @@ static void searches(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
-        int choice[MOST_RANDOM_NODES], again[MOST_RANDOM_NODES];
+        int choice[MAX_RANDOM_NODES], again[MAX_RANDOM_NODES];
         Wide cost, same;
         Dual dual = {0};
 
-        ascent(&p, false, &dual, WORK / 10, &w, a);
+        ascent(a, &p, false, &dual, WORK / 10, &w);
         bool is_found = search(&p, &dual, false, choice, &cost, seed, WORK, &w, (Listener){0});
         n_feasible += best.is_feasible;
         n_found += is_found;
@@ -122,8 +122,8 @@ static void lower_bounds(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a), only = p;
-        Ascent *s = ascent_new(float_problem_new(&p, a), a);
+        Problem p = random_problem(a, seed), only = p;
+        Ascent *s = ascent_new(a, float_problem_new(a, &p));
         int n = p.first[p.n_nodes];
 
         ascent_converge(s, (ClimbOptions){0, 0, WORK / 100, DBL_MAX, &w});
@@ -173,13 +173,13 @@ static void branches(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
         Heard heard = {&p};
         Wide cutoff = (Wide)1 << 80, bound = -cutoff;
         Dual dual = {0};
-        ascent(&p, false, &dual, WORK / 10, &w, a);
-        Dual prices = dual_prices(&dual, a);
+        ascent(a, &p, false, &dual, WORK / 10, &w);
+        Dual prices = dual_prices(a, &dual);
         bool is_done = branch_by_ascent(&p, seed % 2 ? &prices : NULL, cutoff, 1e-6, &bound, seed,
                                         20 * WORK, &w, (Listener){listen, &heard});
 
@@ -205,13 +205,13 @@ static void cores(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
         Heard heard = {&p};
         Dual dual = {0};
         SolveOptions o = {.threads = 1, .seed = seed, .skips_certificate = true};
         CoreOptions options = {WIDE_MAX, 0, 1 + (int)(seed % 2), &o};
-        Wide bound = core_ascent(&p, &dual, options, &w, (Listener){listen, &heard}, a);
+        Wide bound = core_ascent(a, &p, &dual, options, &w, (Listener){listen, &heard});
 
         assert_true(dual_bound(&p, &dual) == bound);
         assert_true(!best.is_feasible || bound <= best.cost);
@@ -232,9 +232,9 @@ static void least_peaks(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
-        int choice[MOST_RANDOM_NODES];
+        int choice[MAX_RANDOM_NODES];
         LowestPeak least = lowest_peak(&p, choice, seed, WORK, &w);
 
         assert_true(!best.is_allowed || least.bound <= best.least);
@@ -262,7 +262,7 @@ static void profiles(void **state)
 
     for (int n = 1; n < 40; n++) {
         Arena *a = arena_new();
-        Profile p = profile_new(n, a);
+        Profile p = profile_new(a, n);
         int64_t held[40] = {0};
         for (int i = 0; i < 200; i++) {
             int first = below(&r, n), last = first + 1 + below(&r, n - first), peak = 0;
@@ -296,12 +296,12 @@ static void images(void **state)
                                     1 - COST_FORBIDDEN,
                                     COST_FORBIDDEN,
                                     INT64_MAX};
-    enum { MOST = 40, N = sizeof costs / sizeof *costs };
-    int64_t row[MOST], low, high;
-    double exact[MOST];
-    float rough[MOST];
+    enum { MAX_COSTS = 40, N = sizeof costs / sizeof *costs };
+    int64_t row[MAX_COSTS], low, high;
+    double exact[MAX_COSTS];
+    float rough[MAX_COSTS];
 
-    for (int n = 0; n < MOST; n++) {
+    for (int n = 0; n < MAX_COSTS; n++) {
         int64_t least = INT64_MAX, most = -COST_FORBIDDEN;
         for (int i = 0; i < n; i++) {
             row[i] = costs[(7 * n + 5 * i) % N];

@@ -44,7 +44,7 @@ static void alter_round(Round *x, int part, uint64_t *r)
 }
 
 // The bound that the answer's duals prove if only choices below `cutoff` count.
-static Wide proved_below(const Case *c, Wide cutoff, Arena *a)
+static Wide proved_below(Arena *a, const Case *c, Wide cutoff)
 {
     Text t = {0}, said = {0};
     Diag d = {.file = "a", .to = &said};
@@ -52,7 +52,7 @@ static Wide proved_below(const Case *c, Wide cutoff, Arena *a)
     Wide bound = 0;
 
     answer_print(&t, &c->written, &c->o, &c->answer, "1");
-    assert_true(stored_read((File){(const uint8_t *)t.s, t.n}, &s, a, &d));
+    assert_true(stored_read(a, (File){(const uint8_t *)t.s, t.n}, &s, &d));
     if (!stored_bound(&c->p, &s, cutoff, &bound, &d))
         bound = c->answer.cost;
     text_free(&t);
@@ -72,11 +72,11 @@ static void rounds(void **state)
         uint64_t r = seed;
         int part = (int)(seed % PARTS);
         Case c;
-        make(&c, seed, a);
+        make(a, &c, seed);
         Answer *x = &c.answer;
         if (x->outcome != OUTCOME_INFEASIBLE) {
             Dual none = {0};
-            certify(&c.p, &c.o, x->cost, &none, false, &w, &x->proof, a);
+            certify(a, &c.p, &c.o, x->cost, &none, false, &w, &x->proof);
             assert_true(x->proof.bound <= x->cost);
             x->bound = x->proof.bound;
             x->outcome = answer_gap(x->cost, x->bound) <= c.o.gap ? OUTCOME_PROVED : OUTCOME_FOUND;
@@ -84,7 +84,7 @@ static void rounds(void **state)
             assert_true(check(&c));
             alter_round(&x->proof.round[below(&r, x->proof.n_rounds)], part, &r);
             refused[part] += !check(&c);
-            assert_true(proved_below(&c, x->cost + 1 + below(&r, 100), a) <= x->cost);
+            assert_true(proved_below(a, &c, x->cost + 1 + below(&r, 100)) <= x->cost);
         }
         arena_free(a);
     }

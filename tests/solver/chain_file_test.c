@@ -150,7 +150,7 @@ static void printed(void **state)
     Text t = {0};
 
     assert_true(chain_parse(a, good, strlen(good), &p, NULL));
-    assert_true(chain_schedule(chain_solve(&p, 1000, 0, a), 230, &s, a));
+    assert_true(chain_schedule(a, chain_solve(a, &p, 1000, 0), 230, &s));
     chain_print(&p, &s, &t);
     assert_string_equal(t.s,
                         "{\n  \"total_time\": 5.85,\n  \"peak\": 230,\n  \"operations\": [\n"

@@ -24,36 +24,36 @@ static double time_found(const Search *s, int64_t memory)
     return INFINITY;
 }
 
-static void compare(const ChainProblem *p, const Search *s, const ChainTable *t, int64_t memory,
-                    Arena *a)
+static void compare(Arena *a, const ChainProblem *p, const Search *s, const ChainTable *t,
+                    int64_t memory)
 {
     ChainSchedule x = {0};
     double time = time_found(s, memory);
 
     assert_true(chain_time(t, memory) == time);
-    assert_int_equal(chain_schedule(t, memory, &x, a), time < INFINITY);
+    assert_int_equal(chain_schedule(a, t, memory, &x), time < INFINITY);
     if (time < INFINITY)
-        assert_true(chain_replay(p, &x, a) && x.time == time && x.peak <= memory);
+        assert_true(chain_replay(a, p, &x) && x.time == time && x.peak <= memory);
 }
 
 // Compares at every memory at which the time changes, a byte below, and between.
-static int compare_all(uint64_t seed, Arena *a)
+static int compare_all(Arena *a, uint64_t seed)
 {
     static const int stages[] = {1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 6};
     uint64_t r = seed;
     int n_stages = stages[below(&r, COUNT(stages))], n = 0;
-    ChainProblem p = random_chain(seed, n_stages, 1 + below(&r, n_stages < 6 ? 3 : 2), a);
-    Search s = search_schedules(&p, a);
-    ChainTable *t = chain_solve(&p, INT64_MAX, 0, a);
+    ChainProblem p = random_chain(a, seed, n_stages, 1 + below(&r, n_stages < 6 ? 3 : 2));
+    Search s = search_schedules(a, &p);
+    ChainTable *t = chain_solve(a, &p, INT64_MAX, 0);
 
     assert_true(!chain_slots(t) && s.n_found > 0);
     assert_int_equal(chain_least(t), s.found[s.n_found - 1].peak);
     for (int i = 0; i < s.n_found; i++) {
         int64_t peak = s.found[i].peak, below_it = i + 1 < s.n_found ? s.found[i + 1].peak : 0;
         int64_t between = below_it + (peak - below_it) / (1 + below(&r, 5));
-        compare(&p, &s, t, peak, a);
-        compare(&p, &s, t, peak - 1, a);
-        compare(&p, &s, chain_solve(&p, between, 0, a), between, a);
+        compare(a, &p, &s, t, peak);
+        compare(a, &p, &s, t, peak - 1);
+        compare(a, &p, &s, chain_solve(a, &p, between, 0), between);
         n += 3;
     }
     return n;
@@ -65,7 +65,7 @@ static void all_schedules(void **state)
 
     for (int i = 0; i < n_searched; i++) {
         Arena *a = arena_new();
-        n += compare_all(first_seed + (uint64_t)i, a);
+        n += compare_all(a, first_seed + (uint64_t)i);
         arena_free(a);
     }
     printf("# %d chains, %d memories\n", n_searched, n);
@@ -81,25 +81,25 @@ static void slots(void **state)
         Arena *a = arena_new();
         uint64_t r = seed;
         int n_stages = 1 + below(&r, 12), cut = 1 + below(&r, 200);
-        ChainProblem p = random_chain(seed, n_stages, 3, a);
-        ChainTable *exact = chain_solve(&p, INT64_MAX, 0, a);
+        ChainProblem p = random_chain(a, seed, n_stages, 3);
+        ChainTable *exact = chain_solve(a, &p, INT64_MAX, 0);
         int64_t least = chain_least(exact);
         ChainSchedule fastest = {0}, x = {0};
 
-        chain_by_rule(&p, CHAIN_NONE, &fastest, a);
+        chain_by_rule(a, &p, CHAIN_NONE, &fastest);
         bool is_fine = fastest.peak < 100000;
-        ChainTable *t = chain_solve(&p, INT64_MAX, is_fine ? 100000 : cut, a);
+        ChainTable *t = chain_solve(a, &p, INT64_MAX, is_fine ? 100000 : cut);
         assert_true(!chain_slots(exact) && chain_slots(t) <= 200000);
         assert_int_equal(chain_least(t), least);
         for (int i = 0; i < 30; i++, n++) {
             int64_t memory = least + (fastest.peak - least) * i / 25;
-            assert_true(chain_schedule(t, memory, &x, a) && chain_replay(&p, &x, a));
+            assert_true(chain_schedule(a, t, memory, &x) && chain_replay(a, &p, &x));
             assert_true(x.peak <= memory && x.time <= chain_time(t, memory));
             assert_true(x.time >= chain_time(exact, memory));
             assert_true(!is_fine || x.time == chain_time(exact, memory));
             n_slower += x.time > chain_time(exact, memory);
         }
-        assert_false(chain_schedule(t, least - 1, &x, a));
+        assert_false(chain_schedule(a, t, least - 1, &x));
         arena_free(a);
     }
     printf("# %d schedules, %d slower than the optimum\n", n, n_slower);
@@ -113,18 +113,18 @@ static void replays(void **state)
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)n_searched / 4; seed++) {
         Arena *a = arena_new();
         uint64_t r = seed;
-        ChainProblem p = random_chain(seed, 1 + below(&r, 30), 4, a);
+        ChainProblem p = random_chain(a, seed, 1 + below(&r, 30), 4);
         ChainSchedule s = {0}, by_rule[CHAIN_RULES] = {{0}};
 
         for (int i = 0; i < CHAIN_RULES; i++) {
-            chain_by_rule(&p, (ChainRule)i, &by_rule[i], a);
-            assert_true(chain_replay(&p, &by_rule[i], a));
+            chain_by_rule(a, &p, (ChainRule)i, &by_rule[i]);
+            assert_true(chain_replay(a, &p, &by_rule[i]));
         }
-        ChainTable *t = chain_solve(&p, by_rule[CHAIN_NONE].peak, 300 + below(&r, 300), a);
+        ChainTable *t = chain_solve(a, &p, by_rule[CHAIN_NONE].peak, 300 + below(&r, 300));
         int64_t least = chain_least(t);
         for (int i = 0; i < 100; i++, n++) {
             int64_t memory = least + (by_rule[CHAIN_NONE].peak - least) / 100 * i;
-            assert_true(chain_schedule(t, memory, &s, a) && chain_replay(&p, &s, a));
+            assert_true(chain_schedule(a, t, memory, &s) && chain_replay(a, &p, &s));
             assert_true(s.peak <= memory && s.time <= chain_time(t, memory));
             assert_true(s.time >= by_rule[CHAIN_NONE].time);
         }
@@ -191,7 +191,7 @@ static void known_schedules(void **state)
     for (int i = 0; i < COUNT(known); i++) {
         ChainSchedule s = {0};
         assert_true(
-            chain_schedule(chain_solve(&small, known[i].memory, 0, a), known[i].memory, &s, a));
+            chain_schedule(a, chain_solve(a, &small, known[i].memory, 0), known[i].memory, &s));
         write_ops(&small, &s, &t);
         assert_string_equal(t.s, known[i].ops);
         assert_true(s.time == known[i].time && s.peak == known[i].memory);
@@ -213,7 +213,7 @@ static void not_persistent(void **state)
     Arena *a = arena_new();
     ChainSchedule s = {op, COUNT(op)};
 
-    assert_false(chain_replay(&small, &s, a));
+    assert_false(chain_replay(a, &small, &s));
     arena_free(a);
 }
 
@@ -231,7 +231,7 @@ static void folded(void **state)
             p.stage[j] = stages[0];
             p.stage[j].output += j % chains[i].period;
         }
-        assert_int_equal(chain_solve(&p, 1000, 100, a)->n_rows, chains[i].n_rows);
+        assert_int_equal(chain_solve(a, &p, 1000, 100)->n_rows, chains[i].n_rows);
         arena_free(a);
     }
 }
@@ -242,22 +242,22 @@ static void wrong_schedules(void **state)
     for (uint64_t seed = 1; seed <= 100; seed++) {
         Arena *a = arena_new();
         uint64_t r = seed;
-        ChainProblem p = random_chain(seed, 1 + below(&r, 8), 3, a);
-        ChainTable *t = chain_solve(&p, INT64_MAX, 0, a);
+        ChainProblem p = random_chain(a, seed, 1 + below(&r, 8), 3);
+        ChainTable *t = chain_solve(a, &p, INT64_MAX, 0);
         ChainSchedule s = {0};
 
-        assert_true(chain_schedule(t, chain_least(t), &s, a));
+        assert_true(chain_schedule(a, t, chain_least(t), &s));
         for (int i = 0; i < s.n_ops; i++) {
             ChainSchedule less = {arena_array(a, ChainOp, s.n_ops), s.n_ops - 1};
             for (int j = 0; j < less.n_ops; j++)
                 less.op[j] = s.op[j + (j >= i)];
-            assert_false(chain_replay(&p, &less, a));
+            assert_false(chain_replay(a, &p, &less));
             ChainOp *o = &s.op[i], was = *o;
             o->kind = o->kind == CHAIN_CHECKPOINT ? CHAIN_FORWARD : CHAIN_OP_KINDS;
-            assert_false(chain_replay(&p, &s, a));
+            assert_false(chain_replay(a, &p, &s));
             *o = was;
             o->stage = o->kind == CHAIN_BACKWARD ? o->stage - 1 : p.n_stages;
-            assert_false(chain_replay(&p, &s, a));
+            assert_false(chain_replay(a, &p, &s));
             *o = was;
         }
         arena_free(a);

@@ -49,8 +49,8 @@ static inline double random_time(uint64_t *r, const ChainStyle *s)
     return below(r, s->most_time + 1);
 }
 
-static inline ChainStage random_stage(uint64_t *r, const ChainStyle *s, int n_ways, int64_t input,
-                                      Arena *a)
+static inline ChainStage random_stage(Arena *a, uint64_t *r, const ChainStyle *s, int n_ways,
+                                      int64_t input)
 {
     ChainStage x = {"s", random_size(r, s), random_size(r, s), random_size(r, s)};
 
@@ -69,7 +69,7 @@ static inline ChainStage random_stage(uint64_t *r, const ChainStyle *s, int n_wa
 }
 
 // Copies a stage; one in four times something of it is another.
-static inline ChainStage nearly_equal(uint64_t *r, const ChainStage *s, Arena *a)
+static inline ChainStage nearly_equal(Arena *a, uint64_t *r, const ChainStage *s)
 {
     ChainStage x = *s;
 
@@ -101,7 +101,7 @@ static inline ChainStage nearly_equal(uint64_t *r, const ChainStage *s, Arena *a
     return x;
 }
 
-static inline ChainProblem random_chain(uint64_t seed, int n_stages, int n_ways, Arena *a)
+static inline ChainProblem random_chain(Arena *a, uint64_t seed, int n_stages, int n_ways)
 {
     uint64_t r = seed * 0x2545f4914f6cdd1d + 7;
     ChainStyle s = random_chain_style(&r);
@@ -110,21 +110,21 @@ static inline ChainProblem random_chain(uint64_t seed, int n_stages, int n_ways,
     for (int i = 0; i < n_stages; i++) {
         int64_t input = i ? p.stage[i - 1].output : p.input;
         bool is_equal = i && chance(&r, s.equal);
-        p.stage[i] = is_equal ? nearly_equal(&r, &p.stage[below(&r, i)], a)
-                              : random_stage(&r, &s, n_ways, input, a);
+        p.stage[i] = is_equal ? nearly_equal(a, &r, &p.stage[below(&r, i)])
+                              : random_stage(a, &r, &s, n_ways, input);
     }
     return p;
 }
 
 // ---- every sequence of operations ----
 
-enum { MOST_CHAIN_SEARCHED = 6, MOST_WAYS_SEARCHED = 3 };
+enum { MAX_CHAIN_SEARCHED = 6, MAX_WAYS_SEARCHED = 3 };
 
 // The state between operations. A value is dead, live by itself, or a checkpoint: live by itself
 // until its stage's backward. The gradient of value `gradient` is live.
 typedef struct Moment {
-    uint8_t value[MOST_CHAIN_SEARCHED + 1];  // 0, 1 or 2
-    uint8_t saved[MOST_CHAIN_SEARCHED];      // a way + 1
+    uint8_t value[MAX_CHAIN_SEARCHED + 1];  // 0, 1 or 2
+    uint8_t saved[MAX_CHAIN_SEARCHED];      // a way + 1
     uint8_t gradient;
 } Moment;
 
@@ -185,11 +185,11 @@ static inline uint64_t moment_key(const Moment *m)
 {
     uint64_t key = 1;
 
-    for (int i = 0; i <= MOST_CHAIN_SEARCHED; i++)
+    for (int i = 0; i <= MAX_CHAIN_SEARCHED; i++)
         key = key * 3 + m->value[i];
-    for (int i = 0; i < MOST_CHAIN_SEARCHED; i++)
-        key = key * (MOST_WAYS_SEARCHED + 1) + m->saved[i];
-    return key * (MOST_CHAIN_SEARCHED + 1) + m->gradient;
+    for (int i = 0; i < MAX_CHAIN_SEARCHED; i++)
+        key = key * (MAX_WAYS_SEARCHED + 1) + m->saved[i];
+    return key * (MAX_CHAIN_SEARCHED + 1) + m->gradient;
 }
 
 static inline Seen *seen_find(Search *s, uint64_t key)
@@ -287,7 +287,7 @@ static inline void try_backward(Search *s, const Reached *x)
 }
 
 // Finds the least time for every memory: the ends that no other beats in both time and peak.
-static inline Search search_schedules(const ChainProblem *p, Arena *a)
+static inline Search search_schedules(Arena *a, const ChainProblem *p)
 {
     Search s = {.p = p, .a = a};
     Moment start = {.value = {1}, .gradient = (uint8_t)p->n_stages};

@@ -10,7 +10,7 @@ static void accepted(void **state)
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
         Case c;
-        make(&c, seed, a);
+        make(a, &c, seed);
         assert_true(check(&c));
         proved += c.answer.outcome == OUTCOME_PROVED;
         found += c.answer.outcome == OUTCOME_FOUND;
@@ -103,7 +103,7 @@ static bool is_dual(const Dual *d)
 }
 
 // Is an altered answer still a right one?
-static bool is_right(const Case *c, Arena *a)
+static bool is_right(Arena *a, const Case *c)
 {
     const Answer *x = &c->answer;
     const Problem *p = &c->p;
@@ -122,7 +122,7 @@ static bool is_right(const Case *c, Arena *a)
         return x->least == price.peak && x->least_bound <= x->least && x->least_bound > p->limit;
     bool is_proved = answer_gap(x->cost, x->bound) <= c->o.gap;
     return x->cost == price.cost && x->peak == price.peak && x->peak <= p->limit &&
-           is_dual(&x->proof.round->dual) && x->proof.bound == round_bound(p, x->proof.round, a) &&
+           is_dual(&x->proof.round->dual) && x->proof.bound == round_bound(a, p, x->proof.round) &&
            x->proof.bound <= x->bound && x->bound <= x->cost &&
            is_proved == (x->outcome == OUTCOME_PROVED);
 }
@@ -135,10 +135,10 @@ static void altered(void **state)
             Arena *a = arena_new();
             uint64_t r = seed ^ (uint64_t)f << 32;
             Case c;
-            make(&c, seed, a);
+            make(a, &c, seed);
             if (alter(&c, fields[f], &r)) {
                 bool ok = check(&c);
-                if (ok != is_right(&c, a))
+                if (ok != is_right(a, &c))
                     fail_msg("%s of problem %d: %s", fields[f], (int)seed,
                              ok ? "accepted" : "refused");
                 refused += !ok;
@@ -184,7 +184,7 @@ static void gaps(void **state)
         Arena *a = arena_new();
         uint64_t r = seed;
         Case c;
-        make(&c, seed, a);
+        make(a, &c, seed);
         if (c.answer.outcome != OUTCOME_INFEASIBLE) {
             Text said = {0};
             double gap = answer_gap(c.answer.cost, c.answer.bound);
@@ -248,11 +248,11 @@ static void malformed(void **state)
     Arena *a = arena_new();
     Case c;
 
-    make(&c, 0, a);
+    make(a, &c, 0);
     for (uint64_t seed = 0; !c.answer.proof.n_rounds || !c.answer.proof.round->dual.n_times ||
                             c.p.n_edges < 2 || c.p.n_nodes < 2;
          seed++)
-        make(&c, seed, a);
+        make(a, &c, seed);
     for (int i = 0; i < COUNT(texts); i++) {
         Text said = {0};
         if (check_with(&c, texts[i].name, texts[i].end, texts[i].by, &said))
@@ -273,7 +273,7 @@ static void damaged(void **state)
     Text t = {0};
     Case c;
 
-    make(&c, 7, a);
+    make(a, &c, 7);
     answer_print(&t, &c.written, &c.o, &c.answer, "1");
     for (size_t i = 0; i < t.n; i++) {
         Text said = {0};
@@ -297,12 +297,12 @@ static void asked(void **state)
     Case c;
     BlockedSignals h;
 
-    make(&c, 7, a);
+    make(a, &c, 7);
     signal(SIGINT, SIG_DFL);  // a shell's background jobs begin with it ignored
     signals_block(&h);
     raise(SIGINT);
     assert_true(check(&c));
-    assert_false(problem_parse((File){(const uint8_t *)"{}", 2}, &p, a, &d));
+    assert_false(problem_parse(a, (File){(const uint8_t *)"{}", 2}, &p, &d));
     assert_string_equal(said.s, "f: error: byte 0: stopped before the end of the file\n");
     signal(SIGINT, SIG_IGN);
     signals_unblock(&h);

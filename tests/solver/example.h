@@ -19,7 +19,7 @@ static const char example[] =
 
 enum {
     EXAMPLE_OPTIMUM = 445,
-    EXAMPLE_LEAST = 50
+    EXAMPLE_MIN = 50
 };  // the least cost; the lowest peak of any
     // choice
 

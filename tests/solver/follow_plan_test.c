@@ -44,7 +44,7 @@ static PlanFile edited(Trial *t, const Plan *p, RecomputeRule rule)
 {
     PlanFile f;
 
-    plan_file_make(&f, t->graph[p->recompute.rule], &t->cluster, p, 1, t->a);
+    plan_file_make(t->a, &f, t->graph[p->recompute.rule], &t->cluster, p, 1);
     f.model_hash = graph_hash(t->model);
     f.recompute = recompute_name(rule);
     return f;
@@ -64,7 +64,7 @@ static Plan random_plan(Trial *t, const char *mesh, RecomputeRule rule, Dice *d)
     Mesh m;
 
     assert_true(mesh_parse(t->a, &t->cluster, 8, mesh, &m, NULL));
-    Plan p = roll_plan(g, &m, d, t->a, arena_array(t->a, Seen, g->n_nodes), 0, NULL);
+    Plan p = roll_plan(t->a, g, &m, d, arena_array(t->a, Seen, g->n_nodes), 0, NULL);
     p.recompute.rule = rule;
     return p;
 }

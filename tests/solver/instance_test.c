@@ -12,7 +12,7 @@
 static bool parse(Arena *a, const void *bytes, size_t n, Problem *p, Text *said)
 {
     Diag d = {.file = "f", .to = said};
-    bool ok = problem_parse((File){bytes, n}, p, a, &d);
+    bool ok = problem_parse(a, (File){bytes, n}, p, &d);
 
     assert_int_equal(d.errors, !ok);  // one message for each error
     return ok;
@@ -31,7 +31,7 @@ static void the_example(void **state)
     ChoicePrice price = problem_price(&p, (const int[]){0, 1, 1, 0, 0});
     assert_true(!price.is_forbidden && price.cost == 465 && price.peak == 55 && price.at == 50);
     Best b = brute_force(&p);
-    assert_true(b.is_feasible && b.cost == EXAMPLE_OPTIMUM && b.least == EXAMPLE_LEAST);
+    assert_true(b.is_feasible && b.cost == EXAMPLE_OPTIMUM && b.least == EXAMPLE_MIN);
     arena_free(a);
 }
 

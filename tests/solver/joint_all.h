@@ -59,7 +59,7 @@ static inline int64_t inputs_price(const Joint *j, const Policy *p, const Plan *
 }
 
 // The price of a plan, added up node by node as the cost model says.
-static inline Priced plan_price(const Joint *j, const Policy *p, const Plan *plan, Arena *scratch)
+static inline Priced plan_price(Arena *scratch, const Joint *j, const Policy *p, const Plan *plan)
 {
     int64_t *first = arena_array(scratch, int64_t, 3 * (size_t)p->g->n_values);
     Priced sum = {0};
@@ -82,7 +82,7 @@ static inline Priced plan_price(const Joint *j, const Policy *p, const Plan *pla
 
 // ---- one plan ----
 
-static inline Plan plan_of(const Joint *j, const Policy *p, Arena *a)
+static inline Plan plan_of(Arena *a, const Joint *j, const Policy *p)
 {
     const Graph *g = p->g;
     Plan plan = {.mesh = j->step->mesh,
@@ -115,18 +115,18 @@ static inline Plan plan_of(const Joint *j, const Policy *p, Arena *a)
 
 static inline void try_plan(Joint *j, const Policy *p)
 {
-    static const OverlapLevel levels[MOST_LEVELS] = {OVERLAP_BEST, OVERLAP_LOOP, OVERLAP_ITERATION,
-                                                     OVERLAP_NONE};
+    static const OverlapLevel levels[MAX_LEVELS] = {OVERLAP_BEST, OVERLAP_LOOP, OVERLAP_ITERATION,
+                                                    OVERLAP_NONE};
     const Step *s = j->step;
     Arena *a = arena_new();
-    Plan plan = plan_of(j, p, a);
-    Priced x = plan_price(j, p, &plan, a);
+    Plan plan = plan_of(a, j, p);
+    Priced x = plan_price(a, j, p, &plan);
     LowerOptions o = {.target = &target_cpu, .fuse = true, .accumulate = 1, .cluster = &s->cluster};
     Sharded *split = partition(a, p->g, &plan, j->d);
 
     assert_non_null(split);
     o.sharded[SET_TRAIN] = split = bucket(a, split);
-    for (bool overlaps = true; overlaps && x.n_levels < MOST_LEVELS; x.n_levels++) {
+    for (bool overlaps = true; overlaps && x.n_levels < MAX_LEVELS; x.n_levels++) {
         int n_values = split->g->n_values;
         o.overlap_level = levels[x.n_levels];
         const Program *program = lower(a, split->g, NULL, &o, j->d);
@@ -293,7 +293,7 @@ static inline Joint *joint_new(Arena *a, const Step *s, Dice *dice, int64_t most
     Joint *j = arena_array(a, Joint, 1);
     const Graph *g = s->train;
 
-    *j = (Joint){.a = a, .step = s, .d = d, .tied = tied_find(g, a)};
+    *j = (Joint){.a = a, .step = s, .d = d, .tied = tied_find(a, g)};
     j->rule = arena_array(a, Rule, g->n_nodes);
     j->decision = arena_array(a, Decision, g->n_nodes + g->n_values);
     j->of_node = arena_array(a, int, g->n_nodes);

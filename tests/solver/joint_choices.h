@@ -6,7 +6,7 @@
 #include "lower/recompute/ways.h"
 #include "tests/solver/joint_graphs.h"
 
-enum { MOST_POLICIES = 64, MOST_OPTIONS = 256, MOST_LEVELS = 4 };
+enum { MAX_POLICIES = 64, MAX_OPTIONS = 256, MAX_LEVELS = 4 };
 
 // A decision about the training graph: the storage spec of tied values, or the strategy of tied
 // nodes.
@@ -48,8 +48,8 @@ typedef struct Policy {
 typedef struct Priced {
     int64_t compute, communication;  // picoseconds
     int n_levels;
-    int64_t bytes[MOST_LEVELS];
-    double seconds[MOST_LEVELS];
+    int64_t bytes[MAX_LEVELS];
+    double seconds[MAX_LEVELS];
 } Priced;
 
 typedef struct Joint {
@@ -63,7 +63,7 @@ typedef struct Joint {
     int *of_node, *of_value;  // by id of the training graph: the decision
     Spec **any;               // by ValueId of the training graph: all specs
     int *n_any;
-    Policy policy[MOST_POLICIES];
+    Policy policy[MAX_POLICIES];
     int n_policies;
     Resharder *reshard[2];               // [1]: of values whose small steps join buckets
     Spec *strategy, *storage, *compute;  // those being tried, by id of the training graph
@@ -79,7 +79,7 @@ static inline void add_policy(Joint *j, const ClassWays *ways, int outside, int 
     KeepRun *run = arena_array(j->a, KeepRun, 3);
     RecomputePolicy *to = &j->policy[j->n_policies].policy;
 
-    assert_true(j->n_policies++ < MOST_POLICIES);
+    assert_true(j->n_policies++ < MAX_POLICIES);
     *to = (RecomputePolicy){.rule = RECOMPUTE_MIN_CUT, .run = run};
     if (outside)
         run[to->n_runs++] =
@@ -166,13 +166,13 @@ static inline void make_policy(Joint *j, Policy *p)
 {
     p->g = recompute(j->a, j->step->train, &p->policy, &target_cpu, j->d);
     assert_non_null(p->g);
-    p->tied = tied_find(p->g, j->a);
-    p->traffic = traffic_find(p->g, j->a);
-    p->is_bucketed = values_bucketed(p->g, &p->tied, j->a);
+    p->tied = tied_find(j->a, p->g);
+    p->traffic = traffic_find(j->a, p->g);
+    p->is_bucketed = values_bucketed(j->a, p->g, &p->tied);
     p->rule = arena_array(j->a, Rule, p->g->n_nodes);
     p->work = arena_array(j->a, Work, p->g->n_nodes);
     for (NodeId n = 1; n < p->g->n_nodes; n++) {
-        node_rule(p->g, &p->g->nodes[n], j->a, &p->rule[n]);
+        node_rule(j->a, p->g, &p->g->nodes[n], &p->rule[n]);
         p->work[n] = node_work(p->g, &p->g->nodes[n]);
     }
     find_origins(j, p);
@@ -226,7 +226,7 @@ static inline int list_options(const Joint *j, int32_t id, bool is_node, int low
         }
         if (!is_right(j, id, is_node, &s))
             continue;
-        assert_true(n < MOST_OPTIONS);
+        assert_true(n < MAX_OPTIONS);
         to[n++] = s;
     }
     return n;
@@ -236,12 +236,12 @@ static inline void add_decision(Joint *j, Decision x)
 {
     const Graph *g = j->step->train;
 
-    x.option = arena_array(j->a, Spec, MOST_OPTIONS);
+    x.option = arena_array(j->a, Spec, MAX_OPTIONS);
     if (x.is_strategy) {
         x.n = list_options(j, x.id, true, LINEAR_JOINT, LINEAR_SINGLE + 4, x.option);
         j->of_node[x.id] = j->n_decisions;
     } else {
-        Spec *any = j->any[x.id] = arena_array(j->a, Spec, MOST_OPTIONS);
+        Spec *any = j->any[x.id] = arena_array(j->a, Spec, MAX_OPTIONS);
         j->n_any[x.id] = list_options(j, x.id, false, SPEC_SUM, value_of(g, x.id)->rank, any);
         for (int i = 0; i < j->n_any[x.id]; i++)
             if (storage_allows(j->tied.storage_rule[x.id], &any[i]))
@@ -256,7 +256,7 @@ static inline void make_decisions(Joint *j)
     const Graph *g = j->step->train;
 
     for (NodeId n = 1; n < g->n_nodes; n++) {
-        node_rule(g, &g->nodes[n], j->a, &j->rule[n]);
+        node_rule(j->a, g, &g->nodes[n], &j->rule[n]);
         if (j->tied.node[n] == n)
             add_decision(j, (Decision){.is_strategy = true, .id = n});
     }

@@ -124,7 +124,7 @@ static inline Graph *draw_forward(Arena *a, Dice *r, int64_t *inner, Diag *d)
 
 // Gives all values names by which pins find them in the graph of every policy, and all nodes
 // sources by which their repetitions are found.
-static inline void name_all(Step *s, Arena *a)
+static inline void name_all(Arena *a, Step *s)
 {
     Graph *g = s->train;
 
@@ -185,7 +185,7 @@ static inline bool draw_step(Arena *a, Dice *r, Step *s, Diag *d)
               optimizer_add(s->train, &update, d) && graph_verify(s->train, d);
     if (!ok)
         return false;
-    name_all(s, a);
+    name_all(a, s);
     return s->train->n_classes == 2 && s->train->classes[1].length == LAYERS;
 }
 

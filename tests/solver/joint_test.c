@@ -14,18 +14,18 @@
 #include "compile/fit/fit_memory.h"
 #include "tests/solver/joint_all.h"
 
-// MOST_PLANS: of a step. LEAST_RANGE: percent of the memory that choices have to save of what the
+// MAX_PLANS: of a step. MIN_RANGE: percent of the memory that choices have to save of what the
 // fastest plan takes; other steps don't count.
-enum { MEMORIES = 5, MOST_PLANS = 300, LEAST_RANGE = 5 };
+enum { MEMORIES = 5, MAX_PLANS = 300, MIN_RANGE = 5 };
 
 // How much longer the step of a plan may be than the shortest one: on average, and at worst.
-static const double MOST_MEAN_GAP = 0.005, MOST_GAP = 0.05;
+static const double MAX_MEAN_GAP = 0.005, MAX_GAP = 0.05;
 
 // Sanitizers look for faults of the search itself, which few steps show.
 #ifdef __SANITIZE_ADDRESS__
-enum { STEPS = 1, MOST_ALWAYS = 1 };
+enum { STEPS = 1, MAX_ALWAYS = 1 };
 #else
-enum { STEPS = 3, MOST_ALWAYS = 100 };
+enum { STEPS = 3, MAX_ALWAYS = 100 };
 #endif
 
 static struct {
@@ -46,7 +46,7 @@ typedef struct Sums {
     double gap, worst_gap;
 } Sums;
 
-static CompileStatus find(const Joint *j, int64_t memory, Arena *a, PlanResult *to, Diag *d)
+static CompileStatus find(Arena *a, const Joint *j, int64_t memory, PlanResult *to, Diag *d)
 {
     const Step *s = j->step;
     const char **pin = arena_array(a, const char *, (size_t)s->train->n_nodes + s->train->n_values);
@@ -75,10 +75,10 @@ static void judge(const Joint *j, int64_t memory, const PlanResult *x, uint64_t 
     sums->found++;
     sums->gap += gap > 0 ? gap : 0;
     sums->worst_gap = gap > sums->worst_gap ? gap : sums->worst_gap;
-    sums->above_gap += gap > MOST_GAP;
+    sums->above_gap += gap > MAX_GAP;
     sums->high_bounds += p->answer.bound > least.price;
     sums->high_step_bounds += p->step_bound > least.overlap;
-    if (gap > MOST_GAP || p->answer.bound > least.price)
+    if (gap > MAX_GAP || p->answer.bound > least.price)
         print_message("step %d, memory %.0f: %.1f us, least %.1f us; bound %.0f ns, least price "
                       "%.0f ns\n",
                       (int)seed, (double)memory, 1e6 * x->step.seconds, 1e6 * least.seconds,
@@ -86,13 +86,13 @@ static void judge(const Joint *j, int64_t memory, const PlanResult *x, uint64_t 
 }
 
 // Checks the price that the plan reports against one that is added up here.
-static void check_price(const Joint *j, const PlanResult *x, Arena *a)
+static void check_price(Arena *a, const Joint *j, const PlanResult *x)
 {
     const Planned *p = &x->planned;
 
     for (int i = 0; i < j->n_policies; i++)
         if (recompute_policy_equal(&j->policy[i].policy, &p->plan.recompute)) {
-            const Priced y = plan_price(j, &j->policy[i], &p->plan, a);
+            const Priced y = plan_price(a, j, &j->policy[i], &p->plan);
             assert_int_equal(y.compute, p->compute);
             assert_int_equal(y.communication, p->communication);
         }
@@ -105,9 +105,9 @@ static void plan_within(const Joint *j, int64_t memory, uint64_t seed, Sums *sum
     Diag d = {.file = "joint", .to = &said};
     PlanResult x = {0};
 
-    if (find(j, memory, a, &x, &d) == COMPILE_DONE) {
+    if (find(a, j, memory, &x, &d) == COMPILE_DONE) {
         judge(j, memory, &x, seed, sums);
-        check_price(j, &x, a);
+        check_price(a, j, &x);
     } else {
         print_message("step %d, memory %.0f: %s", (int)seed, (double)memory, said.s);
         sums->not_found++;
@@ -127,10 +127,10 @@ static void try_step(uint64_t seed, Sums *sums)
     roll(&dice, 2);
     if (!draw_step(a, &dice, &s, &d))
         fail_msg("step %d: %s", (int)seed, said.n ? said.s : "its layers are no class");
-    Joint *j = joint_new(a, &s, &dice, MOST_PLANS, &d);
+    Joint *j = joint_new(a, &s, &dice, MAX_PLANS, &d);
     joint_enumerate(j);
     int64_t least = joint_fewest_bytes(j), most = joint_least(j, INT64_MAX).bytes;
-    if (100 * (most - least) > LEAST_RANGE * most) {
+    if (100 * (most - least) > MIN_RANGE * most) {
         sums->steps++;
         sums->plans += j->n_priced;
         for (int i = 0; i < MEMORIES; i++)
@@ -146,17 +146,17 @@ static void as_good_as_all_plans(void **state)
 
     for (uint64_t seed = asked.seed; s.steps < asked.count; seed++)
         try_step(seed, &s);
-    for (size_t i = 0; i < COUNT(always) && i < MOST_ALWAYS; i++)
+    for (size_t i = 0; i < COUNT(always) && i < MAX_ALWAYS; i++)
         try_step(always[i], &s);
     print_message("%d steps, %d plans enumerated, %d found, %d not found; gap %.3f %% on average, "
                   "%.2f %% at worst, %d above %.0f %%; bounds above the least: %d of prices, %d of "
                   "steps\n",
                   s.steps, s.plans, s.found, s.not_found, 100 * s.gap / s.found, 100 * s.worst_gap,
-                  s.above_gap, 100 * MOST_GAP, s.high_bounds, s.high_step_bounds);
+                  s.above_gap, 100 * MAX_GAP, s.high_bounds, s.high_step_bounds);
     assert_int_equal(s.not_found, 0);
     assert_int_equal(s.high_bounds, 0);
     assert_int_equal(s.high_step_bounds, 0);
-    assert_true(s.gap <= MOST_MEAN_GAP * s.found && s.worst_gap <= MOST_GAP);
+    assert_true(s.gap <= MAX_MEAN_GAP * s.found && s.worst_gap <= MAX_GAP);
 }
 
 int main(int argc, char **argv)

@@ -8,10 +8,10 @@
 
 #include "tests/solver/random.h"
 
-enum { NODES = 6, WIDTH = 660, MOST_BYTES = 12, LIMIT = NODES * MOST_BYTES / 3 };
+enum { NODES = 6, WIDTH = 660, MAX_BYTES = 12, LIMIT = NODES * MAX_BYTES / 3 };
 
 // An alternative with fewer bytes costs more.
-static Problem random_chain(uint64_t seed, Arena *a)
+static Problem random_chain(Arena *a, uint64_t seed)
 {
     int n = NODES * WIDTH, pairs = WIDTH * WIDTH;
     Problem p = {.n_nodes = NODES, .n_edges = NODES - 1, .limit = LIMIT};
@@ -24,9 +24,9 @@ static Problem random_chain(uint64_t seed, Arena *a)
     for (int i = 0; i <= NODES; i++)
         p.first[i] = i * WIDTH;
     for (int k = 0; k < n; k++) {
-        p.live[k] = (LiveBytes){0, 1, 1 + below(&seed, MOST_BYTES)};
+        p.live[k] = (LiveBytes){0, 1, 1 + below(&seed, MAX_BYTES)};
         p.first_live[k + 1] = k + 1;
-        p.cost[k] = 20000 + 1000 * (MOST_BYTES - p.live[k].bytes) + below(&seed, 5000);
+        p.cost[k] = 20000 + 1000 * (MAX_BYTES - p.live[k].bytes) + below(&seed, 5000);
     }
     for (int e = 0; e < NODES - 1; e++) {
         int64_t *cost = arena_array(a, int64_t, pairs);
@@ -38,7 +38,7 @@ static Problem random_chain(uint64_t seed, Arena *a)
 }
 
 // The least cost of the chain: by last alternative and by total bytes, node by node.
-static int64_t cheapest(const Problem *p, Arena *a)
+static int64_t cheapest(Arena *a, const Problem *p)
 {
     enum { ROOM = LIMIT + 1 };
     int64_t *before = NULL, least = COST_FORBIDDEN;
@@ -65,15 +65,15 @@ static void chains(void **state)
 {
     for (uint64_t seed = 0; seed < 3; seed++) {
         Arena *a = arena_new();
-        Problem p = random_chain(seed, a);
+        Problem p = random_chain(a, seed);
         Answer s[2];
 
         for (int i = 0; i < 2; i++) {
             SolveOptions o = {.threads = i + 1, .seed = 1, .skips_certificate = true};
             o.gap = seed % 2 ? 1e-2 : 1e-3;
-            solve(&p, &o, &s[i], a, NULL);
+            solve(a, &p, &o, &s[i], NULL);
         }
-        int64_t least = cheapest(&p, a);
+        int64_t least = cheapest(a, &p);
         ChoicePrice price = problem_price(&p, s[0].choice);
         print_message("cost %.0f of %.0f, bound %.0f\n", (double)s[0].cost, (double)least,
                       (double)s[0].bound);

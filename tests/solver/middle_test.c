@@ -12,7 +12,7 @@
 
 static int n_problems = 100;
 
-enum { MOST_PLACES = 5, REACH = 6 };
+enum { MAX_PLACES = 5, REACH = 6 };
 
 // Expensive alternatives hold few bytes. Choosing the largest everywhere exceeds the limit.
 static void middle_nodes(Maker *m, int n)
@@ -23,10 +23,10 @@ static void middle_nodes(Maker *m, int n)
 
     m->p.n_nodes = n;
     m->p.first = arena_array(m->a, int, n + 1);
-    m->p.cost = arena_array(m->a, int64_t, n * MOST_PLACES);
-    m->p.first_live = arena_array(m->a, int, n *MOST_PLACES + 1);
+    m->p.cost = arena_array(m->a, int64_t, n * MAX_PLACES);
+    m->p.first_live = arena_array(m->a, int, n *MAX_PLACES + 1);
     for (int i = 0; i < n; i++) {
-        int size = 2 + below(r, MOST_PLACES - 1), first = below(r, n),
+        int size = 2 + below(r, MAX_PLACES - 1), first = below(r, n),
             last = first + 1 + below(r, 12);
         int64_t bytes = 20 + below(r, 40);
         for (int k = 0; k < size; k++, total++) {
@@ -50,11 +50,11 @@ static void middle_edges(Maker *m)
     for (int i = 1; i < m->p.n_nodes; i++)
         for (int j = 1 + below(&m->random, 2); j > 0; j--)
             random_edge(m, i - 1 - below(&m->random, i < REACH ? i : REACH), i);
-    if (!problem_join_edges(&m->p, m->a, NULL))
+    if (!problem_join_edges(m->a, &m->p, NULL))
         abort();
 }
 
-static Problem middle_problem(uint64_t seed, Arena *a)
+static Problem middle_problem(Arena *a, uint64_t seed)
 {
     Maker m = {.random = seed, .a = a};
 
@@ -84,12 +84,12 @@ static void hear(void *to, const int *choice, Wide cost)
 }
 
 // Returns true if the solver proves that the problem is infeasible.
-static bool by_chain(Known *k, uint64_t seed, const char *engine, Arena *a)
+static bool by_chain(Arena *a, Known *k, uint64_t seed, const char *engine)
 {
     SolveOptions o = {.seed = seed, .engine = engine, .programs = programs(a), .threads = 1};
     Answer s;
 
-    solve(k->p, &o, &s, a, NULL);
+    solve(a, k->p, &o, &s, NULL);
     if (s.outcome == OUTCOME_INFEASIBLE)
         return true;
     assert_int_equal(s.outcome, OUTCOME_PROVED);
@@ -99,12 +99,12 @@ static bool by_chain(Known *k, uint64_t seed, const char *engine, Arena *a)
     return false;
 }
 
-static bool by_engine(Known *k, const char *engine, Arena *a)
+static bool by_engine(Arena *a, Known *k, const char *engine)
 {
     Deadline w = deadline_start(0);
     Engine *e = engine_start(programs(a), engine, &w, NULL);
     assert_non_null(e);
-    Model *m = model_new(k->p, e, &(Dual){0}, a);
+    Model *m = model_new(a, k->p, e, &(Dual){0});
     Wide bound = -NO_CUTOFF;
 
     MipStatus status = model_branch(m, NO_CUTOFF, 100000, (Listener){hear, k}, &bound);
@@ -120,11 +120,11 @@ static void agree(void **state)
 
     for (int seed = 0; seed < n_problems; seed++) {
         Arena *a = arena_new();
-        Problem p = middle_problem((uint64_t)seed, a);
+        Problem p = middle_problem(a, (uint64_t)seed);
         Known k = {.p = &p, .bound = -NO_CUTOFF};
         int n_none =
-            by_chain(&k, (uint64_t)seed, "cbc", a) + by_chain(&k, (uint64_t)seed, "glpk", a);
-        n_none += by_engine(&k, "cbc", a);
+            by_chain(a, &k, (uint64_t)seed, "cbc") + by_chain(a, &k, (uint64_t)seed, "glpk");
+        n_none += by_engine(a, &k, "cbc");
         if (n_none && k.is_any)
             fail_msg("seed %d: %d of 3 say that there is no choice", seed, n_none);
         if (k.is_any && k.bound > k.cost)

@@ -156,13 +156,13 @@ static void goes_on_without(void **state)
     engine_end(e);
     for (uint64_t seed = 0; seed < 300; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
         SolveOptions o = {.gap = 1e-6, .threads = 1, .engine = "cbc", .programs = folder};
         Text said = {0};
         Diag d = {.file = "solve", .to = &said};
         Answer s;
-        solve(&p, &o, &s, a, &d);
+        solve(a, &p, &o, &s, &d);
         if (best.is_feasible &&
             (!s.choice || s.bound > best.cost || answer_gap(s.cost, best.cost) > o.gap))
             fail_msg("seed %d: outcome %d, cost %.0f of %.0f", (int)seed, s.outcome, (double)s.cost,

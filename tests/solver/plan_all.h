@@ -93,7 +93,7 @@ typedef struct All {
     int64_t best;
 } All;
 
-enum { MOST_ENUMERATED = 4096 };
+enum { MAX_ENUMERATED = 4096 };
 
 #define NOT_ALLOWED (INT64_C(1) << 50)
 
@@ -114,7 +114,7 @@ static inline int enumerate(const Mesh *m, int low, int high,
             s.level[a] = (int8_t)(next_storage_spec % width % MAX_AXES);
         }
         if (is_right(all, id, &s)) {
-            assert_true(n < MOST_ENUMERATED);
+            assert_true(n < MAX_ENUMERATED);
             to[n++] = s;
         }
     }
@@ -189,7 +189,7 @@ static inline int64_t rest_cost(const All *all, ValueId v, Spec next_storage_spe
 
 // Finds when each value is in memory and each node runs, from the items of the program for one
 // rank. These graphs have no loops. A value is live from the first item that names it to the last.
-static inline void find_items(All *all, Arena *a)
+static inline void find_items(Arena *a, All *all)
 {
     const LowerOptions o = {.target = &target_cpu, .fuse = true, .accumulate = 1};
     Diag d = {.file = "graph"};
@@ -300,30 +300,30 @@ static inline void try_nodes(All *all, NodeId n, int64_t cost)
 }
 
 // The least cost of any plan; INT64_MAX if none fits into `limit`.
-static inline int64_t enumerate_plans(const Graph *g, const Cluster *c, const Mesh *m,
-                                      int64_t limit, Pin pin, Arena *a)
+static inline int64_t enumerate_plans(Arena *a, const Graph *g, const Cluster *c, const Mesh *m,
+                                      int64_t limit, Pin pin)
 {
     All *all = arena_array(a, All, 1);
 
     *all = (All){.g = g, .c = c, .m = m, .limit = limit, .pin = pin, .best = INT64_MAX};
     all->layouts[false] = resharder_new(a, m);
     all->layouts[true] = resharder_new_bucketed(a, m);
-    const TiedValues tied = tied_find(g, a);
-    all->is_bucketed = values_bucketed(g, &tied, a);
-    all->traffic = traffic_find(g, a);
-    find_items(all, a);
+    const TiedValues tied = tied_find(a, g);
+    all->is_bucketed = values_bucketed(a, g, &tied);
+    all->traffic = traffic_find(a, g);
+    find_items(a, all);
     for (ValueId v = 1; v < g->n_values; v++) {
         all->like[v] = v;
         for (int i = 0; i < g->n_carries; i++)
             all->like[v] = g->carries[i].out == v ? g->carries[i].in : all->like[v];
-        all->spec[v] = arena_array(a, Spec, MOST_ENUMERATED);
+        all->spec[v] = arena_array(a, Spec, MAX_ENUMERATED);
         all->n_specs[v] =
             enumerate(m, SPEC_MIN, value_of(g, v)->rank, is_spec, all, v, all->spec[v]);
         all->cost[v] = arena_array(a, int64_t, all->n_specs[v]);
     }
     for (NodeId n = 1; n < g->n_nodes; n++) {
-        node_rule(g, &g->nodes[n], a, &all->rule[n]);
-        all->strategy[n] = arena_array(a, Strategy, MOST_ENUMERATED);
+        node_rule(a, g, &g->nodes[n], &all->rule[n]);
+        all->strategy[n] = arena_array(a, Strategy, MAX_ENUMERATED);
         all->n_strategies[n] =
             enumerate(m, LINEAR_JOINT, LINEAR_SINGLE + 3, is_strategy, all, n, all->strategy[n]);
         all->workspaces[n] = arena_array(a, int64_t, all->n_strategies[n]);
@@ -363,8 +363,8 @@ static inline Mesh mesh_of(int i, double beta)
     return m;
 }
 
-static inline bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t limit, Pin pin,
-                        Arena *a, Planned *to)
+static inline bool find(Arena *a, const Graph *g, const Cluster *c, const Mesh *m, int64_t limit,
+                        Pin pin, Planned *to)
 {
     PlanOptions o = {.target = &target_cpu,
                      .accumulate = 1,
@@ -374,7 +374,7 @@ static inline bool find(const Graph *g, const Cluster *c, const Mesh *m, int64_t
     Diag d = {.file = "plan"};
 
     o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
-    assert_true(plan_find(g, c, m, &o, to, a, &d));
+    assert_true(plan_find(a, g, c, m, &o, to, &d));
     assert_true(!to->answer.choice || to->answer.outcome == OUTCOME_INFEASIBLE ||
                 plan_check(g, &to->plan, &d));
     assert_true(!to->answer.choice || to->compute + to->communication == to->answer.cost ||

@@ -10,7 +10,7 @@
 
 // ---- presets ----
 
-static bool find_preset(const Graph *g, const Mesh *m, const char *text, Arena *a, Planned *to)
+static bool find_preset(Arena *a, const Graph *g, const Mesh *m, const char *text, Planned *to)
 {
     Cluster c = slow_links(1);
     Preset preset;
@@ -24,7 +24,7 @@ static bool find_preset(const Graph *g, const Mesh *m, const char *text, Arena *
     preset_print(&preset, &t);
     assert_string_equal(t.s, text);
     text_free(&t);
-    return plan_find(g, &c, m, &o, to, a, NULL);
+    return plan_find(a, g, &c, m, &o, to, NULL);
 }
 
 // Checks the parameter's storage spec, and the specs of the product and its gradient, on one axis.
@@ -47,7 +47,7 @@ static void kept_presets(void **state)
         const char *want[] = {cases[i].parameter, cases[i].made, cases[i].gradient};
         const ValueId of[] = {2, g->nodes[1].out[0], g->nodes[2].out[0]};
         Planned p;
-        assert_true(find_preset(g, &m, cases[i].preset, a, &p));
+        assert_true(find_preset(a, g, &m, cases[i].preset, &p));
         for (int k = 0; k < COUNT(want); k++) {
             Text t = {0};
             spec_print(&m, value_of(g, of[k]), &p.plan.storage_spec[of[k]], &t);
@@ -72,11 +72,11 @@ static void demanding_presets(void **state)
         Graph *g = graph_with(a, graphs[4], sizes);
         Mesh m = mesh_of(0, 1);
         Planned p;
-        assert_true(find_preset(g, &m, cases[i].preset, a, &p));
+        assert_true(find_preset(a, g, &m, cases[i].preset, &p));
         for (NodeId n = 1; n <= 2; n++) {
             Text t = {0};
             Rule r;
-            node_rule(g, &g->nodes[n], a, &r);
+            node_rule(a, g, &g->nodes[n], &r);
             strategy_print(&r, &m, &p.plan.strategy[n], &t);
             assert_string_equal(t.s, n == 1 ? cases[i].forward : cases[i].backward);
             text_free(&t);
@@ -103,10 +103,10 @@ static void presets_in_order(void **state)
         Cluster c = slow_links(1);
         Mesh m = mesh_of(3, 1e-9);
         Planned p, less, more;
-        assert_true(find_preset(g, &m, order[i / COUNT(graphs)][0], a, &less));
-        assert_true(find_preset(g, &m, order[i / COUNT(graphs)][1], a, &more));
+        assert_true(find_preset(a, g, &m, order[i / COUNT(graphs)][0], &less));
+        assert_true(find_preset(a, g, &m, order[i / COUNT(graphs)][1], &more));
         assert_true(more.answer.cost <= less.answer.cost);
-        assert_true(find(g, &c, &m, INT64_C(1) << 40, none, a, &p));
+        assert_true(find(a, g, &c, &m, INT64_C(1) << 40, none, &p));
         assert_true(p.answer.cost <= more.answer.cost && p.n_presets > 6);
         for (int k = 0; k < p.n_presets; k++)
             assert_true(p.answer.cost <= p.preset[k].cost);
@@ -127,11 +127,11 @@ static void presets_beside(void **state)
         Cluster c = slow_links(1);
         Mesh m = mesh_of(3, 1e-9);
         Planned p, alone;
-        assert_true(find(g, &c, &m, INT64_C(1) << 40, none, a, &p));
+        assert_true(find(a, g, &c, &m, INT64_C(1) << 40, none, &p));
         for (int k = 0; k < p.n_presets; k++) {
             Text t = {0};
             preset_print(&p.preset[k].preset, &t);
-            assert_true(find_preset(g, &m, t.s, a, &alone));
+            assert_true(find_preset(a, g, &m, t.s, &alone));
             text_free(&t);
             assert_int_equal(p.preset[k].outcome, OUTCOME_PROVED);
             assert_true(p.preset[k].cost >= alone.answer.cost);
@@ -189,11 +189,11 @@ static void all_meshes(void **state)
         Diag d = {.file = "plan"};
         Planned p;
         o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
-        assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
+        assert_true(plan_search(a, g, &c, m, 2, &o, &p, NULL));
         o.memory = i % 4 ? p.answer.peak * (7 - i % 4) / 6 - 1 : o.memory;
-        assert_true(plan_search(g, &c, m, 2, &o, &p, a, NULL));
-        int64_t x = enumerate_plans(g, &c, &m[0], o.memory, none, a);
-        int64_t y = enumerate_plans(g, &c, &m[1], o.memory, none, a), least = x < y ? x : y;
+        assert_true(plan_search(a, g, &c, m, 2, &o, &p, NULL));
+        int64_t x = enumerate_plans(a, g, &c, &m[0], o.memory, none);
+        int64_t y = enumerate_plans(a, g, &c, &m[1], o.memory, none), least = x < y ? x : y;
         bool is_there = p.answer.outcome != OUTCOME_INFEASIBLE;
         if (is_there != (least < INT64_MAX) || (is_there && p.answer.cost != least))
             fail_msg("limit %.0f: %.0f, not %.0f", (double)o.memory, (double)p.answer.cost,
@@ -223,12 +223,12 @@ static void predicted_plans(void **state)
         Diag d = {.file = "plan"};
         PlanOptions o = {.target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40};
         Planned p, q;
-        assert_true(find_preset(training, &m, presets[i], a, &p));
+        assert_true(find_preset(a, training, &m, presets[i], &p));
         o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
-        assert_true(plan_predict(g, training, &p.plan, &c, &o, &q, a, &d));
+        assert_true(plan_predict(a, g, training, &p.plan, &c, &o, &q, &d));
         Pin pin = {.kind = PIN_STORAGE, .id = 2, .spec = p.plan.storage_spec[2], .is_given = true};
         assert_true(spec_equal(&q.plan.storage_spec[2], &pin.spec) && plan_check(g, &q.plan, &d));
-        assert_true(q.answer.cost == enumerate_plans(g, &c, &m, INT64_C(1) << 40, pin, a));
+        assert_true(q.answer.cost == enumerate_plans(a, g, &c, &m, INT64_C(1) << 40, pin));
         arena_free(a);
     }
 }

@@ -25,14 +25,14 @@ static void as_cheap_as_all_plans(void **state)
         Mesh m = mesh_of(j, is_slow ? 2e-8 : 1e-9);
         Planned p;
         assert_non_null(g);
-        assert_true(find(g, &c, &m, INT64_C(1) << 40, none, a, &p));
-        int64_t all = enumerate_plans(g, &c, &m, INT64_C(1) << 40, none, a);
+        assert_true(find(a, g, &c, &m, INT64_C(1) << 40, none, &p));
+        int64_t all = enumerate_plans(a, g, &c, &m, INT64_C(1) << 40, none);
         if (p.answer.cost != all)
             fail_msg("%s, mesh %d, sizes %d: %.0f, not %.0f", g->name, j, l, (double)p.answer.cost,
                      (double)all);
         for (int64_t limit = p.answer.peak - 1, step = 0; step < 3; step++, limit = limit * 4 / 5) {
-            int64_t least = enumerate_plans(g, &c, &m, limit, none, a);
-            bool is_there = find(g, &c, &m, limit, none, a, &p);
+            int64_t least = enumerate_plans(a, g, &c, &m, limit, none);
+            bool is_there = find(a, g, &c, &m, limit, none, &p);
             if (is_there != (least < INT64_MAX) || (is_there && p.answer.cost != least))
                 fail_msg("%s, mesh %d, sizes %d, limit %.0f: %d %.0f, not %.0f", g->name, j, l,
                          (double)limit, is_there, (double)p.answer.cost, (double)least);
@@ -57,18 +57,18 @@ typedef struct Pinning {
     int tried;
 } Pinning;
 
-static int64_t cost_with(const Pinning *t, Pin pin, Arena *a)
+static int64_t cost_with(Arena *a, const Pinning *t, Pin pin)
 {
     Planned p;
 
-    return find(t->g, &t->c, &t->m, t->limit, pin, a, &p) ? (int64_t)p.answer.cost : INT64_MAX;
+    return find(a, t->g, &t->c, &t->m, t->limit, pin, &p) ? (int64_t)p.answer.cost : INT64_MAX;
 }
 
 static void try_pin(Pinning *t, Pin pin)
 {
     Arena *a = arena_new();
-    int64_t all = enumerate_plans(t->g, &t->c, &t->m, t->limit, pin, a);
-    int64_t found = cost_with(t, pin, a);
+    int64_t all = enumerate_plans(a, t->g, &t->c, &t->m, t->limit, pin);
+    int64_t found = cost_with(a, t, pin);
 
     if (found != all)
         fail_msg("%s, pin %d of %d: %.0f, not %.0f", t->g->name, (int)pin.kind, (int)pin.id,
@@ -86,16 +86,16 @@ static void try_next(Pinning *t, const Planned *p, Pin pin, const BestAlternativ
 
     pin.spec = next->spec;
     if (next->is_there) {
-        int64_t with = cost_with(t, pin, a);
+        int64_t with = cost_with(a, t, pin);
         assert_true(next->cost >= 0 && with >= cost && with <= cost + next->cost);
     }
     arena_free(a);
 }
 
-static void pin_value(Pinning *t, const Planned *p, ValueId v, Arena *a)
+static void pin_value(Arena *a, Pinning *t, const Planned *p, ValueId v)
 {
     All all = {.g = t->g, .m = &t->m};
-    Spec *spec = arena_array(a, Spec, MOST_ENUMERATED);
+    Spec *spec = arena_array(a, Spec, MAX_ENUMERATED);
     int n = enumerate(&t->m, SPEC_MIN, value_of(t->g, v)->rank, is_spec, &all, v, spec);
 
     for (int i = 0; i < n; i++)
@@ -112,13 +112,13 @@ static void pin_value(Pinning *t, const Planned *p, ValueId v, Arena *a)
             }
 }
 
-static void pin_node(Pinning *t, const Planned *p, NodeId n, Arena *a)
+static void pin_node(Arena *a, Pinning *t, const Planned *p, NodeId n)
 {
     Strategy *s;
     Rule r;
 
-    node_rule(t->g, &t->g->nodes[n], a, &r);
-    for (int i = strategies_of(&r, &t->m, a, &s) - 1; i >= 0; i--)
+    node_rule(a, t->g, &t->g->nodes[n], &r);
+    for (int i = strategies_of(a, &r, &t->m, &s) - 1; i >= 0; i--)
         try_pin(t, (Pin){.kind = PIN_STRATEGY, .id = n, .spec = s[i]});
     try_next(t, p, (Pin){.kind = PIN_STRATEGY, .id = n}, &p->strategy[n]);
 }
@@ -136,13 +136,13 @@ static void pinned_plans(void **state)
         Pinning t = {graph_with(a, graphs[k / 2], sizes), slow_links(1), mesh_of(0, 1e-9),
                      INT64_C(1) << 40, 0};
         Planned p;
-        assert_true(find(t.g, &t.c, &t.m, t.limit, none, a, &p));
+        assert_true(find(a, t.g, &t.c, &t.m, t.limit, none, &p));
         t.limit = k % 2 ? p.answer.peak - 1 : t.limit;
-        bool is_there = find(t.g, &t.c, &t.m, t.limit, none, a, &p);
+        bool is_there = find(a, t.g, &t.c, &t.m, t.limit, none, &p);
         for (ValueId v = 1; v < t.g->n_values && is_there; v++)
-            pin_value(&t, &p, v, a);
+            pin_value(a, &t, &p, v);
         for (NodeId n = 1; n < t.g->n_nodes && is_there; n++)
-            pin_node(&t, &p, n, a);
+            pin_node(a, &t, &p, n);
         tried += t.tried;
         arena_free(a);
     }
@@ -183,7 +183,7 @@ static void refused_pins(void **state)
                          .pin = &cases[i].pin,
                          .n_pins = 1};
         Planned p;
-        assert_false(plan_find(g, &c, &m, &o, &p, a, &d));
+        assert_false(plan_find(a, g, &c, &m, &o, &p, &d));
         assert_string_equal(t.s, cases[i].text);
         text_free(&t);
         arena_free(a);
@@ -213,7 +213,7 @@ static int64_t cost_of_readers(int n, int at)
                     "  output model \"e\" %%e\n}\n");
     Graph *g = graph_parse(a, t.s, t.n, &d);
     assert_non_null(g);
-    assert_true(find(g, &c, &m, INT64_C(1) << 40, rows, a, &p));
+    assert_true(find(a, g, &c, &m, INT64_C(1) << 40, rows, &p));
     text_free(&t);
     arena_free(a);
     return p.answer.cost;

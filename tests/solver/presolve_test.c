@@ -14,7 +14,7 @@ enum { PROBLEMS = 20000 };
 // limit.
 static void check_choice(uint64_t seed, const Problem *p, const Presolved *r, const int *choice)
 {
-    int original[MOST_RANDOM_NODES + 1] = {0};
+    int original[MAX_RANDOM_NODES + 1] = {0};
     ChoicePrice small = problem_price(&r->problem, choice);
 
     presolve_undo(r, choice, original);
@@ -26,13 +26,13 @@ static void check_choice(uint64_t seed, const Problem *p, const Presolved *r, co
                  (double)price.cost, (double)(small.cost + r->offset));
 }
 
-static void check(uint64_t seed, const Problem *p, const Dual *dual, Wide cutoff, Arena *a)
+static void check(Arena *a, uint64_t seed, const Problem *p, const Dual *dual, Wide cutoff)
 {
     Best best = brute_force(p);
     Presolved r;
     bool is_wanted = best.is_feasible && (!dual || best.cost < cutoff);
 
-    if (!presolve(p, dual, cutoff, &r, a)) {
+    if (!presolve(a, p, dual, cutoff, &r)) {
         if (is_wanted)
             fail_msg("seed %d: a choice that costs %.0f is lost", (int)seed, (double)best.cost);
         return;
@@ -51,8 +51,8 @@ static void keeps_the_optimum(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
-        check(seed, &p, NULL, 0, a);
+        Problem p = random_problem(a, seed);
+        check(a, seed, &p, NULL, 0);
         arena_free(a);
     }
 }
@@ -63,15 +63,15 @@ static void fixes_only_what_costs_too_much(void **state)
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
         uint64_t random = seed;
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
         Dual dual = {0};
         Deadline w = deadline_start(0);
         if (chance(&random, 50))
-            dual = random_dual(&p, &random, 8, a);
+            dual = random_dual(a, &p, &random, 8);
         else
-            ascent(&p, false, &dual, 100000, &w, a);
-        check(seed, &p, &dual, best.cost + below(&random, 3) - (best.is_feasible ? 0 : 1), a);
+            ascent(a, &p, false, &dual, 100000, &w);
+        check(a, seed, &p, &dual, best.cost + below(&random, 3) - (best.is_feasible ? 0 : 1));
         arena_free(a);
     }
 }

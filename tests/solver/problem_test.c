@@ -14,10 +14,10 @@ static void prices(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem raw = random_unjoined(seed, a), p = random_problem(seed, a);
+        Problem raw = random_unjoined(a, seed), p = random_problem(a, seed);
         Best x = brute_force(&raw), y = brute_force(&p);
         uint64_t r = seed;
-        int choice[MOST_RANDOM_NODES];
+        int choice[MAX_RANDOM_NODES];
 
         assert_memory_equal(&x.cost, &y.cost, sizeof x.cost);
         assert_true(x.is_allowed == y.is_allowed && x.is_feasible == y.is_feasible);
@@ -38,9 +38,9 @@ static void one_choice(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         uint64_t r = seed;
-        int choice[MOST_RANDOM_NODES];
+        int choice[MAX_RANDOM_NODES];
         int64_t *cost = arena_array(a, int64_t, p.first[p.n_nodes]);
 
         memcpy(cost, p.cost, (size_t)p.first[p.n_nodes] * sizeof *cost);
@@ -65,10 +65,10 @@ static void bounds(void **state)
 {
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best best = brute_force(&p);
         uint64_t r = seed;
-        Dual d = random_dual(&p, &r, 60, a);
+        Dual d = random_dual(a, &p, &r, 60);
 
         assert_true(!best.is_feasible || dual_bound(&p, &d) <= best.cost);
         arena_free(a);
@@ -112,7 +112,7 @@ static void metrics(void **state)
                                  (int64_t)next_random(&r) >> (4 + below(&r, 55))};
         for (int i = 0; i < m.n_steps; i++)
             step[i].cost = step[i].cost < 0 ? -step[i].cost : step[i].cost;
-        const int64_t *x = metric_matrix(&m, point, m.n_points, point, m.n_points, a);
+        const int64_t *x = metric_matrix(a, &m, point, m.n_points, point, m.n_points);
         for (int from = 0; from < m.n_points; from++) {
             Wide best[7];
             for (int i = 0; i < m.n_points; i++)
@@ -135,7 +135,7 @@ static void kinds(void **state)
 
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         Best b = brute_force(&p);
         forbidden += !b.is_allowed;
         infeasible += b.is_allowed && !b.is_feasible;

@@ -29,7 +29,7 @@ static inline bool chance(uint64_t *state, int percent) { return below(state, 10
 
 // ---- problems ----
 
-enum { MOST_RANDOM_NODES = 10, MOST_RANDOM_CHOICES = 1500 };
+enum { MAX_RANDOM_NODES = 10, MAX_RANDOM_CHOICES = 1500 };
 
 // The properties that hold throughout one problem.
 typedef struct Style {
@@ -89,11 +89,11 @@ static inline void random_uses(Maker *m, uint64_t *times)
 
 static inline void random_nodes(Maker *m)
 {
-    int sizes[MOST_RANDOM_NODES], n = 1 + below(&m->random, MOST_RANDOM_NODES), total = 0;
+    int sizes[MAX_RANDOM_NODES], n = 1 + below(&m->random, MAX_RANDOM_NODES), total = 0;
 
     for (int i = 0, choices = 1; i < n; i++) {
         sizes[i] = 1 + below(&m->random, 5);
-        if (choices * sizes[i] > MOST_RANDOM_CHOICES)
+        if (choices * sizes[i] > MAX_RANDOM_CHOICES)
             sizes[i] = 1;
         choices *= sizes[i];
         total += sizes[i];
@@ -129,7 +129,7 @@ static inline const int64_t *random_metric(Maker *m, int n_a, int n_b)
         of_a[k] = below(&m->random, metric.n_points);
     for (int l = 0; l < n_b; l++)
         of_b[l] = below(&m->random, metric.n_points);
-    return metric_matrix(&metric, of_a, n_a, of_b, n_b, m->a);
+    return metric_matrix(m->a, &metric, of_a, n_a, of_b, n_b);
 }
 
 // Makes a cost matrix of one of six kinds: any costs; mostly zeros; one partner for each
@@ -197,18 +197,18 @@ static inline void random_edges(Maker *m)
 // ---- every choice ----
 
 typedef struct Best {
-    bool is_allowed;                          // some choice uses nothing forbidden
-    bool is_feasible;                         // some allowed choice keeps the limit
-    Wide cost;                                // the least of the feasible choices
-    int64_t least;                            // the lowest peak of the allowed choices
-    int64_t most;                             // the highest peak of the allowed choices
-    int choice[MOST_RANDOM_NODES + 1];        // of the least cost
-    int least_choice[MOST_RANDOM_NODES + 1];  // of the lowest peak
+    bool is_allowed;                         // some choice uses nothing forbidden
+    bool is_feasible;                        // some allowed choice keeps the limit
+    Wide cost;                               // the least of the feasible choices
+    int64_t least;                           // the lowest peak of the allowed choices
+    int64_t most;                            // the highest peak of the allowed choices
+    int choice[MAX_RANDOM_NODES + 1];        // of the least cost
+    int least_choice[MAX_RANDOM_NODES + 1];  // of the lowest peak
 } Best;
 
 typedef struct Trial {
     const Problem *p;
-    int choice[MOST_RANDOM_NODES + 1];
+    int choice[MAX_RANDOM_NODES + 1];
     int *time, n_times;  // when bytes come or go, ascending
     int64_t *bytes;
     int *begin, *end;  // of each live range, as indices of `time`
@@ -277,7 +277,7 @@ static inline void try_all(Trial *t, int i, Wide cost)
     }
 }
 
-static inline void sort_edges(Trial *t, Arena *a)
+static inline void sort_edges(Arena *a, Trial *t)
 {
     const Problem *p = t->p;
     int n = 0;
@@ -325,7 +325,7 @@ static inline Best brute_force(const Problem *p)
         t.begin[u] = count_times(&t, p->live[u].first);
         t.end[u] = count_times(&t, p->live[u].last);
     }
-    sort_edges(&t, a);
+    sort_edges(a, &t);
     try_all(&t, 0, 0);
     arena_free(a);
     return t.best;
@@ -334,7 +334,7 @@ static inline Best brute_force(const Problem *p)
 // ---- duals ----
 
 // Draws messages and prices of up to `bits` bits.
-static inline Dual random_dual(const Problem *p, uint64_t *r, int bits, Arena *a)
+static inline Dual random_dual(Arena *a, const Problem *p, uint64_t *r, int bits)
 {
     Dual d = {.shift = below(r, 41)};
     int n = 0, times = below(r, 15);
@@ -369,7 +369,7 @@ static inline bool has_partner(const Problem *p, int e, bool is_b, int k)
 
 // The problem, in which every alternative without a partner is forbidden, and all pairs of
 // forbidden alternatives.
-static inline Problem consistent(const Problem *p, Arena *a)
+static inline Problem consistent(Arena *a, const Problem *p)
 {
     Problem q = *p;
     bool changed = true;
@@ -424,9 +424,9 @@ static inline int messages_move(const Problem *q, int e, int64_t **all, int64_t 
 }
 
 // The bound that a round without steps proves.
-static inline Wide round_bound(const Problem *p, const Round *r, Arena *a)
+static inline Wide round_bound(Arena *a, const Problem *p, const Round *r)
 {
-    Problem q = consistent(p, a);
+    Problem q = consistent(a, p);
     Dual full = r->dual;
     int n = 0;
 
@@ -439,25 +439,25 @@ static inline Wide round_bound(const Problem *p, const Round *r, Arena *a)
 }
 
 // Draws a certificate of one round without steps.
-static inline Certificate random_certificate(const Problem *p, uint64_t *r, int bits, Arena *a)
+static inline Certificate random_certificate(Arena *a, const Problem *p, uint64_t *r, int bits)
 {
     Certificate c = {1, arena_array(a, Round, 1), 0};
-    Problem q = consistent(p, a);
+    Problem q = consistent(a, p);
 
     *c.round = (Round){.n_edges = p->n_edges, .edge = arena_array(a, Ends, p->n_edges)};
-    c.round->dual = random_dual(p, r, bits, a);
+    c.round->dual = random_dual(a, p, r, bits);
     int64_t *all = c.round->dual.message, *left = all;
     for (int e = 0; e < p->n_edges; e++)
         c.round->edge[e] =
             (Ends){p->edge[e].a, p->edge[e].b, messages_move(&q, e, &all, &left, false)};
-    c.bound = round_bound(p, c.round, a);
+    c.bound = round_bound(a, p, c.round);
     return c;
 }
 
 // ---- the whole ----
 
 // Draws a problem as a file might hold it, in which several edges may join the same nodes.
-static inline Problem random_unjoined(uint64_t seed, Arena *a)
+static inline Problem random_unjoined(Arena *a, uint64_t seed)
 {
     Maker m = {.random = seed * 0x2545f4914f6cdd1d + 1, .a = a};
 
@@ -476,11 +476,11 @@ static inline Problem random_unjoined(uint64_t seed, Arena *a)
 
 // Draws a problem whose edges are joined. Sums of its costs stay below 10^18, so joining can't
 // fail.
-static inline Problem random_problem(uint64_t seed, Arena *a)
+static inline Problem random_problem(Arena *a, uint64_t seed)
 {
-    Problem p = random_unjoined(seed, a);
+    Problem p = random_unjoined(a, seed);
 
-    if (!problem_join_edges(&p, a, NULL))
+    if (!problem_join_edges(a, &p, NULL))
         abort();
     return p;
 }

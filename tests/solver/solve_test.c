@@ -28,7 +28,7 @@ static bool is_large(const Problem *p)
 }
 
 // Returns the text of the answer's file, after checking it.
-static char *text_of(const Problem *p, const SolveOptions *o, const Answer *s, Arena *a)
+static char *text_of(Arena *a, const Problem *p, const SolveOptions *o, const Answer *s)
 {
     Text t = {0}, said = {0}, messages = {0};
     Diag d = {.file = "answer", .to = &messages};
@@ -63,7 +63,7 @@ static void judge(int seed, const SolveOptions *o, const Best *best, const Answe
 static void check(uint64_t seed, const char *engine)
 {
     Arena *a = arena_new();
-    Problem p = random_problem(seed, a);
+    Problem p = random_problem(a, seed);
     Best best = brute_force(&p);
     SolveOptions o = {.threads = 1 + (int)(seed & 1), .seed = seed, .engine = engine};
     Answer s, again;
@@ -71,12 +71,12 @@ static void check(uint64_t seed, const char *engine)
 
     o.gap = is_large(&p) ? 1e-6 : 0;
     o.programs = programs(a);
-    solve(&p, &o, &s, a, &d);
+    solve(a, &p, &o, &s, &d);
     judge((int)seed, &o, &best, &s);
-    char *text = text_of(&p, &o, &s, a);
+    char *text = text_of(a, &p, &o, &s);
     if (seed % 100 == 0) {
-        solve(&p, &o, &again, a, &d);
-        assert_string_equal(text, text_of(&p, &o, &again, a));
+        solve(a, &p, &o, &again, &d);
+        assert_string_equal(text, text_of(a, &p, &o, &again));
     }
     arena_free(a);
 }
@@ -100,14 +100,14 @@ static void begins_with_a_choice(void **state)
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         Arena *a = arena_new();
         uint64_t r = seed + 1;
-        Problem p = random_problem(seed, a);
+        Problem p = random_problem(a, seed);
         bool *keep = arena_array(a, bool, p.first[p.n_nodes]);
         int *start = arena_array(a, int, p.n_nodes), *original, *whole;
         for (int i = 0; i < p.n_nodes; i++)
             for (int k = p.first[i], chosen = below(&r, n_alternatives(&p, i)); k < p.first[i + 1];
                  k++)
                 keep[k] = below(&r, 4) || k == p.first[i] + chosen;
-        Problem kept = problem_restrict(&p, keep, &original, a);
+        Problem kept = problem_restrict(a, &p, keep, &original);
         whole = arena_array(a, int, p.n_nodes);
         for (int i = 0; i < p.n_nodes; i++) {
             start[i] = below(&r, n_alternatives(&kept, i));
@@ -121,7 +121,7 @@ static void begins_with_a_choice(void **state)
         o.gap = is_large(&p) ? 1e-6 : 0;
         o.programs = programs(a);
         o.start = start;
-        solve(&kept, &o, &s, a, NULL);
+        solve(a, &kept, &o, &s, NULL);
         judge((int)seed, &o, &best, &s);
         arena_free(a);
     }
@@ -148,9 +148,9 @@ static void hear(void *to, const int *choice, Wide cost)
 static void check_branching(uint64_t seed, Engine *e)
 {
     Arena *a = arena_new();
-    Problem p = random_problem(seed, a);
+    Problem p = random_problem(a, seed);
     Best best = brute_force(&p);
-    Model *m = model_new(&p, e, &(Dual){0}, a);
+    Model *m = model_new(a, &p, e, &(Dual){0});
     Found f = {&p};
     Wide cutoff = NO_CUTOFF, bound = -cutoff;
 
@@ -196,13 +196,13 @@ static void the_example(void **state)
         Problem p;
         Answer s;
 
-        assert_true(problem_parse((File){(const uint8_t *)example, strlen(example)}, &p, a, NULL));
-        solve(&p, &o, &s, a, NULL);
+        assert_true(problem_parse(a, (File){(const uint8_t *)example, strlen(example)}, &p, NULL));
+        solve(a, &p, &o, &s, NULL);
         assert_true(s.outcome == OUTCOME_PROVED && s.cost == EXAMPLE_OPTIMUM);
-        p.limit = EXAMPLE_LEAST - 1;
-        solve(&p, &o, &s, a, NULL);
-        assert_true(s.outcome == OUTCOME_INFEASIBLE && s.least_bound == EXAMPLE_LEAST);
-        assert_true(s.choice && s.least == EXAMPLE_LEAST);
+        p.limit = EXAMPLE_MIN - 1;
+        solve(a, &p, &o, &s, NULL);
+        assert_true(s.outcome == OUTCOME_INFEASIBLE && s.least_bound == EXAMPLE_MIN);
+        assert_true(s.choice && s.least == EXAMPLE_MIN);
         arena_free(a);
     }
 }
@@ -214,7 +214,7 @@ static void no_nodes(void **state)
     Problem p = {.first = (int[]){0}, .first_live = (int[]){0}};
     Answer s;
 
-    solve(&p, &o, &s, a, NULL);
+    solve(a, &p, &o, &s, NULL);
     assert_true(s.outcome == OUTCOME_PROVED && s.cost == 0);
     arena_free(a);
 }

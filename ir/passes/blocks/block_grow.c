@@ -280,7 +280,7 @@ static void rebuild(Finder *f, const Growth *growth)
 
 void block_grow_out(Finder *f)
 {
-    enum { MOST_MORE = 64 };  // nodes by which an iteration may grow
+    enum { MAX_MORE = 64 };  // nodes by which an iteration may grow
     Growth *growth = arena_array(f->arena, Growth, f->n_found + 1);
     Found *before = arena_array(f->arena, Found, f->n_found + 1);
     Block *at = arena_array(f->arena, Block, f->g->n_nodes);
@@ -291,7 +291,7 @@ void block_grow_out(Finder *f)
     for (int i = 0; i < f->n; i++)
         at[f->order[i]] = (Block){f->block[i].cls, f->block[i].iter, f->block[i].pos + 1};
     for (int c = 1; c < f->n_found; c++) {
-        int cap = before[c].period + MOST_MORE;
+        int cap = before[c].period + MAX_MORE;
         growth[c] = (Growth){f, &before[c], &users, NULL, 0, cap, at, c};
         growth[c].node = arena_array(f->arena, NodeId, (int64_t)cap * before[c].n_iter);
         grow_out(&growth[c]);

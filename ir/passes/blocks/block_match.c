@@ -203,7 +203,7 @@ static bool is_contraction(const Finder *f, const Node *n)
     bool has_sum = false;
     Rule r;
 
-    node_rule(f->g, n, a, &r);
+    node_rule(a, f->g, n, &r);
     for (int i = 0; i < r.n_factors; i++)
         has_sum |= r.kind[i] == FACTOR_SUM;
     arena_free(a);

@@ -126,8 +126,9 @@ static int count_taken(const Finder *f, const Run *r, int begin)
 // Makes classes of the iterations of a run, each as long as iterations are isomorphic.
 static void take_run(Finder *f, const Run *r)
 {
-    enum { MOST = 8 };
-    int offset[MOST], n_offsets = block_rotations(f, r, offset, MOST), best = 0, taken = 0;
+    enum { MAX_OFFSETS = 8 };
+    int offset[MAX_OFFSETS], n_offsets = block_rotations(f, r, offset, MAX_OFFSETS), best = 0,
+                             taken = 0;
 
     for (int i = 0; i < n_offsets && n_offsets > 1; i++) {
         int n = count_taken(f, r, r->begin + offset[i]);
@@ -185,8 +186,8 @@ static void find_classes(Finder *f)
 {
     enum { NEAR = 2, FAR = 8 };
     const Graph *g = f->g;
-    uint64_t *s[3], *by_node[] = {f->hash, cone_hashes(g, f->hash, NEAR, f->arena),
-                                  cone_hashes(g, f->hash, FAR, f->arena)};
+    uint64_t *s[3], *by_node[] = {f->hash, cone_hashes(f->arena, g, f->hash, NEAR),
+                                  cone_hashes(f->arena, g, f->hash, FAR)};
     int n_runs;
 
     for (int k = 0; k < 3; k++) {
@@ -195,7 +196,7 @@ static void find_classes(Finder *f)
             s[k][i] = by_node[k][f->order[i]];
     }
     const uint64_t *hint[] = {s[1], s[2]};
-    Run *runs = find_runs(s[0], f->n, hint, 2, f->arena, &n_runs);
+    Run *runs = find_runs(f->arena, s[0], f->n, hint, 2, &n_runs);
     for (int i = 0; i < n_runs; i++)
         queue_put(f, runs[i]);
     while (f->n_heap) {
@@ -374,8 +375,8 @@ static Finder finder_new(const Graph *g, bool grows)
 {
     Finder f = {.g = g, .arena = arena_new(), .grows = grows};
 
-    f.order = canonical_order(g, f.arena, &f.n);
-    f.hash = node_hashes(g, f.arena);
+    f.order = canonical_order(f.arena, g, &f.n);
+    f.hash = node_hashes(f.arena, g);
     f.place = arena_array(f.arena, int, g->n_nodes);
     f.readers = arena_array(f.arena, Readers, g->n_values);
     f.last_reader = arena_array(f.arena, int, g->n_values);

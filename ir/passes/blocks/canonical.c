@@ -40,7 +40,7 @@ static uint64_t attr_hash(uint64_t h, const AttrDef *def, const Attr *a)
     }
 }
 
-uint64_t *node_hashes(const Graph *g, Arena *a)
+uint64_t *node_hashes(Arena *a, const Graph *g)
 {
     uint64_t *hash = arena_array(a, uint64_t, g->n_nodes);
 
@@ -58,7 +58,7 @@ uint64_t *node_hashes(const Graph *g, Arena *a)
     return hash;
 }
 
-uint64_t *cone_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a)
+uint64_t *cone_hashes(Arena *a, const Graph *g, const uint64_t *hash, int radius)
 {
     size_t bytes = (size_t)g->n_nodes * sizeof *hash;
     uint64_t *now = arena_array(a, uint64_t, g->n_nodes);
@@ -78,7 +78,7 @@ uint64_t *cone_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a
 }
 
 // By NodeId: a hash of the node and its descendants up to `radius` nodes on.
-static uint64_t *reader_hashes(const Graph *g, const uint64_t *hash, int radius, Arena *a)
+static uint64_t *reader_hashes(Arena *a, const Graph *g, const uint64_t *hash, int radius)
 {
     size_t bytes = (size_t)g->n_nodes * sizeof *hash;
     uint64_t *now = arena_array(a, uint64_t, g->n_nodes);
@@ -237,7 +237,7 @@ static void walk_reset(Walk *w)
 // ---- the roots of the walk ----
 
 // The nodes that make outputs and carried values; the loss is first if there is one.
-static NodeId *list_ends(const Graph *g, Arena *a, int *n)
+static NodeId *list_ends(Arena *a, const Graph *g, int *n)
 {
     NodeId *ends = arena_array(a, NodeId, g->n_outputs + g->n_carries + 1);
 
@@ -283,9 +283,9 @@ static void find_early(Walk *w)
 {
     enum { SOURCE_RADIUS = 3, READER_RADIUS = 2 };
     const Graph *g = w->g;
-    uint64_t *hash = node_hashes(g, w->arena);
-    uint64_t *by_sources = cone_hashes(g, hash, SOURCE_RADIUS, w->arena);
-    uint64_t *by_readers = reader_hashes(g, hash, READER_RADIUS, w->arena);
+    uint64_t *hash = node_hashes(w->arena, g);
+    uint64_t *by_sources = cone_hashes(w->arena, g, hash, SOURCE_RADIUS);
+    uint64_t *by_readers = reader_hashes(w->arena, g, hash, READER_RADIUS);
     int n = 0, total = 0;
 
     for (NodeId i = 1; i < g->n_nodes; i++)
@@ -351,7 +351,7 @@ static Root *list_roots(Walk *w, const NodeId *ends, int n_ends, int n_main, int
     return roots;
 }
 
-NodeId *canonical_order(const Graph *g, Arena *a, int *n)
+NodeId *canonical_order(Arena *a, const Graph *g, int *n)
 {
     Walk w = {.g = g, .arena = arena_new()};
     int n_ends, n_main = 0, n_roots;
@@ -361,7 +361,7 @@ NodeId *canonical_order(const Graph *g, Arena *a, int *n)
     w.depth = arena_array(w.arena, int, g->n_nodes);
     w.place = arena_array(w.arena, int, g->n_nodes);
     w.order = arena_array(a, NodeId, g->n_nodes);
-    NodeId *ends = list_ends(g, w.arena, &n_ends);
+    NodeId *ends = list_ends(w.arena, g, &n_ends);
     list_readers(&w);
     walk_reset(&w);
     for (int i = 0; i < n_ends; i++) {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_PERIODS = 512 };
+enum { MAX_PERIODS = 512 };
 
 typedef struct Entry {
     uint64_t key;
@@ -19,7 +19,7 @@ static int compare_entries(const void *a, const void *b)
 }
 
 // Counts, by distance, the pairs of equal elements that have no equal one between them.
-static void count_distances(const uint64_t *s, int length, int *count, Arena *a)
+static void count_distances(Arena *a, const uint64_t *s, int length, int *count)
 {
     Entry *e = arena_array(a, Entry, length);
 
@@ -42,7 +42,7 @@ static int compare_candidates(const void *a, const void *b)
     return p->count != q->count ? q->count - p->count : p->period - q->period;
 }
 
-Run *find_runs(const uint64_t *s, int length, const uint64_t *const *hint, int n_hints, Arena *a,
+Run *find_runs(Arena *a, const uint64_t *s, int length, const uint64_t *const *hint, int n_hints,
                int *n)
 {
     int *count = arena_array(a, int, length + 1), n_candidates = 0, cap = 0;
@@ -50,14 +50,14 @@ Run *find_runs(const uint64_t *s, int length, const uint64_t *const *hint, int n
     Run *runs = NULL;
 
     *n = 0;
-    count_distances(s, length, count, a);
+    count_distances(a, s, length, count);
     for (int i = 0; i < n_hints; i++)
-        count_distances(hint[i], length, count, a);
+        count_distances(a, hint[i], length, count);
     for (int p = 1; 2 * p <= length; p++)
         if (count[p])
             c[n_candidates++] = (Candidate){p, count[p]};
     qsort(c, (size_t)n_candidates, sizeof *c, compare_candidates);
-    for (int k = 0; k < n_candidates && k < MOST_PERIODS; k++) {
+    for (int k = 0; k < n_candidates && k < MAX_PERIODS; k++) {
         int p = c[k].period, begin = 0;
         for (int i = 0; i + p <= length; i++) {
             if (i + p < length && s[i] == s[i + p])

@@ -410,16 +410,16 @@ bool fact_splat(Folder *f, ValueId v, double *x)
 static bool is_affordable(Folder *f, const Node *n)
 {
     // Elements of the node's iteration space; as many as take the time of one simplified value.
-    enum { MOST_WORK = 1 << 23, WORK_OF_VALUE = 256 };
+    enum { MAX_WORK = 1 << 23, WORK_OF_VALUE = 256 };
     int64_t work = 1;
     Rule r;
 
     for (int i = 0; i < n->n_out; i++)
-        if (value_bytes(value_of(f->g, n->out[i])) > MOST_BYTES)
+        if (value_bytes(value_of(f->g, n->out[i])) > MAX_BYTES)
             return false;
-    node_rule(f->g, n, f->scratch, &r);
+    node_rule(f->scratch, f->g, n, &r);
     for (int i = 0; i < r.n_factors; i++)
-        if (!mul_size(work, r.size[i] > 1 ? r.size[i] : 1, &work) || work > MOST_WORK)
+        if (!mul_size(work, r.size[i] > 1 ? r.size[i] : 1, &work) || work > MAX_WORK)
             return false;
     return budget_add(f->g->budget, BUDGET_folding, work / WORK_OF_VALUE);
 }
@@ -430,7 +430,7 @@ const Tensor *tensor_value(Folder *f, ValueId v)
 
     if (known_of(f, v)->tensor)
         return known_of(f, v)->tensor;
-    if (value_bytes(x) > MOST_BYTES)
+    if (value_bytes(x) > MAX_BYTES)
         return NULL;
     Tensor *t = arena_array(f->scratch, Tensor, MAX_OUTPUTS);
     if (x->kind == VALUE_CONSTANT) {
@@ -448,7 +448,7 @@ const Tensor *tensor_value(Folder *f, ValueId v)
             return NULL;
         operand[i] = *o;
     }
-    node_eval(f->g, n, f->scratch, operand, t);
+    node_eval(f->scratch, f->g, n, operand, t);
     for (int i = 0; i < n->n_out; i++)
         known_of(f, n->out[i])->tensor = &t[i];
     return known_of(f, v)->tensor;

@@ -7,7 +7,7 @@
 
 #include "ir/classes.h"
 
-enum { MOST_RUNS = 16 };  // ends the pass if two rules, by mistake, undo each other
+enum { MAX_RUNS = 16 };  // ends the pass if two rules, by mistake, undo each other
 
 // ---- equal nodes ----
 
@@ -275,11 +275,11 @@ static bool fold_run(Graph *g, bool is_simplify, Diag *d)
 {
     Rewrite r = rewrite_begin(g);
     Folder f = {.g = r.to, .d = d, .scratch = arena_new(), .is_simplify = is_simplify};
-    int *uses = graph_count_uses(g, f.scratch);
+    int *uses = graph_count_uses(f.scratch, g);
     bool ok = true;
 
     r.to->diag = d;
-    f.learned = graph_learned(g, f.scratch);
+    f.learned = graph_learned(f.scratch, g);
     f.n_carried = g->n_carries ? r.to->n_values : 0;
     f.carried = arena_array(f.scratch, bool, f.n_carried);
     for (int i = 0; i < g->n_carries; i++)
@@ -318,7 +318,7 @@ static bool fold_all(Graph *g, bool is_simplify, Diag *d)
     graph_prune(g);
     budget_allow(g->budget, BUDGET_folding, g->n_nodes + g->n_values);
     uint64_t before = hash_graph(g);
-    for (int run = 0; run < MOST_RUNS; run++) {
+    for (int run = 0; run < MAX_RUNS; run++) {
         if (!fold_run(g, is_simplify, d))
             return false;
         uint64_t after = hash_graph(g);

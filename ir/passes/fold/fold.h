@@ -5,8 +5,8 @@
 #include "ir/internal.h"
 
 enum {
-    MOST_BYTES = 1 << 20,  // bytes of the largest constant that the pass makes
-    SMALL_COUNT = 64,      // elements: a list this short stays dense, as in shape arithmetic
+    MAX_BYTES = 1 << 20,  // bytes of the largest constant that the pass makes
+    SMALL_COUNT = 64,     // elements: a list this short stays dense, as in shape arithmetic
     MAX_PREDICATES = 2,
 };
 

@@ -72,13 +72,13 @@ static void split_classes(Autodiff *a)
     Graph *g = a->g;
     int n_classes = g->n_classes;
 
-    a->classes = class_nodes(g, g->arena);
+    a->classes = class_nodes(g->arena, g);
     for (int c = 1; c < n_classes; c++)
         for (int iter = a->classes[c].length - 2; iter >= 0; iter--)
             if (!needs_alike(a, &a->classes[c], iter))
                 class_split(g, c, iter + 1);
     class_compact(g);
-    a->classes = class_nodes(g, g->arena);
+    a->classes = class_nodes(g->arena, g);
 }
 
 // Sets Adjoint.returns: the values whose next iteration gives them a gradient.
@@ -414,7 +414,7 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
         return false;
     }
     g->diag = d;
-    a.needs = graph_learned(g, g->arena);
+    a.needs = graph_learned(g->arena, g);
     find_live(&a, loss);
     split_classes(&a);
     find_returns(&a);

@@ -88,7 +88,7 @@ static ValueId strip(Arena *a, const Graph *g, ValueId v, double *c)
     for (Rule r; value_of(g, v)->producer;) {
         const Node *n = producer(g, v);
         int at = -1;
-        node_rule(g, n, a, &r);
+        node_rule(a, g, n, &r);
         if (n->op->is_elementwise) {
             *c *= factor_of(g, n, &r, &at);
         } else if (n->n_in == 1 && n->n_out == 1 && r.joint == 1) {
@@ -110,7 +110,7 @@ static bool is_sum_of_two(Arena *a, const Graph *g, ValueId v)
     if (!value_of(g, v)->producer || producer(g, v)->n_in != 2)
         return false;
     Rule r;
-    node_rule(g, producer(g, v), a, &r);
+    node_rule(a, g, producer(g, v), &r);
     return producer(g, v)->op->is_elementwise && r.joint == 3;
 }
 
@@ -197,7 +197,7 @@ static bool find_tail(Micro *m, ValueId v, bool *has_sum)
         return false;
     const Node *n = producer(w, v);
     Rule rule;
-    node_rule(w, n, m->arena, &rule);
+    node_rule(m->arena, w, n, &rule);
     if (n->n_out != 1)
         return false;
     for (int i = 0; i < n->n_in; i++) {
@@ -320,7 +320,7 @@ bool micro_batches(Graph *g, const Graph *whole, int accumulate, Diag *d)
     Arena *a = arena_new();
     Micro m = {.g = g,
                .whole = whole ? whole : g,
-               .samples = samples_read(whole ? whole : g, a),
+               .samples = samples_read(a, whole ? whole : g),
                .arena = a,
                .accumulate = accumulate,
                .d = d};

@@ -17,8 +17,8 @@ static bool needed_alike(const Graph *g, const bool *needed, const ClassNodes *c
 // next one would read.
 static void split_classes(Graph *g)
 {
-    const ClassNodes *classes = class_nodes(g, g->arena);
-    const bool *needed = graph_needed(g, g->arena);
+    const ClassNodes *classes = class_nodes(g->arena, g);
+    const bool *needed = graph_needed(g->arena, g);
     int n_classes = g->n_classes;
 
     for (int c = 1; c < n_classes; c++)

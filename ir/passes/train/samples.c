@@ -99,7 +99,7 @@ static bool varies(const Samples *s, ValueId id, int64_t stride)
     if (at.dim < 0)
         return true;
     Rule r;
-    node_rule(g, n, s->arena, &r);
+    node_rule(s->arena, g, n, &r);
     int factor = r.dim[n->n_in][at.dim];
     if (r.kind[factor] != FACTOR_PARALLEL)
         return !keeps_order(g, n) || varies(s, n->in[0], stride);
@@ -233,12 +233,12 @@ static bool place_varies(const Samples *s, const Node *n, int64_t stride)
 // The elements of a value that follows from constants; NULL: it is too large, or it doesn't.
 static const Tensor *evaluate(const Samples *s, ValueId id)
 {
-    enum { MOST = 1 << 16 };
+    enum { MAX_ELEMENTS = 1 << 16 };
     const Graph *g = s->g;
     const Value *v = value_of(g, id);
     Tensor *y = arena_array(s->arena, Tensor, MAX_OUTPUTS);
 
-    if (value_count(v) > MOST || (!v->producer && v->kind != VALUE_CONSTANT))
+    if (value_count(v) > MAX_ELEMENTS || (!v->producer && v->kind != VALUE_CONSTANT))
         return NULL;
     if (!v->producer) {
         y[0] = tensor_of(s->arena, v);
@@ -254,7 +254,7 @@ static const Tensor *evaluate(const Samples *s, ValueId id)
     }
     if (n->n_out != 1)
         return NULL;
-    node_eval(g, n, s->arena, x, y);
+    node_eval(s->arena, g, n, x, y);
     return y;
 }
 
@@ -352,7 +352,7 @@ static void read_node(Samples *s, NodeId id, bool is_batch_norm)
         all.place = all.place ? all.place : x->place;
     }
     if (all.sums && !all.mixed)
-        node_rule(g, n, s->arena, &r);
+        node_rule(s->arena, g, n, &r);
     for (int k = 0; k < n->n_out; k++) {
         Reads y = {.has_weight = all.has_weight, .mixed = all.mixed, .place = all.place};
         if (all.sums && !all.mixed && !read_output(s, n, &r, k, &y))
@@ -384,7 +384,7 @@ static bool any_of(const ValueId *v, int n, const bool *is)
 
 // By ValueId: is it made of running statistics? A batch norm that is used several times updates
 // them once for each use, one after the other.
-static bool *find_statistics(const Graph *g, Arena *a)
+static bool *find_statistics(Arena *a, const Graph *g)
 {
     bool *is = arena_array(a, bool, g->n_values);
 
@@ -400,9 +400,9 @@ static bool *find_statistics(const Graph *g, Arena *a)
 
 // By node: is it of a batch norm whose running statistics the step updates? Its nodes have one
 // source.
-static bool *find_batch_norms(const Graph *g, Arena *a)
+static bool *find_batch_norms(Arena *a, const Graph *g)
 {
-    bool *is = arena_array(a, bool, g->n_nodes), *is_made = find_statistics(g, a);
+    bool *is = arena_array(a, bool, g->n_nodes), *is_made = find_statistics(a, g);
     bool *is_written = arena_array(a, bool, g->n_values);  // what is carried depends on it
     Map sources = {.arena = a};
 
@@ -421,10 +421,10 @@ static bool *find_batch_norms(const Graph *g, Arena *a)
     return is;
 }
 
-Samples samples_read(const Graph *g, Arena *a)
+Samples samples_read(Arena *a, const Graph *g)
 {
     Samples s = {.g = g, .arena = a, .of = arena_array(a, Reads, g->n_values)};
-    bool *is_batch_norm = find_batch_norms(g, a);
+    bool *is_batch_norm = find_batch_norms(a, g);
 
     for (ValueId v = 1; v < g->n_values; v++) {
         const Value *x = value_of(g, v);

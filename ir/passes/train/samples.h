@@ -27,7 +27,7 @@ typedef struct Samples {
 } Samples;
 
 // Samples are dim 0 of the inputs. Batch norm's statistics count as free.
-Samples samples_read(const Graph *g, Arena *a);
+Samples samples_read(Arena *a, const Graph *g);
 
 static inline bool reads_nothing(const Reads *r) { return !r->stride && !r->sums && !r->mixed; }
 // Is it a sum over samples of what each of them gives, and nothing else?

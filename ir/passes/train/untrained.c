@@ -4,7 +4,7 @@
 
 #include "ir/internal.h"
 
-enum { MOST_NODES = 8, MOST_NAMES = 4 };  // of the warnings, and of the parameters in each
+enum { MAX_WARNINGS = 8, MAX_NAMES = 4 };  // of the warnings, and of the parameters in each
 
 // Does node n hand on a gradient to its input k, once its outputs have one?
 static bool hands_on(const Node *n, int k, const bool *needs)
@@ -49,10 +49,10 @@ static void warn(const Graph *g, NodeId at, const ValueId *parameter, int n, Dia
     const Node *node = &g->nodes[at];
     Text names = {0};
 
-    for (int i = 0; i < n && i < MOST_NAMES; i++)
+    for (int i = 0; i < n && i < MAX_NAMES; i++)
         text_printf(&names, "%s'%.200s'", i ? ", " : "", value_of(g, parameter[i])->name);
-    if (n > MOST_NAMES)
-        text_printf(&names, " and %d more", n - MOST_NAMES);
+    if (n > MAX_NAMES)
+        text_printf(&names, " and %d more", n - MAX_NAMES);
     diag_warn(d,
               "node '%.200s' (%s) stops the gradient of parameters that the loss depends on in no "
               "other way, so they are not trained (--freeze says so): %s",
@@ -83,7 +83,7 @@ void warn_untrained(const Graph *g, const bool *needs, int n_values, ValueId los
                 list[n++] = u;
                 stop[u] = 0;
             }
-        if (n && n_nodes++ < MOST_NODES)
+        if (n && n_nodes++ < MAX_WARNINGS)
             warn(g, at, list, n, d);
         else
             left += n;
