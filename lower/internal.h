@@ -13,10 +13,9 @@ typedef struct View {
     RankSlice rank_slice;
 } View;
 
-// All iterations of one block class in one phase and function, made for the first time or `again`:
-// a loop. The nodes of iteration
-// `representative` stand for all. It is the second iteration to run, so that its neighbour inputs
-// come from within the loop.
+// A loop: all iterations of one block class in one phase and function, made for the first time or
+// `again`. The nodes of iteration `representative` represent all iterations. It is the second
+// iteration to run, so that its neighbour inputs come from within the loop.
 typedef struct Region {
     int32_t cls;
     Phase phase;
@@ -214,8 +213,7 @@ bool has_parallel_rows(const Target *t, const Item *it, int rows);
 bool is_row_broadcast(const Lowering *l, ValueId v, int rows);
 bool is_assembled(const Lowering *l, ValueId v);
 bool is_direct_result(const Lowering *l, ValueId v);
-// Merges groups among the items [begin, end): a loop's body without its ITEM_END, or
-// a function.
+// Merges groups among the items [begin, end): a loop's body without its ITEM_END, or a function.
 void merge_groups(Lowering *l, int begin, int end);
 void finish_groups(Lowering *l);
 // Starts collectives before their first reader and adds the waits for them.

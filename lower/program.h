@@ -60,10 +60,9 @@ typedef struct Buffer {
     ValueId value;    // of that set: the first value that it was made for
     int64_t n_instances;  // how many instances of that value it holds
     Slots slots;
-    // A buffer in a pool lies in the one buffer of all pools. It has a part of each slot of its
-    // stages, which begins at `offset`. It is of one stage or, where stage_step is 1 or -1, of
-    // stage
-    // + stage_step * i for iteration i of its value's class, and holds one instance in each.
+    // A buffer in a pool is part of the one buffer of all pools. It has a part of each slot of its
+    // stages, which begins at `offset`. It belongs to one stage or, if stage_step is 1 or -1, to
+    // stage + stage_step * i for iteration i of its value's class, and holds one instance in each.
     Pool pool;
     int stage, stage_step;
 } Buffer;

@@ -26,12 +26,12 @@
 // step of the best evaluation so far and its loss, 17 digits at most, then the samples that it took
 // and the checksum of its data; without --keep-best there is no such line. `rollbacks` is how often
 // the run had gone back to a checkpoint, and the number of steps whose data it had skipped by that;
-// without any there is no such line. `evaluation`: that of this step is done, or due,
-// as the run was ended before; if this step has none there is no such line. `loss` and `grad_norm`
-// are the numbers of the last steps, the oldest first, of which --spike takes the medians, 17
-// digits at most; without --spike there are no such lines. `kept` is the number, in the order of
-// names, of a tensor of the weights that has elements that are NaN or infinite, as it had when it
-// was loaded: a mask, say. All others are finite.
+// without any there is no such line. `evaluation` says whether this step's evaluation is done or,
+// because the run ended before, still due; without an evaluation at this step there is no such
+// line. `loss` and `grad_norm` are the numbers of the last steps, the oldest first, of which
+// --spike takes the medians, 17 digits at most; without --spike there are no such lines. `kept` is
+// the number, in the order of names, of a tensor of the weights that has elements that are NaN or
+// infinite, as it had when it was loaded: a mask, say. All others are finite.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H

@@ -1,8 +1,8 @@
 // Convolution and its gradients share this code.
 //
-// A convolution has three tensors: x [n, c, spatial…], w [o, c / groups, window…] and
-// y [n, o, spatial'…]. conv and its two gradients each make one of them from the other two, as sums
-// of the same products. They differ only in which tensor is the result.
+// A convolution has three tensors: x [n, c, spatial…], w [o, c / groups, window…] and y [n, o,
+// spatial'…]. conv and its two gradients each make one of them from the other two, as sums of the
+// same products. They differ only in which tensor is the result.
 #include <assert.h>
 
 #include "ir/operator/contract.h"

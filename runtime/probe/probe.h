@@ -18,8 +18,8 @@ enum { MAX_RANKS = 128 };
 
 // Returns one rank if mpirun didn't start this program. Exits with a message if there are too many.
 Ranks ranks_start(void);
-// The same, and counts the ranks of a host. Exits with a message unless each host has
-// the same number of ranks, with consecutive numbers.
+// The same, and counts the ranks of a host. Exits with a message unless each host has the same
+// number of ranks, with consecutive numbers.
 Ranks ranks_begin(void);
 // A barrier that sleeps while it waits, so that it takes no CPU time from ranks that still work.
 void ranks_wait(const Ranks *r);

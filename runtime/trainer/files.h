@@ -53,12 +53,13 @@ typedef struct RtSaver {
     RtNonfinite bad;   // the first such number that this rank has found
 } RtSaver;
 
-// Checks at once that a file can be written at `path`. NULL: RtSaver.path is set before each file.
+// Checks right away that a file can be written at `path`. NULL: RtSaver.path is set before each
+// file.
 bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path);
 int64_t rt_saver_bytes(const RtSaver *s);  // of the file
-// All ranks call begin and end; in between each one puts its own shards, and of equal ones its
-// part. The complete file appears
-// under its name once all ranks have come to the end. After a failure no file is left.
+// All ranks call begin and end. In between each rank puts its own shards, and of shards that
+// several ranks have equally its part. The complete file appears under its name once all ranks have
+// called end. After a failure no file is left.
 bool rt_saver_begin(RtSaver *s);
 void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, in the arena
 // Looks for numbers that aren't finite in it, without a file.

@@ -58,8 +58,7 @@ typedef enum ChainOpKind {
     CHAIN_SAVE,
     // Reads value i, what stage i saved and, except for the loss, the gradient of value i + 1, with
     // backward_scratch and the way's more_scratch bytes more. Afterwards the gradient of value i is
-    // live, and of what it read
-    // only a value i that is part of what stage i - 1 saved.
+    // live. Everything it read is freed, except value i if it is part of what stage i - 1 saved.
     CHAIN_BACKWARD,
     CHAIN_OP_KINDS
 } ChainOpKind;

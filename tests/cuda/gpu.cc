@@ -83,8 +83,8 @@ int n_fibers;
 #ifndef __x86_64__
 #error "fibers are switched by x86-64's instructions"
 #endif
-// Saves the registers that a call keeps and the stack's place in *from, and goes on at `to`. It
-// jumps there, because processors expect of a `ret` that it goes back to its call.
+// Saves the registers that a call keeps and the stack pointer in *from, and continues at `to`. It
+// jumps there, because processors expect a return to go back to its call.
 extern "C" void gpu_switch(void **from, void *to);
 asm(".text\n"
     ".globl gpu_switch\n"

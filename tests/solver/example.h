@@ -18,9 +18,8 @@ static const char example[] =
     "}}\n";
 
 enum {
-    EXAMPLE_OPTIMUM = 445,
-    EXAMPLE_MIN = 50
-};  // the least cost; the lowest peak of any
-    // choice
+    EXAMPLE_OPTIMUM = 445,  // the least cost
+    EXAMPLE_MIN = 50        // the lowest peak of any choice
+};
 
 #endif
