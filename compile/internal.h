@@ -13,6 +13,15 @@ enum {
     N_PASSES
 };
 
+// When a pass runs.
+enum {
+    LOSS = 1,      // if the graph has a loss, or is to get one
+    TRAINING = 2,  // on the graph of training alone
+    FUSING = 4,    // without --no-fuse
+    ONE_RANK = 8,  // if one rank does it all
+    SPLITS = 16,   // with micro-batches
+};
+
 typedef struct Run {
     Arena *a;
     const CompileRequest *q;
@@ -38,6 +47,8 @@ typedef struct Run {
 // Takes the text's graph of training, or the forward-only one, which may have to be made of the
 // former. Returns the index of the pass that made it; -1 after an error.
 int enter_text(Run *r);
+
+unsigned pass_needs(int pass);
 
 bool has_loss(const Graph *g);
 // Does the model behave differently in training, by batch statistics or dropout?

@@ -72,45 +72,12 @@ static bool run_recompute(Run *r)
 // separate.
 static bool run_onto(Run *r) { return scatter_onto(r->g, r->d); }
 
-// When a pass runs.
-enum {
-    LOSS = 1,      // if the graph has a loss, or is to get one
-    TRAINING = 2,  // on the graph of training alone
-    FUSING = 4,    // without --no-fuse
-    ONE_RANK = 8,  // if one rank does it all
-    SPLITS = 16,   // with micro-batches
-};
-
-static const struct {
-    const char *name;
-    bool (*run)(Run *r);  // NULL: it is run for each plan
-    unsigned needs;
-} passes[] = {
-#define GRAPH_PASS(name, needs, text) {#name, run_##name, needs},
-#define PLAN_PASS(name, text) {#name},
+// By pass. NULL: it is run for each plan.
+static bool (*const run_of[])(Run *r) = {
+#define GRAPH_PASS(name, needs, text) run_##name,
+#define PLAN_PASS(name, text) NULL,
 #include "compile/passes.def"
 };
-
-const char *pass_name(int pass) { return pass < COUNT(passes) ? passes[pass].name : NULL; }
-
-int pass_find(const char *name)
-{
-    int i = COUNT(passes) - 1;
-
-    while (i >= 0 && strcmp(name, passes[i].name))
-        i--;
-    return i;
-}
-
-bool pass_needs_loss(const char *name) { return passes[pass_find(name)].needs & LOSS; }
-
-bool has_loss(const Graph *g)
-{
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_LOSS_SUM)
-            return true;
-    return false;
-}
 
 static bool applies(const Run *r, unsigned needs)
 {
@@ -228,7 +195,7 @@ static bool check_pass(Run *r, int i)
         value_check_end(r->values);
         r->values = value_check_new(r->a, r->q->accumulate, 0);
     }
-    if (!r->values || value_check(r->values, r->g, passes[i].name, r->d))
+    if (!r->values || value_check(r->values, r->g, pass_name(i), r->d))
         return true;
     diag_note(r->d,
               "the graph doesn't compute what the model says, so nothing was written; this is "
@@ -263,8 +230,8 @@ static bool run_all(Run *r)
     if (entry < 0 || (!is_text && !run_import(r)) || !enter(r, entry))
         return false;
     for (int i = entry + 1; i <= r->last; i++)
-        if (passes[i].run && applies(r, passes[i].needs) &&
-            (!passes[i].run(r) || r->d->errors ||
+        if (run_of[i] && applies(r, pass_needs(i)) &&
+            (!run_of[i](r) || r->d->errors ||
              !budget_add(r->budget, BUDGET_passes, r->g->n_nodes) || !check_pass(r, i)))
             return false;
     return graph_verify(r->g, r->d);
@@ -334,7 +301,7 @@ static void print_graphs(const Run *r, Graph *const graph[2], Text *to)
     Text text[2] = {0};
 
     for (int i = 0; i < 2; i++) {
-        graph[i]->after = passes[r->last].name;
+        graph[i]->after = pass_name(r->last);
         graph[i]->accumulate = r->q->accumulate;
         graph_print(graph[i], &text[i]);
     }

@@ -29,12 +29,6 @@ void frame_close(Frame *f)
     f->arena = NULL;
 }
 
-const char *part_key(char *to, const void *part)
-{
-    snprintf(to, PART_KEY, "%p", part);
-    return to;
-}
-
 Symbol *frame_define(Import *x, Frame *f, const char *name)
 {
     x->named += (int64_t)strlen(name) + LOOKUP_BYTES;

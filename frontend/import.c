@@ -1,5 +1,5 @@
 // Imports a model as a whole: its functions, inputs, initializers, nodes, outputs and weights.
-#include "frontend/internal.h"
+#include "frontend/weight_file.h"
 
 static void scan_functions(Import *x)
 {

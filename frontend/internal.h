@@ -29,11 +29,20 @@ enum {
     LAST_IR = 14,
 };
 
-// ---- the file (wire.c, model.c) ----
+// ---- the file (wire.c, model_file.c, model.c) ----
 
 // Checks the wire format and appends the message without large payloads to `reduced`. Returns false
 // after an error.
 bool wire_reduce(const uint8_t *data, size_t size, Text *reduced, Diag *d);
+
+struct ModelFile {
+    const char *path;
+    File file;
+    const Onnx__ModelProto *model;
+};
+
+// Unpacks a model's bytes into `a`. NULL after an error: in their wire format or their versions.
+const Onnx__ModelProto *model_unpack(Arena *a, const uint8_t *data, size_t size, Diag *d);
 
 void wire_put_varint(Text *t, uint64_t v);  // appends a number of the wire format
 
@@ -252,9 +261,6 @@ Symbol *frame_find(Import *x, const Frame *f, const char *name);  // NULL if the
 // The same for numbers that are part of an operator: an initializer that nothing else has used yet
 // becomes a constant, not a parameter. False if there is no such name.
 bool frame_find_numbers(Import *x, const Frame *f, const char *name, Symbol *to);
-// The key of a part of the file in a Map: its address in memory, as text.
-enum { PART_KEY = 24 };
-const char *part_key(char *to, const void *part);
 bool frame_initializers(Import *x, Frame *f, const Onnx__GraphProto *g);
 char **names_of(Arena *a, size_t n, Onnx__ValueInfoProto **v);
 
@@ -296,10 +302,22 @@ void stop_outputs(Op *o);
 void stop_warn(const Import *x);
 bool is_learned(Import *x, ValueId v);  // does a gradient flow from it to a parameter?
 
-// ---- initializers and constants (literal.c, params.c) ----
+// ---- parts of the file (part.c) ----
 
+// The key of a part of the file in a Map: its address in memory, as text.
+enum { PART_KEY = 24 };
+const char *part_key(char *to, const void *part);
 DType dtype_of_onnx(int32_t t);  // DT_NONE: not supported
 int32_t dtype_to_onnx(DType t);  // not of DT_NONE
+enum { EXTERNAL = 1 };           // data_location of a tensor whose bytes are in another file
+// Returns the other file that holds the tensor, and adds it to Import.file; NULL if none does.
+const char *literal_file(Import *x, const Onnx__TensorProto *t);
+// A number of those that say where the bytes are; -1: it is no number.
+int64_t literal_entry(const Onnx__TensorProto *t, const char *key, int64_t missing);
+int64_t literal_offset(const Onnx__TensorProto *t);  // in that file; -1: it is no number
+int64_t literal_bytes(const Onnx__TensorProto *t);   // by its dims; INT64_MAX: they are wrong
+
+// ---- initializers and constants (literal.c, tensor_value.c, params.c, param_add.c) ----
 
 // A tensor of the file: its type, checked dims and, unless they are in another file, its bytes in
 // the dtype's layout. They are in the mapped file, perhaps unaligned, or in the arena.
@@ -314,10 +332,6 @@ typedef struct Literal {
     const WeightValue *value;  // of --weights, in place of all of these; NULL: none
 } Literal;
 
-// Returns the other file that holds the tensor, and adds it to Import.file; NULL if none does.
-const char *literal_file(Import *x, const Onnx__TensorProto *t);
-int64_t literal_offset(const Onnx__TensorProto *t);  // in that file; -1: it is no number
-int64_t literal_bytes(const Onnx__TensorProto *t);   // by its dims; INT64_MAX: they are wrong
 bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l);
 // Makes a constant, or a buffer if the tensor is too large. A buffer gets the name if it is free.
 ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name);
@@ -329,32 +343,18 @@ void params_mark(Import *x, const char *name, bool is_buffer);
 bool params_is_computed(const Import *x, const char *name);
 // Is it a number that will be a constant?
 bool params_is_number(const Import *x, const Onnx__TensorProto *t);
+bool params_holds_number(const Import *x, const Literal *l, const char *name);
+// Isn't it trained: is it marked as a buffer, or frozen? Notes one without a mark in a file with
+// marks.
+bool params_is_buffer(Import *x, const char *name);
 bool params_is_made_up(const char *name);  // is it a name of the exporter's own?
 // Will the initializer be trained, as far as is known before the nodes are read?
 bool params_is_trained(const Import *x, const Onnx__TensorProto *t);
+// The value of an initializer: a parameter, a buffer or a constant.
 ValueId params_value(Import *x, const Onnx__TensorProto *t);
+void params_note(Import *x, const Onnx__TensorProto *t, ValueId v);  // the file's tensor is v
 ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l);
 Weight params_weight(const Import *x, const char *name, const Literal *l);  // its place
-
-// ---- tensors that are in the file twice (tie.c) ----
-bool tie_scan(Import *x);  // reads --tie; false after an error
-// The tensor that --tie makes `t`: itself if it says nothing.
-const Onnx__TensorProto *tie_first(const Import *x, const Onnx__TensorProto *t);
-void tie_warn(const Import *x);
-
-// ---- values of --weights (fill.c, fill_report.c) ----
-
-// Finds the values of the model's initializers in the files of --weights, and makes initializers of
-// parameters that the model's file lacks. Does nothing without --weights. False after an error.
-bool fill_scan(Import *x);
-const WeightValue *fill_value(const Import *x, const Onnx__TensorProto *t);  // NULL: it has none
-bool fill_lacks_bytes(const Import *x, const Onnx__TensorProto *t);          // has the file none?
-// Gives two tensors that are one the same value. False if they have other ones.
-bool fill_share(Import *x, const Onnx__TensorProto *a, const Onnx__TensorProto *b);
-// Notes which weight of the graph the tensor became.
-void fill_note(Import *x, const Onnx__TensorProto *t, const char *weight);
-// Reports weights of the graph that have no value, and tensors of the files that nothing took.
-bool fill_report(const Import *x);
 
 // Reports parameters that the exporter has made one because their values were equal (merged.c);
 // false if there are some.

@@ -3,15 +3,6 @@
 
 bool has(const Op *o, int i) { return i < o->n_in && (o->in[i].value || o->in[i].is_sequence); }
 
-ValueId arg(const Op *o, int i) { return i < o->n_in ? o->in[i].value : 0; }
-
-Value *arg_value(const Op *o, int i) { return value_of(o->g, arg(o, i)); }
-
-const char *arg_name(const Op *o, int i)
-{
-    return i < (int)o->node->n_input ? o->node->input[i] : "";
-}
-
 const char *metadata_value(size_t n, Onnx__StringStringEntryProto **prop, const char *key)
 {
     for (size_t i = 0; i < n; i++)
@@ -77,31 +68,6 @@ bool arg_number(Op *o, int i, const char *what, double *v)
         return op_error(o, "%s must be a single number", what);
     *v = known_number(t, 0);
     return true;
-}
-
-bool op_error(Op *o, const char *fmt, ...)
-{
-    Text t = {0};
-    Diag *d = o->x->diag;
-    char message[1024];
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
-    diag_error(d, "node '%.200s' (%.100s): %s", o->g->source->name, o->node->op_type, message);
-    for (int i = 0; i < o->n_in && i < 8; i++) {
-        if (!arg(o, i))
-            continue;
-        t.n = 0;
-        value_print_type(arg_value(o, i), &t);
-        diag_note(d, "in %d  %.200s %s", i, arg_name(o, i), t.s);
-    }
-    if (*o->g->source->scope)
-        diag_note(d, "from  %.200s", o->g->source->scope);
-    text_free(&t);
-    o->failed = true;
-    return false;
 }
 
 bool op_axis(Op *o, int64_t *axis, int rank)

@@ -135,16 +135,6 @@ bool tie_scan(Import *x)
     return x->diag->errors == errors;
 }
 
-const Onnx__TensorProto *tie_first(const Import *x, const Onnx__TensorProto *t)
-{
-    char key[PART_KEY];
-    int32_t i;
-
-    while ((i = map_get(&x->tied, part_key(key, t))))
-        t = x->tie_first[i - 1];
-    return t;
-}
-
 // ---- copies that are not tied ----
 
 static uint64_t hash_samples(const Weight *w, const uint8_t *data)

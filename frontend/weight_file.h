@@ -152,4 +152,25 @@ bool fill_note_unused(const Import *x, const Fills *f);
 // The name of the tensor that a fill without a value may have meant, for messages; NULL: none.
 const char *fill_nearest(const Import *x, const Fills *f, const Fill *of);
 
+// ---- tensors that are in the file twice (tie.c) ----
+
+bool tie_scan(Import *x);  // reads --tie; false after an error
+// The tensor that --tie makes `t`: itself if it says nothing.
+const Onnx__TensorProto *tie_first(const Import *x, const Onnx__TensorProto *t);
+void tie_warn(const Import *x);
+
+// ---- values of --weights (fill.c, fill_find.c, fill_report.c) ----
+
+// Finds the values of the model's initializers in the files of --weights, and makes initializers of
+// parameters that the model's file lacks. Does nothing without --weights. False after an error.
+bool fill_scan(Import *x);
+const WeightValue *fill_value(const Import *x, const Onnx__TensorProto *t);  // NULL: it has none
+bool fill_lacks_bytes(const Import *x, const Onnx__TensorProto *t);          // has the file none?
+// Gives two tensors that are one the same value. False if they have other ones.
+bool fill_share(Import *x, const Onnx__TensorProto *a, const Onnx__TensorProto *b);
+// Notes which weight of the graph the tensor became.
+void fill_note(Import *x, const Onnx__TensorProto *t, const char *weight);
+// Reports weights of the graph that have no value, and tensors of the files that nothing took.
+bool fill_report(const Import *x);
+
 #endif

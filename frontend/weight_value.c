@@ -8,6 +8,16 @@
 #include "frontend/weight_file.h"
 #include "runtime/rt_element.h"
 
+const char *stored_type(DType t)
+{
+    static const char *const names[N_DTYPES] = {
+        [F32] = "F32", [F64] = "F64", [F16] = "F16",   [BF16] = "BF16", [I8] = "I8",
+        [I16] = "I16", [I32] = "I32", [I64] = "I64",   [U8] = "U8",     [U16] = "U16",
+        [U32] = "U32", [U64] = "U64", [BOOL] = "BOOL",
+    };
+    return names[t];
+}
+
 // PIECE: bytes that are read or rounded at once. GATHERED: bytes of a transposed matrix that are
 // gathered at once. Each time all of the tensor is read; 16 MiB are 80 rows of GPT-2's embedding.
 enum { PIECE = 1 << 22, GATHERED = 1 << 24 };

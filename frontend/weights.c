@@ -7,16 +7,6 @@
 
 #include "frontend/weight_file.h"
 
-const char *stored_type(DType t)
-{
-    static const char *const names[N_DTYPES] = {
-        [F32] = "F32", [F64] = "F64", [F16] = "F16",   [BF16] = "BF16", [I8] = "I8",
-        [I16] = "I16", [I32] = "I32", [I64] = "I64",   [U8] = "U8",     [U16] = "U16",
-        [U32] = "U32", [U64] = "U64", [BOOL] = "BOOL",
-    };
-    return names[t];
-}
-
 bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
 {
     Arena *a = arena_new();

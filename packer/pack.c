@@ -1,7 +1,6 @@
 // Packs component by component: first fit, and where that is above what is wanted, the search.
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "packer/internal.h"
 
@@ -32,14 +31,6 @@ typedef struct Packer {
     int64_t wanted;  // a packing of so many bytes is as good as any
     PackLimits limits;
 } Packer;
-
-double pack_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // ---- components ----
 

@@ -15,6 +15,8 @@
 // branches are those of one section, the one with fewest, instead of all buffers; wasted bytes are
 // a branch of their own; sections that have failed often come first; and orders get more noise and
 // work from run to run, so that a bad beginning costs little.
+#include <time.h>
+
 #include "packer/search.h"
 
 enum {
@@ -163,6 +165,14 @@ static void push_candidates(PackSearch *x, const Branching *b, int first, int la
 }
 
 // ---- the search ----
+
+double pack_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static bool is_stopped(const PackSearch *x)
 {

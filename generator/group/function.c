@@ -7,6 +7,11 @@
 #include "generator/group/function.h"
 #include "generator/group/group.h"
 
+const Node *last_node(const Body *b)
+{
+    return &b->g->s->g->nodes[b->it->nodes[b->it->n_nodes - 1]];
+}
+
 enum { NAME_ROOM = 32, MODULE_ROOM = 40, ORIGIN_ROOM = 20, MODULES_SHOWN = 2 };
 
 // ---- parts of names ----

@@ -53,11 +53,6 @@ static void find_slots(Body *b, GroupCall *call)
 
 // ---- functions ----
 
-const Node *last_node(const Body *b)
-{
-    return &b->g->s->g->nodes[b->it->nodes[b->it->n_nodes - 1]];
-}
-
 // Names the function's arguments, each place after its first operand.
 static void name_arguments(const Body *b, GroupCall *call, const GroupText *t)
 {

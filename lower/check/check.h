@@ -126,6 +126,10 @@ bool check_is_held(Check *c, const Footprint *f, ValueId v, Element *want, Eleme
 // Reports it if the box doesn't; node `n` reads it.
 void check_holds(Check *c, const Node *n, const Footprint *f, ValueId v);
 
+// Reports it if a collective that wasn't waited for writes what the box holds or, with `is_write`,
+// reads it.
+void check_pending(Check *c, const Node *n, const Footprint *f, bool is_write);
+
 // The elements of value v in the box without padding: the rank's own shard.
 Footprint check_unpadded(const Check *c, const Footprint *f, ValueId v);
 void check_pad(Check *c, const Footprint *f);  // runs an ITEM_PAD on its operand

@@ -2,17 +2,6 @@
 // its buffers and its tables of tensors.
 #include "lower/text/text.h"
 
-const char *const set_names[] = {"train", "predict"};
-const char *const buffer_kind_names[] = {"local", "persistent", "workspace", "pools"};
-const char *const reshard_names[] = {"all_gather",     "slice",   "all_to_all", "all_reduce",
-                                     "reduce_scatter", "permute", "mask"};
-
-void print_value_name(const Printer *r, ValueId v)
-{
-    text_printf(r->t, " ");
-    text_name(r->t, r->name[v]);
-}
-
 // ---- graphs ----
 
 // The value that lowering copied to make `copy`.

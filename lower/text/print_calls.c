@@ -1,12 +1,6 @@
 // Prints the calls of a function: "calls stages 5 pools 30", then its parts, then each call.
 #include "lower/text/text.h"
 
-const char *const pool_names[] = {
-    [POOL_NONE] = "none",       [POOL_HANDED] = "handed",     [POOL_SAVED] = "saved",
-    [POOL_SCRATCH] = "scratch", [POOL_GRADIENT] = "gradient", [POOL_BACK_SCRATCH] = "back_scratch",
-    [POOL_KEPT] = "kept",
-};
-
 static void print_part(const CallPart *p, Text *t)
 {
     text_printf(t, "part %d to %d %s", p->begin, p->end - 1, p->is_backward ? "back" : "forth");

@@ -3,11 +3,6 @@
 
 #include "lower/text/text.h"
 
-const char *const item_kind_names[] = {"group", "kernel",   "copy", "fill", "loop",
-                                       "end",   "gradient", "pad",  "wait", "none"};
-const char *const loop_names[] = {"layer", "outer", "outer2", "outer3"};
-const char *const phase_words[] = {"forward", "backward", "update"};
-
 // ---- operands ----
 
 void print_address(const Address *a, Text *t)

@@ -38,10 +38,13 @@ void ranks_measure(const Ranks *r, const Meanwhile *m);
 
 // ---- messages ----
 
-enum { LARGE = 1 << 22 };  // bytes of a message that is large enough to show the time per byte
+enum {
+    LARGE = 1 << 22,  // bytes of a message that is large enough to show the time per byte
+    MAX_MESSAGE_CALLS = 201,
+};
 
 // Seconds of a one-way message between this rank and `other`; the rank with `begins` sends first.
-// The median of `calls`.
+// The median of `calls`, at most MAX_MESSAGE_CALLS.
 double message_seconds(int other, bool begins, char *p, int bytes, int calls);
 
 // Every rank exchanges messages with the rank `stride` away. Returns how many times longer this

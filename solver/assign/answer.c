@@ -10,19 +10,6 @@ double answer_gap(Wide cost, Wide bound)
     return (double)(cost - bound) / (double)(size > 1 ? size : 1);
 }
 
-const char *wide_text(Wide x, char text[WIDE_DIGITS])
-{
-    char digits[WIDE_DIGITS] = "", *c = digits + WIDE_DIGITS - 1;
-
-    for (Wide left_digits = x; left_digits || !*c; left_digits /= 10) {
-        int digit = (int)(left_digits % 10);
-        *--c = (char)('0' + (digit < 0 ? -digit : digit));
-    }
-    if (x < 0)
-        *--c = '-';
-    return strcpy(text, c);
-}
-
 static void put_wide(Text *t, const char *name, Wide x)
 {
     char text[WIDE_DIGITS];

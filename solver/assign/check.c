@@ -13,16 +13,6 @@ typedef struct Check {
     Diag *d;
 } Check;
 
-bool answer_wrong(Diag *d, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    diag_verror(d, fmt, args);
-    va_end(args);
-    return false;
-}
-
 // Checks that a number of the file equals the recomputed one.
 static bool same(const Check *c, const char *name, Wide said, Wide found)
 {

@@ -4,6 +4,16 @@
 
 #include "solver/assign/check.h"
 
+bool answer_wrong(Diag *d, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    diag_verror(d, fmt, args);
+    va_end(args);
+    return false;
+}
+
 // The state of the check of one round.
 typedef struct Proof {
     const Problem *p;

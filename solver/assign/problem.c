@@ -1,7 +1,23 @@
 // The price of a choice and the bound of a dual, by a problem's definition.
 #include <stdlib.h>
+#include <string.h>
 
 #include "solver/assign/internal.h"
+
+// ---- numbers ----
+
+const char *wide_text(Wide x, char text[WIDE_DIGITS])
+{
+    char digits[WIDE_DIGITS] = "", *c = digits + WIDE_DIGITS - 1;
+
+    for (Wide left_digits = x; left_digits || !*c; left_digits /= 10) {
+        int digit = (int)(left_digits % 10);
+        *--c = (char)('0' + (digit < 0 ? -digit : digit));
+    }
+    if (x < 0)
+        *--c = '-';
+    return strcpy(text, c);
+}
 
 // ---- choices ----
 

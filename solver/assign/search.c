@@ -6,6 +6,25 @@
 
 #include "solver/assign/search.h"
 
+Search *search_new(Arena *a, const FloatProblem *f, uint64_t seed)
+{
+    const Problem *p = f->p;
+    Search *s = arena_array(a, Search, 1);
+
+    s->f = f;
+    s->choice = arena_array(a, int, p->n_nodes);
+    s->given = arena_array(a, double, p->first[p->n_nodes]);
+    s->profile = profile_new(a, f->n_slots);
+    s->limit = p->limit;
+    s->price = arena_array(a, double, f->n_slots);
+    s->sum = arena_array(a, double, f->n_slots + 1);
+    s->byte_cost = arena_array(a, double, p->first[p->n_nodes]);
+    s->arena = a;
+    s->random = seed;
+    s->tree = tree_new(a, f);
+    return s;
+}
+
 static const double RELAX_VISITS = 3;  // visits of each node in search_relax
 // The most that a price rises in a round, as the exponent of its factor; and the first price of a
 // time, as a part of the cost per limit.

@@ -3,7 +3,6 @@
 // to branch gets more work of the same kind.
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,13 +57,6 @@ static bool is_large(const SolveState *c)
            problem_pairs(reduced_problem(c)) > MIN_CORE_PAIRS;
 }
 
-double phase_begin(const SolveState *c) { return deadline_seconds(&c->deadline); }
-
-void phase_end(SolveState *c, SolvePhase phase, double began)
-{
-    c->answer->seconds[phase] += deadline_seconds(&c->deadline) - began;
-}
-
 // Is there a cost that a choice must be cheaper than to matter? Writes it.
 static bool has_cutoff(const SolveState *c, Wide *cost)
 {
@@ -93,60 +85,6 @@ static bool is_gap_wide(const SolveState *c)
 
     return is_large(c) && c->has_bound && a->choice &&
            answer_gap(a->cost, a->bound) > MAX_GAPS_TO_REFINE * c->o->gap;
-}
-
-static void report(const SolveState *c)
-{
-    const Answer *a = c->answer;
-    char cost[WIDE_DIGITS], bound[WIDE_DIGITS];
-    FILE *to = c->o->progress;
-
-    if (!to)
-        return;
-    fprintf(to, "%7.2f s  cost %s  bound %s", deadline_seconds(&c->deadline),
-            a->choice ? wide_text(a->cost, cost) : "-",
-            c->has_bound ? wide_text(a->bound, bound) : "-");
-    if (a->choice && c->has_bound)
-        fprintf(to, "  gap %.4f%%", 100 * answer_gap(a->cost, a->bound));
-    fprintf(to, "\n");
-    fflush(to);
-}
-
-void solve_found_choice(void *to, const int *choice, Wide cost)
-{
-    SolveState *c = to;
-    Answer *a = c->answer;
-
-    if (a->choice && cost + c->offset >= a->cost)
-        return;
-    memcpy(c->at[c->n_levels], choice, (size_t)reduced_problem(c)->n_nodes * sizeof *choice);
-    for (int i = c->n_levels - 1; i >= 0; i--)
-        presolve_undo(&c->level[i], c->at[i + 1], c->at[i]);
-    ChoicePrice price = problem_price(c->p, c->at[0]);
-    if (price.is_forbidden || price.peak > c->p->limit || (a->choice && price.cost >= a->cost))
-        return;
-    if (!a->choice)
-        a->choice = c->known_choice;
-    memcpy(a->choice, c->at[0], (size_t)c->p->n_nodes * sizeof *a->choice);
-    a->cost = price.cost;
-    a->peak = price.peak;
-    a->at = price.at;
-    report(c);
-}
-
-void bound_raise(SolveState *c, Wide bound)
-{
-    Answer *a = c->answer;
-
-    bound += c->offset;
-    if (a->choice && bound > a->cost)
-        bound = a->cost;
-    bound = bound < c->unsearched_bound ? bound : c->unsearched_bound;
-    if (c->has_bound && bound <= a->bound)
-        return;
-    a->bound = bound;
-    c->has_bound = true;
-    report(c);
 }
 
 // Adds a level: presolves the last level's problem. For a large problem the cutoff is lower by
@@ -188,21 +126,6 @@ static int64_t grant(SolveState *c, int64_t effort)
 
     budget_add(c->o->budget, BUDGET_solving, work);
     return work;
-}
-
-// Keeps the first level's prices, as only its times are the original's.
-static void keep_prices(SolveState *c)
-{
-    if (c->n_levels == 1 && c->dual.n_times)
-        c->prices = c->dual;
-}
-
-void take_dual_bound(SolveState *c, const Dual *dual)
-{
-    c->dual = *dual;
-    c->has_dual = true;
-    keep_prices(c);
-    bound_raise(c, dual_bound(reduced_problem(c), dual));
 }
 
 static void bound_by_ascent(SolveState *c, int64_t effort)

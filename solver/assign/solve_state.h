@@ -34,7 +34,7 @@ static inline const Problem *reduced_problem(const SolveState *c)
     return &c->level[c->n_levels - 1].problem;
 }
 
-// ---- solve.c ----
+// ---- solve_state.c ----
 double phase_begin(const SolveState *c);
 void phase_end(SolveState *c, SolvePhase phase, double began);
 // Takes a choice of the last level's problem if it is the cheapest. A Listener's function; `to` is
@@ -43,6 +43,8 @@ void solve_found_choice(void *to, const int *choice, Wide cost);
 // Raises the answer's bound to this bound of the last level's problem: no choice is cheaper, except
 // known ones.
 void bound_raise(SolveState *c, Wide bound);
+// Keeps the first level's prices, as only its times are the original's.
+void keep_prices(SolveState *c);
 void take_dual_bound(SolveState *c, const Dual *dual);  // raises the bound to that of a dual
 
 // ---- solve_engine.c: steps that an engine does ----

@@ -5,30 +5,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static void say(WireKind kind, Text *t)
-{
-    if (!wire_send(STDIN_FILENO, kind, t))
-        _exit(1);  // the solver is gone
-    text_free(t);
-}
-
-void engine_point(double objective, const double *x, int n)
-{
-    Text t = {0};
-
-    text_put(&t, (const char *)&objective, sizeof objective);
-    text_put(&t, (const char *)x, (size_t)n * sizeof *x);
-    say(WIRE_POINT, &t);
-}
-
-void engine_bound(double bound)
-{
-    Text t = {0};
-
-    text_put(&t, (const char *)&bound, sizeof bound);
-    say(WIRE_BOUND, &t);
-}
-
 static void relax(const Text *body, int n_columns, int n_rows)
 {
     size_t at = 0;
@@ -42,7 +18,7 @@ static void relax(const Text *body, int n_columns, int n_rows)
     text_put(&t, (const char *)&r.objective, sizeof r.objective);
     text_put(&t, (const char *)r.x, (size_t)n_columns * sizeof *r.x);
     text_put(&t, (const char *)r.dual, (size_t)n_rows * sizeof *r.dual);
-    say(WIRE_RELAXED, &t);
+    engine_say(WIRE_RELAXED, &t);
 }
 
 static void branch(const Text *body)
@@ -58,7 +34,7 @@ static void branch(const Text *body)
     int64_t status = b.status;
     text_put(&t, (const char *)&status, sizeof status);
     text_put(&t, (const char *)&b.bound, sizeof b.bound);
-    say(WIRE_BRANCHED, &t);
+    engine_say(WIRE_BRANCHED, &t);
 }
 
 static void bounds(const Text *body)

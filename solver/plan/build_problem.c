@@ -46,14 +46,6 @@ static void node_variable(Builder *b, NodeId n)
     arena_free(own);
 }
 
-void specs_add(Arena *a, Specs *l, Spec s)
-{
-    for (int i = 0; i < l->n; i++)
-        if (spec_equal(&l->spec[i], &s))
-            return;
-    *arena_push(a, l->spec, l->n, l->cap) = s;
-}
-
 // The specs in which a node's strategies make or read an operand.
 static const Specs *operand_specs(Builder *b, NodeId n, int operand)
 {

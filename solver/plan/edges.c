@@ -6,6 +6,14 @@
 
 #include "solver/plan/build_problem.h"
 
+void specs_add(Arena *a, Specs *l, Spec s)
+{
+    for (int i = 0; i < l->n; i++)
+        if (spec_equal(&l->spec[i], &s))
+            return;
+    *arena_push(a, l->spec, l->n, l->cap) = s;
+}
+
 typedef struct ShapedPairing {
     uint64_t shape;
     int pairing;

@@ -6,6 +6,22 @@
 
 #include "ir/passes/blocks/blocks.h"
 
+void block_find_readers(Finder *f)
+{
+    memset(f->readers, 0, (size_t)f->g->n_values * sizeof *f->readers);
+    for (int i = 0; i < f->n; i++) {
+        const Node *n = &f->g->nodes[f->order[i]];
+        for (int k = 0; k < n->n_in; k++) {
+            Readers *r = &f->readers[n->in[k]];
+            if (!r->first) {
+                r->first = i + 1;
+                r->slot = k;
+            }
+            r->last = i + 1;
+        }
+    }
+}
+
 // ---- an iteration before the first one ----
 
 // The first iteration reads `from` where the second one reads `later`. Notes from's producer as the

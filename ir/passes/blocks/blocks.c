@@ -342,22 +342,6 @@ static bool reorder(const Finder *f, Graph *g, Diag *d)
 
 // ---- the pass ----
 
-void block_find_readers(Finder *f)
-{
-    memset(f->readers, 0, (size_t)f->g->n_values * sizeof *f->readers);
-    for (int i = 0; i < f->n; i++) {
-        const Node *n = &f->g->nodes[f->order[i]];
-        for (int k = 0; k < n->n_in; k++) {
-            Readers *r = &f->readers[n->in[k]];
-            if (!r->first) {
-                r->first = i + 1;
-                r->slot = k;
-            }
-            r->last = i + 1;
-        }
-    }
-}
-
 // Does the node that overwrites a carried value come after all its readers?
 static bool carries_hold(const Finder *f)
 {
