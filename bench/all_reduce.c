@@ -6,6 +6,7 @@
 
 #include "runtime/collectives.h"
 #include "runtime/comm/comm.h"
+#include "runtime/rt_cpu.h"
 #include "runtime/rt_workspace.h"
 
 enum { CALLS = 7, TIMEOUT = 60 };

@@ -34,12 +34,13 @@ static int count_lines(const Text *t)
     return n;
 }
 
-static const TargetText *text_of(const Options *o)
+// NULL: there is one rank.
+static const RtTransportRow *transport_of(const Options *o)
 {
-    return o->request.target == &target_cuda ? &cuda_text : &cpu_text;
+    return o->request.ranks < 2 ? NULL : o->transport ? o->transport : rt_transport_table;
 }
 
-static const char *gpus_of(const Options *o) { return o->gpus ? o->gpus : "sm_80,sm_90"; }
+static const char *gpus_of(const Options *o) { return o->gpus ? o->gpus : o->request.target->gpus; }
 
 // A program that was made, and what goes with it.
 typedef struct Result {
@@ -58,14 +59,13 @@ static bool write_all(Arena *a, const Result *r, Staging *s, Diag *d)
 {
     const Options *o = &r->o;
     const Program *p = r->made.program;
-    BuildOptions b = {.target = text_of(o),
-                      .name = base_name(program_path(a, o)),
+    BuildOptions b = {.name = base_name(program_path(a, o)),
                       .runtime = runtime_folder(a),
                       .cc = o->cc,
                       .march = o->march,
                       .gpus = gpus_of(o),
                       .cuda = o->cuda,
-                      .has_ranks = o->request.ranks > 1};
+                      .transport = transport_of(o)};
     const Set *set = &p->set[p->set[SET_TRAIN].g ? SET_TRAIN : SET_PREDICT];
     const Graph *g = set->sharded ? set->sharded->whole : set->g;
     char *weights = arena_string(a, "%s.safetensors", base_name(output_path(a, o)));
@@ -91,7 +91,8 @@ static void say_written(Arena *a, const Result *r)
         printf("%-13s %s (%d rank%s), %s.c (%d lines)", "wrote", name, ranks, ranks == 1 ? "" : "s",
                name, count_lines(&t->c));
     if (t->kernels.n)
-        printf(", %s.cu (%d lines)", name, count_lines(&t->kernels));
+        printf(", %s.%s (%d lines)", name, o->request.target->kernels_ending,
+               count_lines(&t->kernels));
     if (has_weights(r))
         printf(", %s.safetensors", name);
     printf("\n");
@@ -126,19 +127,19 @@ static bool write_programs(Arena *a, const Result *r, int n, Diag *d)
 // Is the result a text, not a trainer?
 static bool is_text_form(const Options *o)
 {
-    return o->emit == EMIT_PROGRAM || o->emit == EMIT_C || o->emit == EMIT_CU;
+    return o->emit == EMIT_PROGRAM || o->emit == EMIT_C || o->emit == EMIT_KERNELS;
 }
 
 static void make_texts(Arena *a, Result *r)
 {
     const Options *o = &r->o;
     const Program *p = r->made.program;
-    GenerateOptions go = {.target = text_of(o),
-                          .name = base_name(output_path(a, o)),
+    GenerateOptions go = {.name = base_name(output_path(a, o)),
                           .options = options_text(a, o),
                           .plan = plan_line(a, p),
                           .cluster = o->request.cluster,
                           .peak = o->cluster ? cluster_peak(o->request.cluster) : 0,
+                          .transport = transport_of(o),
                           .init_std = o->init_std,
                           .gpus = gpus_of(o),
                           .vocabulary = find_vocabulary(r->made.predict)};
@@ -265,7 +266,7 @@ static int compile_all(Arena *a, Result *r, int n, Diag *d)
         return print_split(&r->o, r->made.program, d);
     for (int i = 0; i < n; i++)
         make_texts(a, &r[i]);
-    const Text *text = r->o.emit == EMIT_CU ? &r->texts.kernels : &r->texts.c;
+    const Text *text = r->o.emit == EMIT_KERNELS ? &r->texts.kernels : &r->texts.c;
     bool ok = is_text_form(&r->o) ? output_text(&r->o, text, d) : write_programs(a, r, n, d);
     for (int i = 0; i < n; i++)
         texts_free(&r[i].texts);

@@ -6,6 +6,7 @@
 
 #include "compile/compile.h"
 #include "report/report.h"
+#include "runtime/rt_transport.h"
 
 #define SHARDCC_VERSION "0.1"
 
@@ -19,7 +20,14 @@ enum {
 
 enum { MAX_RANK_COUNTS = 16 };  // of --ranks 8,6,4
 
-typedef enum Emit { EMIT_PROGRAM_FILE, EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_CU, EMIT_SOURCE } Emit;
+typedef enum Emit {
+    EMIT_PROGRAM_FILE,
+    EMIT_IR,
+    EMIT_PROGRAM,
+    EMIT_C,
+    EMIT_KERNELS,
+    EMIT_SOURCE
+} Emit;
 
 // Sizes of a dim to try: DIM=A..B.
 typedef struct DimRange {
@@ -38,14 +46,16 @@ typedef struct Options {
     const char *cluster;         // a file or a known cluster; NULL: no prediction
     int fewer[MAX_RANK_COUNTS];  // --ranks 8,6,4: those after the first, for programs beside it
     int n_fewer;
-    double init_std;          // --init normal(STD); 0: none
-    const char *chain;        // --chain: the file for the chain of stages; NULL: none
-    const char *weights;      // files that fill the model's initializers; NULL: none
-    const char *weight_map;   // the map of their names; NULL: none
-    ModelFile *model_file;    // the input, opened, if it is a model; also request.model
-    WeightFile *weight_file;  // both, opened; also request.values
+    const RtTransportRow *transport;  // between ranks; NULL: the first of the table
+    double init_std;                  // --init normal(STD); 0: none
+    const char *chain;                // --chain: the file for the chain of stages; NULL: none
+    const char *weights;              // files that fill the model's initializers; NULL: none
+    const char *weight_map;           // the map of their names; NULL: none
+    ModelFile *model_file;            // the input, opened, if it is a model; also request.model
+    WeightFile *weight_file;          // both, opened; also request.values
     bool is_accumulate_chosen;
     Emit emit;
+    const Target *emit_target;  // of EMIT_KERNELS: whose kernels are asked for
     // For shardcc profile: the table to print, the files to write (NULL: none), and the dim whose
     // largest size is asked for.
     ProfileBy by;

@@ -25,6 +25,14 @@ extern const OptionType option_count;   // int from 1 to OptionDef.most
 extern const OptionType option_number;  // double ≥ 0; 0 is the default
 extern const OptionType option_bytes;   // int64_t: a number and B, KiB, MiB, GiB, TiB or nothing
 extern const OptionType option_help;    // prints the command's help; no field
+// Those of compilations and plans: compile_option_types.c.
+extern const OptionType option_init;       // double: normal(STD)
+extern const OptionType option_emit;       // Options.emit
+extern const OptionType option_by;         // ProfileBy
+extern const OptionType option_ranks;      // request.ranks and Options.fewer: 8,6,4
+extern const OptionType option_target;     // const Target *
+extern const OptionType option_transport;  // const RtTransportRow *
+extern const OptionType option_version;    // prints the version; no field
 
 // Appends an option and its value.
 void option_put(Arena *a, const OptionDef *o, const char *value, Strings *to);
@@ -49,8 +57,9 @@ struct OptionDef {
     int otherwise;     // for option_count: the field if the option isn't given
     const char *word;  // for option_count: stands for 0; NULL: nothing does
     OptionUse use;
-    int of;           // which of the commands that share a table have it, as bits; 0: all
-    bool is_of_text;  // it also applies to a program's text, which is behind all passes
+    int of;                // which of the commands that share a table have it, as bits; 0: all
+    const Target *target;  // whose programs have it; NULL: all
+    bool is_of_text;       // it also applies to a program's text, which is behind all passes
 };
 
 // A command: its usage, its options, and the files that its other words name.
@@ -103,6 +112,8 @@ bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int
 const OptionDef *option_of_graph(const char *name);
 // Returns an option that doesn't apply to a program's text; NULL if none is given.
 const char *option_of_passes(Arena *a, const Options *o);
+// Returns an option that is given and belongs to another target than the chosen one; NULL: none.
+const OptionDef *option_of_other_target(Arena *a, const Options *o);
 // Copies all options that determine the graphs.
 void options_copy_graph(Options *to, const Options *from);
 

@@ -1,124 +1,28 @@
 // The options of a compilation and of a plan. One table serves parsing, help, suggestions, and the
 // texts that repeat options.
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/sharding/sharding.h"
 #include "driver/internal.h"
 #include "runtime/rt_workspace.h"
 
-// ---- types of single options ----
-
-static bool read_init(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
-{
-    char *end;
-    size_t n = strlen(s);
-    double *std = field;
-
-    if (strncmp(s, "normal(", 7) == 0 && n > 8 && s[n - 1] == ')') {
-        *std = strtod(s + 7, &end);
-        if (end == s + n - 1 && isfinite(*std) && *std > 0)
-            return true;
-    }
-    return complain(status, "--init: '%s' is not normal(STD) with STD > 0", s);
-}
-
-static void put_init(Arena *a, const OptionDef *o, const void *field, Strings *to)
-{
-    double std = *(const double *)field;
-
-    if (std > 0)
-        option_put(a, o, arena_string(a, "normal(%.9g)", std), to);
-}
-
-static bool read_emit(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
-{
-    static const char *const names[] = {"ir", "program", "c", "cu", "source"};
-    static const Emit what[] = {EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_CU, EMIT_SOURCE};
-
-    for (int i = 0; i < COUNT(names); i++)
-        if (!strcmp(s, names[i])) {
-            *(Emit *)field = what[i];
-            return true;
-        }
-    return complain(status, "--emit: '%s' is not one of ir, program, c, cu, source", s);
-}
-
-static bool read_target(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
-{
-    *(const Target **)field = target_find(s);
-    return target_find(s) || complain(status, "--target: '%s' is not one of cpu, cuda", s);
-}
-
-static void put_target(Arena *a, const OptionDef *o, const void *field, Strings *to)
-{
-    const Target *t = *(const Target *const *)field;
-
-    if (t != &target_cpu)
-        option_put(a, o, t->name, to);
-}
-
-// Reads 8, or 8,6,4: falling numbers, of which the first is the field.
-static bool read_ranks(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
-{
-    Options *to = (void *)((char *)field - o->at);
-    int64_t x, before = (int64_t)o->most + 1;
-    const char *at = s;
-    int n = 0;
-
-    while (n < MAX_RANK_COUNTS && read_whole(at, &at, o->most, &x) && x > 0 && x < before &&
-           (!*at || *at == ',')) {
-        *(n ? &to->fewer[n - 1] : &to->request.ranks) = (int)x;
-        to->n_fewer = n++;
-        if (!*at++)
-            return true;
-        before = x;
-    }
-    return complain(status,
-                    "--ranks: '%s' is not a whole number from 1 to %d, or up to %d of them that "
-                    "fall, as 8,6,4",
-                    s, o->most, MAX_RANK_COUNTS);
-}
-
-static void put_ranks(Arena *a, const OptionDef *o, const void *field, Strings *to)
-{
-    option_count.words(a, o, field, to);
-}
-
-static bool read_version(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
-{
-    printf("shardcc %s\n", SHARDCC_VERSION);
-    *status = 0;
-    return false;
-}
-
-static bool read_by(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
-{
-    static const char *const names[] = {"block", "operator", "time"};
-    static const ProfileBy by[] = {PROFILE_BY_BLOCK, PROFILE_BY_OPERATOR, PROFILE_BY_TIME};
-
-    for (int i = 0; i < COUNT(names); i++)
-        if (!strcmp(s, names[i])) {
-            *(ProfileBy *)field = by[i];
-            return true;
-        }
-    return complain(status, "--by: '%s' is not one of block, operator, time", s);
-}
-
-static const OptionType option_init = {read_init, put_init, sizeof(double)},
-                        option_emit = {.read = read_emit, .size = sizeof(Emit)},
-                        option_by = {.read = read_by, .size = sizeof(ProfileBy)},
-                        option_ranks = {read_ranks, put_ranks, sizeof(int)},
-                        option_target = {read_target, put_target, sizeof(const Target *)},
-                        option_version = {.read = read_version};
-
-// ---- the table ----
-
 static const char passes_help[] = "print the graph after this pass, to -o or stdout, and stop:\n"
 #define GRAPH_PASS(name, needs, text) #name " "
 #define PLAN_PASS(name, text) #name " "
 #include "compile/passes.def"
+    ;
+
+static const char targets_help[] = "what the program runs on; the first is the default:\n"
+#define TARGET(name, text) #name " (" text ") "
+#include "analyzer/target/targets.def"
+#undef TARGET
+    ;
+
+static const char transports_help[] =
+    "what brings messages from rank to rank; the first is the default:\n"
+#define RT_TRANSPORT(name, ...) #name " "
+#include "runtime/rt_transports.def"
+#undef RT_TRANSPORT
     ;
 
 static const char optimizers_help[] =
@@ -235,6 +139,8 @@ static const OptionDef table[] = {
      .most = MAX_MESH_RANKS, .of = PROFILE},
     {"--ranks", "N", &option_count, AT(request.ranks), "how many ranks (one for each device)",
      .most = MAX_MESH_RANKS, .of = PLAN},
+    {"--transport", "TRANSPORT", &option_transport, AT(transport), transports_help,
+     .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
     {"--plan", "FILE.json", &option_text, AT(request.plan),
      "compile this plan of shardcc plan, with the options that it was made for;\n"
      "entries that you edited stay fixed, and a search chooses all others again",
@@ -263,16 +169,16 @@ static const OptionDef table[] = {
      "for fewer, and the trainer refuses more",
      .most = RT_MAX_THREADS, .use = USE_PROGRAM},
     {"Target", .of = COMPILE | PROFILE},
-    {"--target", "TARGET", &option_target, AT(request.target),
-     "what the program runs on: cpu (the default) or cuda, a GPU", .use = USE_PROGRAM,
+    {"--target", "TARGET", &option_target, AT(request.target), targets_help, .use = USE_PROGRAM,
      .of = COMPILE | PROFILE},
     {"--gpu", "LIST", &option_text, AT(gpus),
      "the GPUs to compile kernels for (sm_80,sm_90); newer ones than the last\n"
      "compile its code when the program starts",
-     .check = check_gpus, .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
+     .check = check_gpus, .use = USE_PROGRAM, .of = COMPILE, .target = &target_cuda,
+     .is_of_text = true},
     {"--cuda", "FOLDER", &option_text, AT(cuda),
      "the toolkit of CUDA, with bin/nvcc (that of PATH, or /usr/local/cuda)", .of = COMPILE,
-     .is_of_text = true},
+     .target = &target_cuda, .is_of_text = true},
     {"The C compiler", .of = COMPILE},
     {"--cc", "PROGRAM", &option_text, AT(cc), "the C compiler to call (cc)", .of = COMPILE,
      .is_of_text = true},
@@ -319,6 +225,18 @@ const char *option_of_passes(Arena *a, const Options *o)
     return NULL;
 }
 
+const OptionDef *option_of_other_target(Arena *a, const Options *o)
+{
+    for (int i = 0; i < COUNT(table); i++) {
+        Strings words = {0};
+        if (table[i].target && table[i].target != o->request.target)
+            table[i].type->words(a, &table[i], (const char *)o + table[i].at, &words);
+        if (words.n)
+            return &table[i];
+    }
+    return NULL;
+}
+
 void options_copy_graph(Options *to, const Options *from)
 {
     for (int i = 0; i < COUNT(table); i++)
@@ -352,7 +270,7 @@ static void complete(Options *o)
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
     *o = (Options){
-        .request.accumulate = 1, .march = "native", .cc = "cc", .request.target = &target_cpu};
+        .request.accumulate = 1, .march = "native", .cc = "cc", .request.target = target_default()};
     if (!command_read(a, &compile_command, argc, argv, o, status))
         return false;
     complete(o);
@@ -366,7 +284,7 @@ bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int
 
     for (int i = 0; i < n; i++)
         argv[i + 1] = arena_string(a, "%s", words[i]);
-    *o = (Options){.request.accumulate = 1, .request.target = &target_cpu};
+    *o = (Options){.request.accumulate = 1, .request.target = target_default()};
     return command_read(a, &compile_command, n + 1, argv, o, status);
 }
 
@@ -385,7 +303,7 @@ static const Command plan_options = {
 
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.request.accumulate = 1, .cluster = "local", .request.target = &target_cpu};
+    *o = (Options){.request.accumulate = 1, .cluster = "local", .request.target = target_default()};
     if (!command_read(a, &plan_options, argc, argv, o, status))
         return false;
     complete(o);
@@ -414,7 +332,7 @@ bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *stat
     *o = (Options){.request.accumulate = 1,
                    .march = "native",
                    .emit = EMIT_PROGRAM,
-                   .request.target = &target_cpu};
+                   .request.target = target_default()};
     if (!command_read(a, &profile_options, argc, argv, o, status))
         return false;
     complete(o);

@@ -13,7 +13,7 @@ char *output_path(Arena *a, const Options *o)
 
     while (n > 1 && o->emit == EMIT_SOURCE && o->output[n - 1] == '/')
         n--;
-    if (o->output && o->emit != EMIT_C && o->emit != EMIT_CU)
+    if (o->output && o->emit != EMIT_C && o->emit != EMIT_KERNELS)
         return arena_copy(a, o->output, n);
     return arena_copy(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
@@ -91,12 +91,12 @@ bool output_check_file(Arena *a, Options *o, const char *path, Diag *d)
 // checked when they are about to be replaced.
 static bool check_folder(Arena *a, Options *o, const char *path, Diag *d)
 {
-    const char *name = base_name(path);
+    const char *name = base_name(path), *kernels = o->request.target->kernels_ending;
     struct stat s;
 
     add_written(a, o, arena_string(a, "%s/%s.c", path, name));
-    if (o->request.target == &target_cuda)
-        add_written(a, o, arena_string(a, "%s/%s.cu", path, name));
+    if (kernels)
+        add_written(a, o, arena_string(a, "%s/%s.%s", path, name, kernels));
     add_written(a, o, arena_string(a, "%s/%s.safetensors", path, name));
     add_written(a, o, arena_string(a, "%s/Makefile", path));
     if (stat(path, &s) || S_ISDIR(s.st_mode))
@@ -107,6 +107,7 @@ static bool check_folder(Arena *a, Options *o, const char *path, Diag *d)
 
 bool output_check(Arena *a, Options *o, Diag *d)
 {
+    const char *kernels = o->request.target->kernels_ending;
     char *path = output_path(a, o);
 
     if (o->dump_after || (o->emit != EMIT_PROGRAM_FILE && o->emit != EMIT_SOURCE))
@@ -118,8 +119,8 @@ bool output_check(Arena *a, Options *o, Diag *d)
         add_written(a, o, program);
         add_written(a, o, arena_string(a, "%s.c", program));
     }
-    if (o->request.target == &target_cuda)
-        add_written(a, o, arena_string(a, "%s.cu", path));
+    if (kernels)
+        add_written(a, o, arena_string(a, "%s.%s", path, kernels));
     if (!o->no_weights)
         add_written(a, o, arena_string(a, "%s.safetensors", path));
     for (int i = 0; i < o->written.n; i++)

@@ -347,22 +347,26 @@ static const char *needs_ranks(const Options *o)
            : o->request.pin.n   ? "--pin"
            : o->request.preset  ? "--plan-preset"
            : o->request.mesh    ? "--mesh"
+           : o->transport       ? "--transport"
                                 : NULL;
 }
 
 // Does what is asked of the target go with it?
-static bool check_target(const Options *o, int *status)
+static bool check_target(Arena *a, const Options *o, int *status)
 {
-    bool is_gpu = o->request.target == &target_cuda;
-    const char *other = o->gpus ? "--gpu" : o->cuda ? "--cuda" : NULL;
+    const Target *t = o->request.target;
+    const OptionDef *other = option_of_other_target(a, o);
 
-    if (!is_gpu && (other || o->emit == EMIT_CU))
-        return complain(status, "%s needs --target cuda", other ? other : "--emit cu");
-    if (is_gpu && o->request.ranks > 1)
-        return complain(status, "--target cuda is for one rank, found --ranks %d",
+    if (other)
+        return complain(status, "%s needs --target %s", other->name, other->target->name);
+    if (o->emit == EMIT_KERNELS && t != o->emit_target)
+        return complain(status, "--emit %s needs --target %s", o->emit_target->kernels_ending,
+                        o->emit_target->name);
+    if (!t->has_ranks && o->request.ranks > 1)
+        return complain(status, "--target %s is for one rank, found --ranks %d", t->name,
                         o->request.ranks);
-    if (is_gpu && o->request.threads)
-        return complain(status, "--threads doesn't apply to --target cuda");
+    if (t->threads == 1 && o->request.threads)
+        return complain(status, "--threads doesn't apply to --target %s", t->name);
     return true;
 }
 
@@ -388,7 +392,7 @@ bool check_fewer(const Options *o, int *status)
 
 bool check_together(Arena *a, const Options *o, int *status)
 {
-    if (!check_graph(o, status) || !check_target(o, status))
+    if (!check_graph(o, status) || !check_target(a, o, status))
         return false;
     if (request_is(&o->request, ".program") && option_of_passes(a, o))
         return complain(status, "%s doesn't apply: a program's text is behind all passes",

@@ -5,35 +5,34 @@
 
 #include "generator/compilers.h"
 
-static Compiler c_compiler(Arena *a, const BuildOptions *o)
+static Compiler c_compiler(Arena *a, const TargetText *t, const BuildOptions *o)
 {
-    const char *needs =
-        arena_string(a, "%s and %s (%s)%s; --emit c shows the text", o->target->extension,
-                     o->target->library.name, o->target->library.source,
-                     o->has_ranks ? " and MPI (Debian: libopenmpi-dev)" : "");
+    const char *transport = o->transport ? o->transport->needs : NULL;
+    const char *needs = arena_string(a, "%s and %s (%s)%s%s; --emit c shows the text", t->extension,
+                                     t->library.name, t->library.source, transport ? " and " : "",
+                                     transport ? transport : "");
 
     return (Compiler){"C compiler", "--cc", needs};
 }
 
 // The C compiler's arguments. `more`: those that the target adds.
-static char *const *arguments(Arena *a, const BuildOptions *o, const char *c_path,
-                              const Words *more, const char *path)
+static char *const *arguments(Arena *a, const TargetText *t, const BuildOptions *o,
+                              const char *c_path, const Words *more, const char *path)
 {
-    const char *archive = o->target->archive;
     Words to = {0};
     const char *last[] = {
         arena_string(a, "-L%s", o->runtime),
-        o->has_ranks ? "-lshardrt_mpi" : NULL,
-        archive ? arena_string(a, "-l%s", archive) : NULL,
+        o->transport ? arena_string(a, "-lshardrt_%s", o->transport->name) : NULL,
+        t->archive ? arena_string(a, "-l%s", t->archive) : NULL,
         "-lshardrt",
-        o->target->library.flag,
+        t->library.flag,
         "-lpthread",
         "-lm",
-        o->has_ranks ? "-lmpi" : NULL,
+        o->transport ? o->transport->library : NULL,
     };
 
     words_add(a, &to, o->cc);
-    for (const char *const *flag = o->target->flags; *flag; flag++)
+    for (const char *const *flag = t->flags; *flag; flag++)
         words_add(a, &to, *flag);
     words_add(a, &to, arena_string(a, "-march=%s", o->march));
     words_add(a, &to, arena_string(a, "-I%s/runtime", o->runtime));
@@ -56,30 +55,41 @@ static bool write_text(Staging *s, const BuildOptions *o, const char *ending, co
                      d);
 }
 
-bool write_texts(Staging *s, const ProgramTexts *t, const BuildOptions *o, Diag *d)
+bool write_texts(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
+                 Diag *d)
 {
-    return write_text(s, o, "c", &t->c, d) &&
-           (!o->target->kernels_head || write_text(s, o, "cu", &t->kernels, d));
+    const char *ending = p->target->kernels_ending;
+
+    return write_text(s, o, "c", &t->c, d) && (!ending || write_text(s, o, ending, &t->kernels, d));
+}
+
+// Is a library of the runtime there?
+static bool has_archive(Arena *a, const BuildOptions *o, const char *name, Diag *d)
+{
+    char *archive = arena_string(a, "%s/lib%s.a", o->runtime, name);
+
+    if (!access(archive, R_OK))
+        return true;
+    diag_error(d, "cannot find '%s', a part of shardcc: %s", archive, strerror(errno));
+    return false;
 }
 
 bool build_program(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
                    Diag *d)
 {
     Arena *a = s->arena;
-    const char *name = o->target->archive ? o->target->archive : "shardrt";
-    char *archive = arena_string(a, "%s/lib%s.a", o->runtime, name);
+    const TargetText *target = target_text(p->target);
     const char *path = staging_file(s, o->name);
-    Compiler c = c_compiler(a, o);
+    Compiler c = c_compiler(a, target, o);
     Words more = {0};
 
-    if (access(archive, R_OK)) {
-        diag_error(d, "cannot find '%s', a part of shardcc: %s", archive, strerror(errno));
+    if (!has_archive(a, o, target->archive ? target->archive : "shardrt", d) ||
+        (o->transport && !has_archive(a, o, arena_string(a, "shardrt_%s", o->transport->name), d)))
         return false;
-    }
-    if (!write_texts(s, t, o, d) ||
-        (o->target->build_kernels && !o->target->build_kernels(s, p, o, &more, d)))
+    if (!write_texts(s, p, t, o, d) ||
+        (target->build_kernels && !target->build_kernels(s, target, p, o, &more, d)))
         return false;
     const char *c_path = arena_string(a, "%s/%s.c", s->folder, o->name);
-    return compiler_run(s, &c, arguments(a, o, c_path, &more, path), d) &&
+    return compiler_run(s, &c, arguments(a, target, o, c_path, &more, path), d) &&
            compiler_made(&c, o->cc, path, X_OK, "program", d);
 }

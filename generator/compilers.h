@@ -19,6 +19,7 @@ bool compiler_made(const Compiler *c, const char *program, const char *path, int
                    const char *what, Diag *d);
 
 // Adds the program's texts to the results.
-bool write_texts(Staging *s, const ProgramTexts *t, const BuildOptions *o, Diag *d);
+bool write_texts(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
+                 Diag *d);
 
 #endif

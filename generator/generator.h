@@ -3,18 +3,16 @@
 #define SHARDCC_GENERATOR_H
 
 #include "lower/lower.h"
-
-typedef struct TargetText TargetText;  // how programs for a target are printed and built
-extern const TargetText cpu_text, cuda_text;
+#include "runtime/rt_transport.h"
 
 typedef struct GenerateOptions {
-    const TargetText *target;
-    const char *name;        // of the trainer; base name
-    const char *options;     // canonical options that made it, base names only
-    const char *plan;        // the plan in one line
-    const Cluster *cluster;  // calls say their predicted time on it; NULL: they don't
-    double peak;             // flop/s of a device at best; 0: unknown
-    double init_std;         // > 0: of parameters, drawn if there is no weights file
+    const char *name;                 // of the trainer; base name
+    const char *options;              // canonical options that made it, base names only
+    const char *plan;                 // the plan in one line
+    const Cluster *cluster;           // calls say their predicted time on it; NULL: they don't
+    double peak;                      // flop/s of a device at best; 0: unknown
+    const RtTransportRow *transport;  // between ranks, if there are several
+    double init_std;                  // > 0: of parameters, drawn if there is no weights file
     const char
         *gpus;  // "sm_80,sm_90": those that kernels are compiled for, where they are for GPUs
     int64_t vocabulary;  // size of the first output's last dim if the input is tokens; else 0
@@ -50,14 +48,13 @@ const char *staging_folder(Staging *s, const char *name, Diag *d);  // makes it;
 bool staging_close(Staging *s, bool ok, Diag *d);
 
 typedef struct BuildOptions {
-    const TargetText *target;
     const char *name;     // of the trainer; base name
     const char *runtime;  // folder with the runtime's libraries, and its sources in runtime/
     const char *cc;       // C compiler, "cc"
     const char *march;    // "native", "x86-64-v3" …
     const char *gpus;     // as GenerateOptions.gpus
     const char *cuda;     // the folder of CUDA's toolkit; NULL: where it is found
-    bool has_ranks;       // the program runs on several ranks: it needs MPI
+    const RtTransportRow *transport;  // between its ranks; NULL: it has one
 } BuildOptions;
 
 // Adds the program's texts and the program that is compiled from them and linked with the runtime.

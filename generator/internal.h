@@ -8,6 +8,7 @@
 enum { COLUMNS = 100 };
 
 typedef struct Sizes Sizes;
+typedef struct TargetText TargetText;  // target_text.h
 
 // A place in the arena, `at` bytes from its start.
 typedef struct PlaceName {
@@ -26,6 +27,7 @@ typedef struct GroupCall GroupCall;
 typedef struct Gen {
     const Program *p;
     const GenerateOptions *o;
+    const TargetText *target;
     Arena *arena;
     const Set *s;  // the set being printed
     int set;

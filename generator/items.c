@@ -138,10 +138,10 @@ static void generate_item(Gen *g, const Item *it, Text *t, int indent)
 {
     switch (it->kind) {
     case ITEM_GROUP:
-        g->o->target->print_group(g, it, t, indent);
+        g->target->print_group(g, it, t, indent);
         break;
     case ITEM_KERNEL:
-        g->o->target->print_kernel(g, it, t, indent);
+        g->target->print_kernel(g, it, t, indent);
         break;
     case ITEM_COPY:
         generate_copy(g, it, t, indent);

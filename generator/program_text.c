@@ -34,7 +34,7 @@ static void print_origin(const Gen *g, Text *t)
 
 static void print_head(const Gen *g, Text *t)
 {
-    const char *fused = g->o->target->kernels_head ? "" : "fused functions, ";
+    const char *fused = g->target->kernels_head ? "" : "fused functions, ";
 
     print_origin(g, t);
     text_printf(t,
@@ -44,7 +44,7 @@ static void print_head(const Gen *g, Text *t)
                 "tables of tensors and the live ranges of buffers follow.\n",
                 fused);
     text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"%s\"\n\n",
-                g->o->target->header);
+                g->target->header);
 }
 
 // Declares a list of names, each of which stands after a comma.
@@ -67,7 +67,7 @@ static void print_declarations(Gen *g, Text *t)
     generate_places(g, t);
     text_printf(t, "\n");
     for (int i = 0; i < 2; i++)
-        print_names(g, g->o->target->group_type[i], g->group_names[i], t);
+        print_names(g, g->target->group_type[i], g->group_names[i], t);
     put(t, g->macros);
     text_printf(t, "\n");
 }
@@ -131,8 +131,8 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
     const Program *p = g->p;
     const Graph *train = p->set[SET_TRAIN].g;
 
-    if (g->o->target->image)
-        text_printf(t, "%s\n", g->o->target->image);
+    if (g->target->image)
+        text_printf(t, "%s\n", g->target->image);
     text_printf(t, "static const RtModel model = {\n    .name = ");
     print_string(t, g->o->name, 12);
     text_printf(t, ",\n    .options = ");
@@ -155,8 +155,8 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
         text_printf(t, "    .ignores = true,\n    .ignored_label = %" PRId64 ",\n",
                     bad_label->ignored);
     print_mesh(g, t);
-    text_printf(t, "    .device = &%s,\n", g->o->target->device);
-    if (g->o->target->image)
+    text_printf(t, "    .device = &%s,\n", g->target->device);
+    if (g->target->image)
         text_printf(t, "    .kernels = rt_kernels,\n    .kernels_for = \"%s\",\n", g->o->gpus);
     text_printf(t, "    .redzone = %d,\n    .live_ranges = live_ranges,\n", REDZONE);
     if (p->tensors.n)
@@ -172,8 +172,8 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
     print_calls(p, t);
     text_printf(t, "    .identity = 0x%016" PRIx64 ",\n", identity);
     text_printf(t, "};\n\nint main(int argc, char **argv)\n{\n");
-    if (g->o->target->main_begin)
-        text_printf(t, "    %s\n", g->o->target->main_begin);
+    if (g->target->main_begin)
+        text_printf(t, "    %s\n", g->target->main_begin);
     text_printf(t, "    return rt_main(&model, argc, argv);\n}\n");
 }
 
@@ -193,7 +193,7 @@ static void print_program(Gen *g, Text *t)
     size_t head = t->n;
     print_declarations(g, t);
     put(t, g->bodies);
-    if (!g->o->target->kernels_head)
+    if (!g->target->kernels_head)
         put(t, g->groups);
     text_printf(t, "static void init(Rt *rt)\n{\n%s%s}\n\n", g->init->n ? "" : "    (void)rt;\n",
                 g->init->s ? g->init->s : "");
@@ -207,10 +207,10 @@ static void print_program(Gen *g, Text *t)
 
 static void print_kernels(Gen *g, Text *t)
 {
-    if (!g->o->target->kernels_head)
+    if (!g->target->kernels_head)
         return;
     print_origin(g, t);
-    text_printf(t, "%s", g->o->target->kernels_head);
+    text_printf(t, "%s", g->target->kernels_head);
     put(t, g->groups);
 }
 
@@ -227,6 +227,7 @@ void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
     Text part[N_TEXTS] = {{0}};
     Gen g = {.p = p,
              .o = o,
+             .target = target_text(p->target),
              .bodies = &part[0],
              .groups = &part[1],
              .init = &part[2],
@@ -240,8 +241,8 @@ void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
     find_place_names(&g);
     for (int set = 0; set < N_SETS; set++)
         if (select_set(&g, set))
-            o->target->make_functions(&g);
-    o->target->print_functions(&g);
+            g.target->make_functions(&g);
+    g.target->print_functions(&g);
     for (int set = 0; set < N_SETS; set++)
         if (select_set(&g, set))
             generate_items(&g);

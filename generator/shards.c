@@ -132,7 +132,7 @@ void print_mesh(const Gen *g, Text *t)
         text_printf(t, "%s", i ? ", " : "");
         print_string(t, m->name[i], 12);
     }
-    text_printf(t, "}},\n    .transport = &rt_mpi,\n");
+    text_printf(t, "}},\n    .transport = &rt_%s,\n", g->o->transport->name);
     if (g->n_cuts)
         text_printf(t, "    .cuts = cuts,\n    .n_cuts = sizeof cuts / sizeof *cuts,\n");
 }

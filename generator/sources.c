@@ -11,9 +11,11 @@
 
 typedef struct Sources {
     Staging *s;
+    const Program *p;
     const char *runtime;  // the folder they are copied from
     const TargetText *target;
-    Map done;  // by path in it: files already copied
+    const char *transport;  // its folder; NULL: the program has one rank
+    Map done;               // by path in it: files already copied
     Diag *d;
 } Sources;
 
@@ -108,36 +110,38 @@ static bool copy_folder(Sources *x, const char *folder)
     return ok;
 }
 
-static bool make_folders(Sources *x, bool has_ranks)
+static bool make_folders(Sources *x)
 {
     bool ok = true;
 
     for (int i = 0; ok && i < COUNT(folders); i++)
         ok = staging_folder(x->s, path_in(x->s->arena, "runtime", folders[i]), x->d);
     return ok && staging_folder(x->s, path_in(x->s->arena, "runtime", x->target->folder), x->d) &&
-           (!has_ranks || staging_folder(x->s, "runtime/comm/mpi", x->d));
+           (!x->transport ||
+            staging_folder(x->s, path_in(x->s->arena, "runtime", x->transport), x->d));
 }
 
 // Copies all files except the kernels.
-static bool copy_trainer(Sources *x, bool has_ranks)
+static bool copy_trainer(Sources *x)
 {
     bool ok = true;
 
     for (int i = 0; ok && i < COUNT(folders); i++)
         ok = copy_folder(x, folders[i]);
-    return ok && (!has_ranks || copy(x, "comm/mpi/mpi.c"));
+    return ok && (!x->transport || copy_folder(x, x->transport));
 }
 
 // Copies the target's files that the program needs, and the kernels' text of the same name.
-static bool copy_kernels(Sources *x, const Program *p, bool has_ranks)
+static bool copy_kernels(Sources *x)
 {
-    Words files = kernel_files(x->s->arena, x->target, p, has_ranks);
+    Words files = kernel_files(x->s->arena, x->target, x->p, x->transport);
+    const char *ending = x->p->target->kernels_ending;
     bool ok = true;
 
     for (int i = 0; ok && i < files.n; i++) {
         char *path = path_in(x->s->arena, x->target->folder, files.word[i]);
-        char *kernels = arena_string(x->s->arena, "%s.cu", path);
-        bool has_kernels = !access(path_in(x->s->arena, x->runtime, kernels), F_OK);
+        char *kernels = ending ? arena_string(x->s->arena, "%s.%s", path, ending) : NULL;
+        bool has_kernels = kernels && !access(path_in(x->s->arena, x->runtime, kernels), F_OK);
         ok = copy(x, arena_string(x->s->arena, "%s.c", path)) && (!has_kernels || copy(x, kernels));
     }
     return ok;
@@ -154,7 +158,7 @@ static const char makefile[] = "%s\n"
                                "CFLAGS = -march=$(MARCH) %s-D_GNU_SOURCE\n"
                                "SOURCES =%s\n\n"
                                "%s: $(SOURCES:.c=.o)\n"
-                               "\t$(CC) $(CFLAGS) -o $@ $^%s%s%s -lpthread -lm\n\n"
+                               "\t$(CC) $(CFLAGS) -o $@ $^%s%s%s -lpthread -lm%s%s\n\n"
                                "%s"
                                "%%.o: %%.c\n"
                                "\t$(CC) $(CFLAGS) %s-I. -Iruntime -c -o $@ $<\n\n"
@@ -170,8 +174,11 @@ static const char *or_nothing(const char *s) { return s ? s : ""; }
 
 static void print_makefile(const Sources *x, const BuildOptions *o, const Text *sources, Text *t)
 {
-    const TargetText *target = o->target;
+    const TargetText *target = x->target;
     bool has_library = map_get(&x->done, target->library.file);
+    const char *needs = o->transport ? o->transport->needs : NULL;
+    const char *cc = o->transport ? o->transport->cc : NULL;
+    const char *links = o->transport && !cc ? or_nothing(o->transport->library) : "";
     Text flags = {0}, rule = {0};
 
     for (const char *const *flag = target->flags; *flag; flag++)
@@ -182,11 +189,13 @@ static void print_makefile(const Sources *x, const BuildOptions *o, const Text *
                                        target->library.name, target->library.source);
     text_printf(t, makefile, mark,
                 has_library ? library : arena_string(x->s->arena, " and %s", target->extension),
-                o->has_ranks ? "; MPI (Debian: libopenmpi-dev)" : "",
-                o->has_ranks ? "= mpicc" : "?= cc", o->march, or_nothing(target->make.variables),
-                flags.s, sources->s, o->name, or_nothing(target->make.link_flags),
-                has_library ? " " : "", has_library ? target->library.flag : "", or_nothing(rule.s),
-                or_nothing(target->make.flags), o->name, or_nothing(target->make.made));
+                needs ? arena_string(x->s->arena, "; %s", needs) : "",
+                cc ? arena_string(x->s->arena, "= %s", cc) : "?= cc", o->march,
+                or_nothing(target->make.variables), flags.s, sources->s, o->name,
+                or_nothing(target->make.link_flags), has_library ? " " : "",
+                has_library ? target->library.flag : "", *links ? " " : "", links,
+                or_nothing(rule.s), or_nothing(target->make.flags), o->name,
+                or_nothing(target->make.made));
     text_free(&flags);
     text_free(&rule);
 }
@@ -236,13 +245,15 @@ bool build_folder(Staging *s, const Program *p, const ProgramTexts *t, const Bui
                   Diag *d)
 {
     Sources x = {.s = s,
+                 .p = p,
                  .runtime = path_in(s->arena, o->runtime, "runtime"),
-                 .target = o->target,
+                 .target = target_text(p->target),
+                 .transport =
+                     o->transport ? arena_string(s->arena, "comm/%s", o->transport->name) : NULL,
                  .done.arena = s->arena,
                  .d = d};
 
-    return write_texts(s, t, o, d) && make_folders(&x, o->has_ranks) &&
-           copy_included(&x, t->c.s, t->c.n) && copy_included(&x, t->kernels.s, t->kernels.n) &&
-           copy_trainer(&x, o->has_ranks) && copy_kernels(&x, p, o->has_ranks) &&
+    return write_texts(s, p, t, o, d) && make_folders(&x) && copy_included(&x, t->c.s, t->c.n) &&
+           copy_included(&x, t->kernels.s, t->kernels.n) && copy_trainer(&x) && copy_kernels(&x) &&
            write_makefile(&x, o) && spares_files(s, d);
 }

@@ -21,7 +21,7 @@ static inline void words_add(Arena *a, Words *to, const char *word)
     *arena_push(a, to->word, to->n, to->cap) = word;
 }
 
-struct TargetText {
+typedef struct TargetText {
     const char *header;  // that the text includes
     // The begin of the text of kernels, a file of its own; NULL: functions stand in the C text.
     const char *kernels_head;
@@ -51,7 +51,8 @@ struct TargetText {
     const KernelFile *shared_files;  // up to {0}; NULL: each kernel has a file of its name
     // NULL: there is no text of kernels.
     // Compiles it, and adds arguments of the C compiler that the program needs because of it.
-    bool (*build_kernels)(Staging *s, const Program *p, const BuildOptions *o, Words *to, Diag *d);
+    bool (*build_kernels)(Staging *s, const TargetText *t, const Program *p, const BuildOptions *o,
+                          Words *to, Diag *d);
     const char *image;  // the declaration of RtModel.kernels, rt_kernels
     // In a Makefile: variables, flags of the C compiler and the linker, the rule that compiles it,
     // and what this makes.
@@ -59,6 +60,13 @@ struct TargetText {
         const char *variables, *flags, *link_flags, *made;
         void (*print_rule)(const BuildOptions *o, Text *t);
     } make;
-};
+} TargetText;
+
+#define TARGET(name, text) extern const TargetText name##_text;
+#include "analyzer/target/targets.def"
+#undef TARGET
+
+// How programs for the target are printed and built.
+const TargetText *target_text(const Target *t);
 
 #endif

@@ -14,6 +14,8 @@
 #include "rt_math.h"
 #include "rt_transpose.h"
 
+extern const RtDevice rt_cpu;  // of libshardrt_cpu.a
+
 // ---- loops ----
 // RT_SIMD stands before a loop with independent iterations, RT_SIMD_SUM before one that adds to the
 // named variables.

@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+extern const RtDevice rt_cuda;  // of runtime/cuda/, which is compiled with each program
+
 // Puts a file, the fat binary with the program's kernels, into the program as rt_kernels.
 #define RT_KERNELS(file)                                                                           \
     __asm__(".pushsection .rodata, \"a\"\n\t.balign 64\nrt_kernels:\n\t.incbin \"" file            \

@@ -35,7 +35,7 @@ struct Rt {
     void **kernel;  // prepared kernels by number
     int threads;
     RtGpuOptions gpu;
-    struct RtCuda *cuda;               // the GPU's kernels and its stream; NULL: a CPU's program
+    void *state;                       // of the device; NULL: it needs none
     char *workspace;                   // in the arena: the current call's, see rt_with
     struct RtProfile *profile;         // NULL: no --profile and no --trace
     struct RtWatch *watch;             // NULL: no --check-arena

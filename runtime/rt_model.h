@@ -71,12 +71,12 @@ typedef struct RtCut {
 
 // The transport between ranks. libshardrt_mpi.a has rt_mpi, which needs MPI.
 typedef struct RtTransport RtTransport;
-extern const RtTransport rt_mpi;
+#define RT_TRANSPORT(name, ...) extern const RtTransport rt_##name;
+#include "rt_transports.def"
+#undef RT_TRANSPORT
 
-// The device that a program runs on: device.h. libshardrt_cpu.a has rt_cpu; runtime/cuda/, which
-// has rt_cuda, is compiled with each program.
+// The device that a program runs on: device.h. The header of its text declares it.
 typedef struct RtDevice RtDevice;
-extern const RtDevice rt_cpu, rt_cuda;
 
 // One tensor in the arena, or `layers` tensors of the same shape, `step` bytes apart.
 typedef struct RtTensor {
@@ -124,7 +124,7 @@ typedef struct RtModel {
     bool ignores;        // labels of this number count for nothing in the loss
     int64_t ignored_label;
     RtMesh mesh;
-    const RtTransport *transport;  // &rt_mpi; NULL: there is one rank
+    const RtTransport *transport;  // &rt_mpi …; NULL: there is one rank
     const RtDevice *device;
     const void *kernels;      // of a GPU: the fat binary with the program's kernels
     const char *kernels_for;  // "sm_80, sm_90": the GPUs that they are for

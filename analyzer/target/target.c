@@ -3,14 +3,26 @@
 
 #include <string.h>
 
+#define TARGET(name, text) &target_##name,
+const Target *const target_table[] = {
+#include "analyzer/target/targets.def"
+    NULL};
+
 const Target *target_find(const char *name)
 {
-    static const Target *const targets[] = {&target_cpu, &target_cuda};
-
-    for (int i = 0; i < COUNT(targets); i++)
-        if (!strcmp(targets[i]->name, name))
-            return targets[i];
+    for (int i = 0; target_table[i]; i++)
+        if (!strcmp(target_table[i]->name, name))
+            return target_table[i];
     return NULL;
+}
+
+char *target_names(Arena *a)
+{
+    char *names = arena_string(a, "%s", target_table[0]->name);
+
+    for (int i = 1; target_table[i]; i++)
+        names = arena_string(a, "%s, %s", names, target_table[i]->name);
+    return names;
 }
 
 static const TargetKernel *find(const Target *t, const char *name)

@@ -38,11 +38,23 @@ typedef struct Target {
     // in a cache when it is read again.
     int64_t parallel_rows, few_elements, least_columns, reused_bytes;
     bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
+    bool has_ranks;             // its programs may be for several ranks
+    // The ending of the file beside the C text that holds the kernels' text; NULL: there is none.
+    const char *kernels_ending;
+    const char
+        *gpus;  // those that kernels are compiled for without --gpu; NULL: there is no choice
 } Target;
 
-extern const Target target_cpu, target_cuda;
+#define TARGET(name, text) extern const Target target_##name;
+#include "analyzer/target/targets.def"
+#undef TARGET
+
+extern const Target *const target_table[];  // in the order of targets.def, up to NULL
+// The target of programs for which none is chosen.
+static inline const Target *target_default(void) { return target_table[0]; }
 
 const Target *target_find(const char *name);  // NULL: there is none of that name
+char *target_names(Arena *a);                 // "cpu, cuda"
 
 // Prints "cpu threads 64", and reads it back: the target `t`, maybe with fewer threads. False after
 // reporting an error.

@@ -127,10 +127,11 @@ static const char *folder_definition(Arena *a, const char *folder)
     return definition;
 }
 
-bool build_kernels(Staging *s, const Program *p, const BuildOptions *o, Words *to, Diag *d)
+bool build_kernels(Staging *s, const TargetText *t, const Program *p, const BuildOptions *o,
+                   Words *to, Diag *d)
 {
     Arena *a = s->arena;
-    Words files = kernel_files(a, o->target, p, o->has_ranks);
+    Words files = kernel_files(a, t, p, o->transport);
     Toolkit kit;
 
     if (!find_toolkit(a, o, &kit, d) || !compile_kernels(s, o, &kit, d))
@@ -141,9 +142,8 @@ bool build_kernels(Staging *s, const Program *p, const BuildOptions *o, Words *t
     words_add(a, to, arena_string(a, "-I%s/include", kit.folder));
     words_add(a, to, folder_definition(a, kit.folder));
     for (int i = 0; i < files.n; i++)
-        words_add(
-            a, to,
-            arena_string(a, "%s/runtime/%s/%s.c", o->runtime, o->target->folder, files.word[i]));
+        words_add(a, to,
+                  arena_string(a, "%s/runtime/%s/%s.c", o->runtime, t->folder, files.word[i]));
     words_add(a, to, arena_string(a, "-L%s/lib64", kit.folder));
     words_add(a, to, arena_string(a, "-L%s/lib", kit.folder));
     return true;

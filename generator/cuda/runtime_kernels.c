@@ -68,7 +68,7 @@ static bool is_listed(const char *const *list, const char *file)
 // The files that every program needs are host code, except copies.
 void print_includes(const Gen *g, Text *t)
 {
-    const TargetText *target = g->o->target;
+    const TargetText *target = g->target;
     Words files = kernel_files(g->arena, target, g->p, false);
 
     text_printf(t, "// The runtime's kernels.\n#include \"runtime/%s/copy.cu\"\n", target->folder);

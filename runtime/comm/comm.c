@@ -9,21 +9,41 @@
 
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
+#include "runtime/rt_transport.h"
 
 // ---- the ranks that were started ----
 
-// The number in the first of these environment variables that is set, else `none`. Launchers set
-// them before the process starts MPI.
-static int launched(const char *const *name, int none)
+// The number in the first of these environment variables that is set; -1: none is.
+static int first_set(const char *const *name)
 {
     for (; *name; name++)
         if (getenv(*name))
             return atoi(getenv(*name));
-    return none;
+    return -1;
 }
 
-static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
-static const char *const places[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
+// The ranks that a launcher has started, by what it has set before the process starts its
+// transport. A program without a transport looks for the launchers of all.
+typedef struct Launched {
+    int ranks, number;
+} Launched;
+
+static Launched find_launched(const RtModel *m)
+{
+    Launched l = {-1, -1};
+
+    for (const RtTransportRow *row = rt_transport_table; row->name; row++) {
+        if (m->transport && strcmp(row->name, m->transport->name) != 0)
+            continue;
+        l.ranks = l.ranks < 0 ? first_set(row->counts) : l.ranks;
+        l.number = l.number < 0 ? first_set(row->numbers) : l.number;
+    }
+    // Some launchers set the number alone: the transport will count.
+    if (l.ranks < 0)
+        l.ranks = m->transport && l.number >= 0 ? rt_mesh_ranks(&m->mesh) : 1;
+    l.number = l.number < 0 ? 0 : l.number;
+    return l;
+}
 
 // "4 ranks (dp=2, tp=2)"
 static void print_mesh(const RtMesh *m, char *to, size_t room)
@@ -52,8 +72,9 @@ static bool check_count(const RtModel *m, int rank, int started)
     if (!m->transport)
         return rt_error(
             m, "%d ranks were started, but the program has one: compile it with --ranks", started);
-    return rt_error(m, "%d rank%s started, but the program has %s: mpirun -n %d", started,
-                    started > 1 ? "s were" : " was", mesh, rt_mesh_ranks(&m->mesh));
+    return rt_error(m, "%d rank%s started, but the program has %s: %s -n %d", started,
+                    started > 1 ? "s were" : " was", mesh, m->transport->launcher,
+                    rt_mesh_ranks(&m->mesh));
 }
 
 // ---- groups ----
@@ -91,42 +112,40 @@ static void find_groups(RtComm *c)
     }
 }
 
-// Warns if mpirun binds ranks to fewer CPUs than there are: by default it binds each rank to one
-// core.
+// Warns if the launcher binds ranks to fewer CPUs than there are: by default mpirun binds each rank
+// to one core.
 static void advise(const RtComm *c)
 {
     cpu_set_t own, launcher;
     int here = 0;
 
-    if (c->rank || sched_getaffinity(0, sizeof own, &own) ||
+    if (c->rank || !c->transport->unbind || sched_getaffinity(0, sizeof own, &own) ||
         sched_getaffinity(getppid(), sizeof launcher, &launcher))
         return;
     for (int r = 0; r < c->ranks; r++)
         here += c->window[r] != NULL;
     int all = CPU_COUNT(&launcher);
     if (CPU_COUNT(&own) * here < all)
-        fprintf(stderr, "%s: mpirun binds each rank to %d of %d CPUs: --bind-to none is faster\n",
-                c->model->name, CPU_COUNT(&own), all);
+        fprintf(stderr, "%s: %s binds each rank to %d of %d CPUs: %s is faster\n", c->model->name,
+                c->transport->launcher, CPU_COUNT(&own), all, c->transport->unbind);
 }
 
 bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
 {
-    int rank = launched(places, 0),
-        started =
-            launched(sizes, m->transport && getenv("PMIX_RANK") ? rt_mesh_ranks(&m->mesh) : 1);
+    Launched l = find_launched(m);
 
     *comm = NULL;
-    if (!check_count(m, rank, started))
+    if (!check_count(m, l.number, l.ranks))
         return false;
     if (!m->transport)
         return true;
     RtComm *c = rt_alloc(1, sizeof *c);
     *c = (RtComm){.transport = m->transport, .model = m, .timeout = timeout};
-    if (!rt_watchdog_open(&c->watchdog, m, timeout, rank)) {
+    if (!rt_watchdog_open(&c->watchdog, m, timeout, l.number)) {
         free(c);
         return false;
     }
-    rt_watchdog_wait(c->watchdog, "MPI's start");
+    rt_watchdog_wait(c->watchdog, c->transport->starting);
     if (!c->transport->open(c) || !check_count(m, c->rank, c->ranks)) {
         rt_comm_close(c);
         return false;
@@ -150,7 +169,7 @@ void rt_comm_close(RtComm *c)
 {
     if (!c)
         return;
-    rt_watchdog_wait(c->watchdog, "MPI's end");
+    rt_watchdog_wait(c->watchdog, c->transport->ending);
     c->transport->close(c);
     rt_watchdog_close(c->watchdog);
     free(c->warning);

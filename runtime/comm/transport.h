@@ -16,6 +16,10 @@
 enum { RT_MAX_MESSAGE_BYTES = 1 << 30 };  // of one message
 typedef struct RtWarning RtWarning;
 struct RtTransport {
+    const char *name;               // in rt_transports.def
+    const char *launcher;           // starts N ranks as "mpirun -n N"
+    const char *unbind;             // its option that lets ranks use all CPUs; NULL: they do
+    const char *starting, *ending;  // for messages: "MPI's start"
     // Sets rank, ranks and window. Returns false after a message.
     bool (*open)(RtComm *c);
     void (*close)(RtComm *c);

@@ -123,6 +123,8 @@ static void cpu_free_mark(RtMark *m) { *m = (RtMark){0}; }
 
 const RtDevice rt_cpu = {
     .name = "cpu",
+    .kind = "CPU",
+    .can = RT_CAN_THREAD | RT_CAN_WATCH,
     .share = rt_cpu_share,
     .open = cpu_open,
     .close = cpu_close,

@@ -26,6 +26,8 @@ typedef struct RtCuda {
 
 typedef struct RtCudaStaging RtCudaStaging;
 
+static inline RtCuda *rt_cuda_of(const Rt *rt) { return rt->state; }
+
 // ---- recorded functions: graphs.c ----
 
 // Runs a function of the program: the first time as it stands, the second time it is recorded, and
@@ -44,7 +46,7 @@ typedef struct RtCudaGrid {
 // Ends the program with a message if a call failed: the GPU can't go on.
 void rt_cuda_must(cudaError_t e, const char *what);
 
-// Launches a kernel of the library on Rt.cuda's stream; nothing if the grid has no blocks. `args`
+// Launches a kernel of the library on the GPU's stream; nothing if the grid has no blocks. `args`
 // point to its arguments. Prints what is wrong and exits if that fails.
 void rt_cuda_launch(Rt *rt, const char *kernel, RtCudaGrid grid, int threads, void **args);
 #define RT_CUDA_ARGS(...) ((void *[]){__VA_ARGS__})

@@ -59,7 +59,7 @@ static bool choose_gpu(const Rt *rt, const RtModel *m)
 static bool load_kernels(Rt *rt, const RtModel *m)
 {
     struct cudaDeviceProp gpu;
-    cudaError_t e = rt_cuda_load(rt->cuda, m->kernels);
+    cudaError_t e = rt_cuda_load(rt_cuda_of(rt), m->kernels);
 
     if (e != cudaErrorNoKernelImageForDevice)
         return is_fine(m, e, "kernels");
@@ -81,7 +81,7 @@ static bool open_arena(Rt *rt, const RtModel *m)
                         (double)bytes / (1 << 20), (double)available / (1 << 20),
                         (double)all / (1 << 20));
     rt->arena = p;
-    return is_fine(m, p ? cudaMemsetAsync(p, 0, bytes, rt->cuda->stream) : cudaGetLastError(),
+    return is_fine(m, p ? cudaMemsetAsync(p, 0, bytes, rt_cuda_of(rt)->stream) : cudaGetLastError(),
                    "the arena");
 }
 
@@ -101,11 +101,11 @@ static bool open_staging(RtCuda *c, const RtModel *m)
 
 static bool gpu_open(Rt *rt, const RtModel *m)
 {
-    rt->cuda = rt_alloc(1, sizeof *rt->cuda);
+    rt->state = rt_alloc(1, sizeof(RtCuda));
     return check_driver(m) && choose_gpu(rt, m) && load_kernels(rt, m) &&
-           is_fine(m, cudaStreamCreateWithFlags(&rt->cuda->stream, cudaStreamNonBlocking),
+           is_fine(m, cudaStreamCreateWithFlags(&rt_cuda_of(rt)->stream, cudaStreamNonBlocking),
                    "streams") &&
-           open_staging(rt->cuda, m) && open_arena(rt, m);
+           open_staging(rt_cuda_of(rt), m) && open_arena(rt, m);
 }
 
 static void close_staging(RtCudaStaging *s)
@@ -121,7 +121,7 @@ static void close_staging(RtCudaStaging *s)
 
 static void gpu_close(Rt *rt, const RtModel *m)
 {
-    RtCuda *c = rt->cuda;
+    RtCuda *c = rt_cuda_of(rt);
 
     if (!c)
         return;
@@ -139,7 +139,7 @@ static void gpu_close(Rt *rt, const RtModel *m)
         rt_cuda_unload(c);
     free(c);
     rt->arena = NULL;
-    rt->cuda = NULL;
+    rt->state = NULL;
 }
 
 // The threads of the host, which draw weights.
@@ -171,30 +171,30 @@ static int take_half(RtCudaStaging *s)
 
 static void gpu_copy_in(Rt *rt, int64_t to, const void *from, int64_t bytes)
 {
-    RtCudaStaging *s = rt->cuda->staging;
+    RtCudaStaging *s = rt_cuda_of(rt)->staging;
 
     for (int64_t at = 0, n; at < bytes; at += n) {
         int i = take_half(s);
         n = rt_least(HALF, bytes - at);
         memcpy(s->half[i], (const char *)from + at, (size_t)n);
         rt_cuda_must(cudaMemcpyAsync(rt->arena + to + at, s->half[i], (size_t)n,
-                                     cudaMemcpyHostToDevice, rt->cuda->stream),
+                                     cudaMemcpyHostToDevice, rt_cuda_of(rt)->stream),
                      "a copy to the GPU");
-        rt_cuda_must(cudaEventRecord(s->copied[i], rt->cuda->stream), "a copy to the GPU");
+        rt_cuda_must(cudaEventRecord(s->copied[i], rt_cuda_of(rt)->stream), "a copy to the GPU");
     }
 }
 
 static void gpu_copy_out(Rt *rt, void *to, int64_t from, int64_t bytes)
 {
-    RtCudaStaging *s = rt->cuda->staging;
+    RtCudaStaging *s = rt_cuda_of(rt)->staging;
 
     for (int64_t at = 0, n; at < bytes; at += n) {
         int i = take_half(s);
         n = rt_least(HALF, bytes - at);
         rt_cuda_must(cudaMemcpyAsync(s->half[i], rt->arena + from + at, (size_t)n,
-                                     cudaMemcpyDeviceToHost, rt->cuda->stream),
+                                     cudaMemcpyDeviceToHost, rt_cuda_of(rt)->stream),
                      "a copy from the GPU");
-        rt_cuda_must(cudaStreamSynchronize(rt->cuda->stream), "a copy from the GPU");
+        rt_cuda_must(cudaStreamSynchronize(rt_cuda_of(rt)->stream), "a copy from the GPU");
         memcpy((char *)to + at, s->half[i], (size_t)n);
     }
 }
@@ -211,7 +211,7 @@ static void gpu_fill(Rt *rt, int64_t to, const void *element, int64_t bytes, int
 
 static void gpu_synchronise(Rt *rt)
 {
-    rt_cuda_must(cudaStreamSynchronize(rt->cuda->stream), "the GPU");
+    rt_cuda_must(cudaStreamSynchronize(rt_cuda_of(rt)->stream), "the GPU");
 }
 
 // ---- times ----
@@ -223,7 +223,7 @@ static void gpu_mark(Rt *rt, RtMark *m)
     if (!event)
         rt_cuda_must(cudaEventCreate(&event), "an event");
     m->event = event;
-    rt_cuda_must(cudaEventRecord(event, rt->cuda->stream), "an event");
+    rt_cuda_must(cudaEventRecord(event, rt_cuda_of(rt)->stream), "an event");
 }
 
 static double gpu_seconds_between(const RtMark *from, const RtMark *to)
@@ -243,6 +243,8 @@ static void gpu_free_mark(RtMark *m)
 
 const RtDevice rt_cuda = {
     .name = "cuda",
+    .kind = "GPU",
+    .can = RT_CAN_CHOOSE | RT_CAN_RECORD | RT_CAN_ROUND | RT_CAN_TUNE | RT_CAN_LOAD,
     .share = gpu_share,
     .open = gpu_open,
     .close = gpu_close,

@@ -30,7 +30,7 @@ static void note(RtCuda *c, RtPart part)
 static cudaGraphExec_t record(Rt *rt, RtPart part)
 {
     static const char what[] = "a graph";
-    cudaStream_t stream = rt->cuda->stream;
+    cudaStream_t stream = rt_cuda_of(rt)->stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
 
@@ -44,7 +44,7 @@ static cudaGraphExec_t record(Rt *rt, RtPart part)
 
 void rt_cuda_run(Rt *rt, RtPart part)
 {
-    RtCuda *c = rt->cuda;
+    RtCuda *c = rt_cuda_of(rt);
     RtCudaGraph *g = find(c, part);
 
     if (!rt->gpu.has_graphs || rt->profile || rt->gradients || !g) {

@@ -86,9 +86,10 @@ void rt_cuda_launch(Rt *rt, const char *kernel, RtCudaGrid grid, int threads, vo
         rt_cuda_must(cudaErrorInvalidConfiguration, kernel);
     cudaLaunchConfig_t config = {.gridDim = {(unsigned)grid.x, (unsigned)grid.y, (unsigned)grid.z},
                                  .blockDim = {(unsigned)threads, 1, 1},
-                                 .stream = rt->cuda->stream};
-    rt_cuda_must(cudaLaunchKernelExC(&config, (const void *)kernel_of(rt->cuda, kernel), args),
-                 kernel);
+                                 .stream = rt_cuda_of(rt)->stream};
+    rt_cuda_must(
+        cudaLaunchKernelExC(&config, (const void *)kernel_of(rt_cuda_of(rt), kernel), args),
+        kernel);
 }
 
 static const char *suffix_of(RtType t)

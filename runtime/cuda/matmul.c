@@ -41,7 +41,7 @@ static RtLtProduct *product_of(const RtCuda *c, const RtMatmul *q, bool has_tf32
 
 RtMatmul *rt_cuda_matmul_new(Rt *rt, const RtDot *p)
 {
-    RtCuda *c = rt->cuda;
+    RtCuda *c = rt_cuda_of(rt);
     RtCudaMatmul plan;
 
     if (!rt_cuda_matmul_plan(p, &plan))
@@ -145,7 +145,7 @@ int rt_cuda_matmul_start(const RtCuda *c, const RtMatmul *q, const RtMatmulPlace
 
 bool rt_cuda_matmul(Rt *rt, RtMatmul *q, void *y, const void *left, const void *right)
 {
-    const RtCuda *c = rt->cuda;
+    const RtCuda *c = rt_cuda_of(rt);
     bool is_swapped = q->plan.is_swapped;
     RtMatmulPlaces at = {y, workspace_of(rt), is_swapped ? right : left, is_swapped ? left : right};
     bool is_aligned =

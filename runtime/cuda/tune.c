@@ -36,7 +36,7 @@ static bool describe_gpu(const Rt *rt, const RtModel *m, RtTune *to)
     rt_printable(name, sizeof name, gpu.name);
     snprintf(to->gpu, sizeof to->gpu, "%s, sm_%d%d, %d multiprocessors", name, gpu.major, gpu.minor,
              gpu.multiProcessorCount);
-    to->library = (int)rt->cuda->blas->cublasLtGetVersion();
+    to->library = (int)rt_cuda_of(rt)->blas->cublasLtGetVersion();
     to->has_tf32 = rt->gpu.has_tf32;
     return true;
 }
@@ -96,7 +96,7 @@ static int64_t find_room(const Tuning *u)
     RtMatmulPlaces at;
     int64_t bytes = 0;
 
-    for (const RtMatmul *q = u->rt->cuda->matmul; q; q = q->next)
+    for (const RtMatmul *q = rt_cuda_of(u->rt)->matmul; q; q = q->next)
         bytes = rt_most(bytes, find_places(u, q, &at));
     return bytes;
 }
@@ -132,7 +132,7 @@ static bool start(const RtCuda *c, const RtMatmul *q, const RtMatmulPlaces *at,
 static float time_of(const Tuning *u, const RtMatmul *q, const RtMatmulPlaces *at,
                      const RtLtAlgorithm *algorithm)
 {
-    const RtCuda *c = u->rt->cuda;
+    const RtCuda *c = rt_cuda_of(u->rt);
     float least = -1, ms = 0;
 
     if (!start(c, q, at, algorithm))
@@ -176,7 +176,7 @@ static int find_fastest(const Tuning *u, const RtMatmul *q, const RtLtFound *fou
 // many have none; these keep the algorithm that cuBLASLt expects to be the fastest.
 static int choose_all(Tuning *u, bool times)
 {
-    const RtCuda *c = u->rt->cuda;
+    const RtCuda *c = rt_cuda_of(u->rt);
     RtLtFound found[RT_TUNE_ALGORITHMS] = {0};
     char product[RT_TUNE_TEXT];
     int lacking = 0;
@@ -210,7 +210,8 @@ static bool time_all(Tuning *u, const RtModel *m, const char *path)
     choose_all(u, true);
     for (int i = 0; i <= RUNS; i++)
         rt_cuda_must(cudaEventDestroy(u->mark[i]), "an event");
-    rt_cuda_must(cudaMemsetAsync(u->rt->arena, 0, (size_t)bytes, u->rt->cuda->stream), "the arena");
+    rt_cuda_must(cudaMemsetAsync(u->rt->arena, 0, (size_t)bytes, rt_cuda_of(u->rt)->stream),
+                 "the arena");
     return rt_tune_write(&u->tune, path, &e) || rt_error(m, "--tune: %s: %s", path, e.text);
 }
 
@@ -236,7 +237,7 @@ bool rt_cuda_tune(Rt *rt, const RtModel *m)
     Tuning u = {.rt = rt, .room = m->arena_bytes};
     char path[PATH_MAX];
 
-    if (!rt->cuda->matmul)
+    if (!rt_cuda_of(rt)->matmul)
         return true;
     if (!rt_beside(m, ".tune", path, sizeof path))
         return !rt->gpu.tunes || rt_error(m, "--tune: the program's own place isn't known");

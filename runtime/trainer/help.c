@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
 #include "runtime/trainer/run_report.h"
 #include "runtime/trainer/trainer_options.h"
@@ -42,10 +43,8 @@ void rt_help(const RtModel *m)
 {
     char name[64], text[64];
 
-    int ranks = rt_mesh_ranks(&m->mesh);
-
-    if (ranks > 1)
-        printf("mpirun -n %d ", ranks);
+    if (m->transport)
+        printf("%s -n %d ", m->transport->launcher, rt_mesh_ranks(&m->mesh));
     printf("%s OPTIONS\n\n", m->name);
     for (int i = 0; i < rt_n_options; i++)
         if (rt_has_option(m, &rt_options[i]))

@@ -14,11 +14,11 @@ const RtOption rt_options[] = {
     {"--data", RT_TEXT, AT(data), 0, 0, "PATH",
      "train on this: a folder with INPUT.npy for each input of the model (first axis: samples), or "
      "a file of tokens or a folder of such files, *.bin, which are cut into windows",
-     RT_OF_ALL, true},
+     0, true},
     {"--eval-data", RT_TEXT, AT(eval_data), 0, 0, "PATH",
      "evaluate on this; without --data: evaluate and exit. Samples that don't fill a batch are "
      "left out",
-     RT_OF_ALL, true},
+     0, true},
     {"--eval-every", RT_WHOLE, AT(eval_every), 1, RT_MAX_STEPS, "N",
      "evaluate every N steps, and at the end in any case"},
     {"--eval-samples", RT_WHOLE, AT(eval_samples), 1, INT64_MAX, "N",
@@ -42,28 +42,29 @@ const RtOption rt_options[] = {
     {"--no-shuffle", RT_FLAG, AT(no_shuffle), 0, 0, NULL,
      "read the samples in the order of the files"},
     {"--threads", RT_WHOLE, AT(threads), 1, INT32_MAX, "N",
-     "how many threads compute (one for each core, or as many as it was compiled for)", RT_OF_CPU,
-     true},
-    {"--pin", RT_FLAG, AT(pin), 0, 0, NULL, "bind each thread to a CPU of its own", RT_OF_CPU,
+     "how many threads compute (one for each core, or as many as it was compiled for)",
+     RT_CAN_THREAD, true},
+    {"--pin", RT_FLAG, AT(pin), 0, 0, NULL, "bind each thread to a CPU of its own", RT_CAN_THREAD,
      true},
     {"--device", RT_WHOLE, AT(gpu), 0, 4095, "N", "the number of the GPU that computes (0)",
-     RT_OF_GPU, true},
+     RT_CAN_CHOOSE, true},
     {"--no-graph", RT_FLAG, AT(no_graph), 0, 0, NULL,
-     "start each kernel on its own, instead of recording a step's and replaying them", RT_OF_GPU},
+     "start each kernel on its own, instead of recording a step's and replaying them",
+     RT_CAN_RECORD},
     {"--tf32", RT_FLAG, AT(tf32), 0, 0, NULL,
-     "round the operands of products of f32 to TF32, which tensor cores multiply", RT_OF_GPU},
+     "round the operands of products of f32 to TF32, which tensor cores multiply", RT_CAN_ROUND},
     {"--tune", RT_FLAG, AT(tune), 0, 0, NULL,
      "time several algorithms for each product, and keep the fastest in NAME.tune beside the "
      "program, for this run and later ones",
-     RT_OF_GPU},
+     RT_CAN_TUNE},
     {"--libraries", RT_TEXT, AT(libraries), 0, 0, "FOLDER",
      "the folder that has libcublasLt.so.13 (else that of the toolkit that the program was built "
      "with, else where the system looks)",
-     RT_OF_GPU, true},
+     RT_CAN_LOAD, true},
     {"--load", RT_TEXT, AT(load), 0, 0, "PATH",
      "weights to start from: a file, an index of shards, a folder with one of these or with "
      "checkpoints (NAME.safetensors beside the program)",
-     RT_OF_ALL, true},
+     0, true},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",
      "write parameters and buffers at the end, also after Ctrl-C"},
     {"--save-gradients", RT_TEXT, AT(save_gradients), 0, 0, "FILE",
@@ -92,13 +93,13 @@ const RtOption rt_options[] = {
     {"--max-rollbacks", RT_WHOLE, AT(max_rollbacks), 1, RT_MAX_STEPS, "N",
      "stop at the spike after so many rollbacks (3)"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE",
-     "write one line of JSON for each step and each evaluation", RT_OF_ALL, true},
+     "write one line of JSON for each step and each evaluation", 0, true},
     {"--tensorboard", RT_TEXT, AT(tensorboard), 0, 0, "FOLDER",
-     "write a file of events there, for TensorBoard", RT_OF_ALL, true},
+     "write a file of events there, for TensorBoard", 0, true},
     {"--predict", RT_TEXT, AT(predict), 0, 0, "PATH",
      "write the outputs for these inputs to the file of -o; data as for --data, or the .npy of the "
      "only input",
-     RT_OF_ALL, true},
+     0, true},
     {"-o", RT_TEXT, AT(out), 0, 0, "FILE.npz", "the file that --predict writes"},
     {"--generate", RT_WHOLE, AT(generate), 1, RT_MAX_STEPS, "N",
      "print N more tokens after the prompt"},
@@ -110,23 +111,20 @@ const RtOption rt_options[] = {
      "finish each collective before going on, instead of computing meanwhile"},
     {"--timeout", RT_WHOLE, AT(timeout), 1, RT_MAX_STEPS, "SECONDS",
      "how long a rank may wait for another one before it ends the job (60)"},
-    {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and exit", RT_OF_ALL, true},
+    {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and exit", 0, true},
     {"--check-arena", RT_FLAG, AT(check_arena), 0, 0, NULL,
-     "fill unused memory with NaN, to find reads and writes outside live ranges", RT_OF_CPU},
+     "fill unused memory with NaN, to find reads and writes outside live ranges", RT_CAN_WATCH},
     {"--profile", RT_FLAG, AT(profile), 0, 0, NULL,
-     "print at the end how long each module and each call takes in a step", RT_OF_ALL, true},
+     "print at the end how long each module and each call takes in a step", 0, true},
     {"--trace", RT_TEXT, AT(trace), 0, 0, "FILE.json",
-     "write the calls of the last step as Chrome trace events (ui.perfetto.dev shows them)",
-     RT_OF_ALL, true},
-    {"--quiet", RT_FLAG, AT(quiet), 0, 0, NULL, "print errors only", RT_OF_ALL, true},
-    {"--help", RT_FLAG, AT(help), 0, 0, NULL, "print this text", RT_OF_ALL, true},
+     "write the calls of the last step as Chrome trace events (ui.perfetto.dev shows them)", 0,
+     true},
+    {"--quiet", RT_FLAG, AT(quiet), 0, 0, NULL, "print errors only", 0, true},
+    {"--help", RT_FLAG, AT(help), 0, 0, NULL, "print this text", 0, true},
 };
 const int rt_n_options = sizeof rt_options / sizeof *rt_options;
 
-bool rt_has_option(const RtModel *m, const RtOption *x)
-{
-    return x->of == RT_OF_ALL || (x->of == RT_OF_GPU) == (m->kernels != NULL);
-}
+bool rt_has_option(const RtModel *m, const RtOption *x) { return !x->of || m->device->can & x->of; }
 
 bool rt_is_option(const RtTensor *t)
 {
@@ -328,7 +326,7 @@ static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int
         return unknown(m, name);
     if (x && !rt_has_option(m, x))
         return rt_error(m, "%s: this program is for a %s, which doesn't have it", name,
-                        m->kernels ? "GPU" : "CPU");
+                        m->device->kind);
     bool is_flag = x && x->kind == RT_FLAG;
     if (is_flag && equals)
         return rt_error(m, "%s takes no value", name);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "runtime/rt_model.h"
+#include "runtime/device.h"
 
 typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
 
@@ -54,16 +54,13 @@ typedef enum RtOptionKind {
     RT_TIME
 } RtOptionKind;
 
-// The devices whose programs have an option.
-typedef enum RtOptionOf { RT_OF_ALL, RT_OF_CPU, RT_OF_GPU } RtOptionOf;
-
 typedef struct RtOption {
     const char *name;
     RtOptionKind kind;
     size_t at;            // offset in RtOptions
     int64_t least, most;  // bounds of RT_WHOLE
     const char *value, *help;
-    RtOptionOf of;
+    unsigned of;  // an RtDeviceCan: programs for such devices have it; 0: all
     bool is_own;  // ranks may have different values
 } RtOption;
 

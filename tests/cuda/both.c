@@ -35,7 +35,7 @@ static void run_gpu(Call *call, const void *p, const Operand *o, int n, int64_t 
     void *device[MAX_OPERANDS], *room;
     RtCuda cuda = {0};
     void *kernel[TEST_KERNELS] = {NULL};
-    Rt rt = {.kernel = kernel, .cuda = &cuda};
+    Rt rt = {.kernel = kernel, .state = &cuda};
 
     cudart_order(orders[k].order, orders[k].is_lazy);
     succeed(rt_cuda_load(&cuda, "image"));

@@ -8,6 +8,8 @@
 #include "tests/cuda/cudart.h"
 #include "tests/runtime/kernels.h"
 
+extern const RtDevice rt_cuda;  // rt_cuda.h declares it, whose macros are the text's
+
 // A tensor's bytes as they are before the call. A result is compared as floats of its type, or bit
 // by bit if `limit` is 0; elements of a result that the call doesn't write must stay the same.
 typedef struct Operand {

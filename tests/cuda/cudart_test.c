@@ -196,7 +196,7 @@ static void destroy_busy(Machine *m)
 static void launch_nothing(Machine *m)
 {
     RtCuda c = {.stream = m->a};
-    Rt rt = {.cuda = &c};
+    Rt rt = {.state = &c};
 
     rt_cuda_load(&c, "image");
     rt_cuda_launch(&rt, "rt_cuda_nothing", (RtCudaGrid){1, 1, 1}, 32, NULL);
@@ -205,7 +205,7 @@ static void launch_nothing(Machine *m)
 static void launch_blocks(Machine *m, int64_t x, int64_t y, int64_t z)
 {
     RtCuda c = {.stream = m->a};
-    Rt rt = {.cuda = &c};
+    Rt rt = {.state = &c};
     RtCudaCopy p = {.count = 0};
 
     rt_cuda_load(&c, "image");
@@ -219,7 +219,7 @@ static void launch_deep(Machine *m) { launch_blocks(m, 1, 1, 1 << 16); }
 static void launch_copy(Machine *m, int64_t count)
 {
     RtCuda c = {.stream = m->a};
-    Rt rt = {.cuda = &c};
+    Rt rt = {.state = &c};
     RtCudaCopy p = {.dims = {.n = 1, .dim = {count}, .x = {0}, .y = {1}}, .count = count};
 
     cudaMemsetAsync(m->x, 0, N, m->a);
@@ -234,7 +234,7 @@ static void write_far_behind(Machine *m) { launch_copy(m, 9000); }
 static void launch_faulty(Machine *m, int how)
 {
     RtCuda c = {.stream = m->a};
-    Rt rt = {.cuda = &c};
+    Rt rt = {.state = &c};
     float *y;
 
     cudaMalloc((void **)&y, 64 * sizeof *y);

@@ -164,7 +164,7 @@ static void test_opening(void **state)
 {
     const RtDot own = {SIZES(4, 6, 8), A(16, 2), B(6, 1), Y(6, 1)};
     RtCuda cuda = {0};
-    Rt rt = {.cuda = &cuda};
+    Rt rt = {.state = &cuda};
 
     assert_null(rt_cuda_matmul_new(&rt, &own));
     assert_null(cuda.blas);
@@ -179,7 +179,7 @@ static void test_opening(void **state)
 static void open_elsewhere(const void *folder)
 {
     RtCuda cuda = {0};
-    Rt rt = {.cuda = &cuda, .gpu = {.libraries = folder}};
+    Rt rt = {.state = &cuda, .gpu = {.libraries = folder}};
 
     rt_cuda_matmul_new(&rt, &product);
 }

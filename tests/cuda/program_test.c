@@ -40,7 +40,7 @@ static const Program *write_spread(const Test *t, const char *name, const char *
     }
     p->set[SET_PREDICT].end = p->arena_bytes;
     program_finish(p);
-    write_texts(p, &cuda_text, &t->cases, name, dir, d);
+    write_texts(p, &t->cases, name, dir, d);
     return p;
 }
 
@@ -86,7 +86,7 @@ static void run_gpu(const RtModel *m, char *arena, int k)
 {
     size_t bytes = (size_t)m->arena_bytes;
     RtCuda cuda = {0};
-    Rt rt = {.threads = 1, .cuda = &cuda};
+    Rt rt = {.threads = 1, .state = &cuda};
 
     cudart_order(orders[k].order, orders[k].is_lazy);
     rt.kernel = calloc((size_t)m->n_kernels + 1, sizeof *rt.kernel);

@@ -87,7 +87,7 @@ static void check_file(int in_f32, int in_f64)
 // are equal. Others get theirs at a call.
 static void check_choices(const Machine *m, bool is_made)
 {
-    const RtMatmul *last = m->rt.cuda->matmul, *first = last->next->next;
+    const RtMatmul *last = rt_cuda_of(&m->rt)->matmul, *first = last->next->next;
 
     for (const RtMatmul *q = last; q; q = q->next) {
         assert_int_equal(q->choice[RT_ALIGNED].is_made, is_made);
@@ -130,12 +130,13 @@ static void test_later_runs(void **state)
     end(&m);
     setenv("CUBLASLT_FASTEST", "4", 1);
     start(&m, true, false, 4096);
-    RtLtAlgorithm tuned = m.rt.cuda->matmul->choice[RT_ALIGNED].algorithm;
+    RtLtAlgorithm tuned = rt_cuda_of(&m.rt)->matmul->choice[RT_ALIGNED].algorithm;
     end(&m);
     unsetenv("CUBLASLT_FASTEST");
     start(&m, false, false, 4096);
     check_choices(&m, true);
-    assert_memory_equal(&m.rt.cuda->matmul->choice[RT_ALIGNED].algorithm, &tuned, sizeof tuned);
+    assert_memory_equal(&rt_cuda_of(&m.rt)->matmul->choice[RT_ALIGNED].algorithm, &tuned,
+                        sizeof tuned);
     end(&m);
     remove_file();
 }

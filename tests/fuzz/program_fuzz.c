@@ -24,7 +24,8 @@ static void try_print(Arena *a, const Program *p, Diag *d)
 
 static void try_generate(const Program *p)
 {
-    const GenerateOptions o = {.target = &cpu_text, .name = "fuzz", .options = "", .plan = ""};
+    const GenerateOptions o = {
+        .transport = rt_transport_table, .name = "fuzz", .options = "", .plan = ""};
     ProgramTexts t = {{0}, {0}};
 
     generate_texts(p, &o, &t);

@@ -20,11 +20,10 @@ static inline Program *lower_cases(const Target *target, const Cases *c, Diag *d
 
 // Writes the program's text to dir/NAME.c, with a function the_model that returns its RtModel, and
 // that of its kernels, if there are any, to dir/NAME.cu.
-static inline void write_texts(const Program *p, const TargetText *text, const Cases *c,
-                               const char *name, const char *dir, Diag *d)
+static inline void write_texts(const Program *p, const Cases *c, const char *name, const char *dir,
+                               Diag *d)
 {
-    GenerateOptions o = {
-        .target = text, .name = name, .options = "", .plan = "one rank", .gpus = "sm_80"};
+    GenerateOptions o = {.name = name, .options = "", .plan = "one rank", .gpus = "sm_80"};
     char *path = arena_string(c->arena, "%s/%s", dir, name);
     ProgramTexts t = {{0}, {0}};
 
@@ -40,7 +39,7 @@ static inline void write_texts(const Program *p, const TargetText *text, const C
 
 static inline void write_program(const Cases *c, const char *name, const char *dir, Diag *d)
 {
-    write_texts(lower_cases(&target_cpu, c, d), &cpu_text, c, name, dir, d);
+    write_texts(lower_cases(&target_cpu, c, d), c, name, dir, d);
 }
 
 #ifdef __SANITIZE_ADDRESS__

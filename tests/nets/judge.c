@@ -19,11 +19,7 @@ double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 static void write_texts(const Program *p, ProgramTexts *to)
 {
-    GenerateOptions o = {.target = nets_target.text,
-                         .name = "net",
-                         .options = "",
-                         .plan = "one rank",
-                         .gpus = "sm_80"};
+    GenerateOptions o = {.name = "net", .options = "", .plan = "one rank", .gpus = "sm_80"};
 
     generate_texts(p, &o, to);
     text_printf(&to->c, "const RtModel *the_model(void);\n"

@@ -22,7 +22,6 @@
 // target_cuda.c.
 typedef struct NetsTarget {
     const Target *target;
-    const TargetText *text;
     // The command of a shell that compiles the program FILE.c, FILE a path without spaces, into the
     // shared library FILE.c.so. Its C compiler is $NETS_CC. The C flags are those of
     // generator/compile_c.c, without the level.

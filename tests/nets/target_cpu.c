@@ -3,7 +3,6 @@
 
 const NetsTarget nets_target = {
     .target = &target_cpu,
-    .text = &cpu_text,
     .compile = "$NETS_CC -std=c11 -march=native -ffp-contract=off -fno-math-errno "
                "-fno-trapping-math -fopenmp-simd -Wall -Wextra -Werror -Iruntime "
                "-Drt_gradient=nets_gradient -shared "

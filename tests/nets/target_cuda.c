@@ -7,7 +7,6 @@ static void begin(uint64_t seed) { cudart_order((unsigned)(seed % 7), seed % 2);
 
 const NetsTarget nets_target = {
     .target = &target_cuda,
-    .text = &cuda_text,
     .compile = "$NETS_CC -std=c11 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iruntime "
                "-I" RT_CUDA_FOLDER
                " -Drt_gradient=nets_gradient -fPIC -c -o FILE.o FILE.c && " RT_CUDA_FOLDER

@@ -13,6 +13,7 @@
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
 #include "runtime/device.h"
+#include "runtime/rt_cpu.h"
 #include "runtime/rt_workspace.h"
 
 enum { N = 300000 };

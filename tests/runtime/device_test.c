@@ -76,6 +76,8 @@ static void far_free_mark(RtMark *m) { *m = (RtMark){0}; }
 
 static const RtDevice far_device = {
     .name = "far",
+    .kind = "CPU",
+    .can = RT_CAN_THREAD | RT_CAN_WATCH,
     .share = far_share,
     .open = far_open,
     .close = far_close,

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "runtime/core/core.h"
+#include "runtime/rt_cpu.h"
 #include "runtime/trainer/data.h"
 
 #define N(a) (int)(sizeof(a) / sizeof *(a))

@@ -183,6 +183,11 @@ static void mpi_end(RtComm *c)
 }
 
 const RtTransport rt_mpi = {
+    .name = "mpi",
+    .launcher = "mpirun",
+    .unbind = "--bind-to none",
+    .starting = "MPI's start",
+    .ending = "MPI's end",
     .open = mpi_open,
     .close = mpi_close,
     .send = mpi_send,

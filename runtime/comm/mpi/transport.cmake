@@ -1,0 +1,3 @@
+if(SHARDCC_MPI)
+  add_transport(mpi PkgConfig::MPI)
+endif()
