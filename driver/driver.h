@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "runtime/rt_transport.h"
 
-#define SHARDCC_VERSION "0.1"
+#define SHARDCC_VERSION "0.2"
 
 enum {
     EXIT_USER = 1,
