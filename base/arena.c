@@ -40,16 +40,19 @@ struct Arena {
 
 _Static_assert(sizeof(Chunk) % ALIGN == 0, "the bytes after a chunk's head are aligned");
 
-static _Noreturn void out_of_memory(void)
+void (*on_lack_of_memory)(void);
+
+_Noreturn void lack_of_memory(void)
 {
-    fprintf(stderr, "shardcc: out of memory\n");
-    exit(1);
+    if (on_lack_of_memory)
+        on_lack_of_memory();
+    abort();
 }
 
 static Chunk *chunk_put(Chunk **list, Chunk *c, size_t size)
 {
     if (!c)
-        out_of_memory();
+        lack_of_memory();
     *c = (Chunk){.next = *list, .size = size};
     if (*list)
         (*list)->prev = c;
@@ -62,7 +65,7 @@ Arena *arena_new(void)
     Arena *a = malloc(sizeof *a);
 
     if (!a)
-        out_of_memory();
+        lack_of_memory();
     *a = (Arena){.next_size = FIRST_CHUNK};
     return a;
 }
@@ -93,7 +96,7 @@ static size_t bytes_taken(size_t count, size_t size)
 void *arena_alloc(Arena *a, size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX - ALIGN - GUARD) / size)
-        out_of_memory();
+        lack_of_memory();
     size_t n = bytes_taken(count, size);
     if (n >= LARGE) {
         Chunk *large = n > SIZE_MAX - sizeof(Chunk) ? NULL : calloc(1, sizeof(Chunk) + n);
@@ -135,7 +138,7 @@ void *arena_grow(Arena *a, void *array, int n, int *cap, size_t size)
     if (n < *cap)
         return array;
     if (*cap > INT_MAX / 2)
-        out_of_memory();
+        lack_of_memory();
     int room = *cap ? 2 * *cap : 16;
     void *grown = arena_alloc(a, (size_t)room, size);
     if (n)

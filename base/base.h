@@ -14,9 +14,16 @@
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
+// ---- lack of memory ----
+
+// Whoever owns the process sets it before it allocates: is called, on any thread, where there is no
+// memory, and must not return. NULL: the process aborts.
+extern void (*on_lack_of_memory)(void);
+_Noreturn void lack_of_memory(void);
+
 // ---- arena ----
-// The memory of one compilation: allocated one by one, freed all at once. Running out of memory
-// ends the program with a message. All memory is zeroed and aligned to 16 bytes.
+// The memory of one compilation: allocated one by one, freed all at once. All memory is zeroed and
+// aligned to 16 bytes.
 typedef struct Arena Arena;
 
 Arena *arena_new(void);

@@ -17,10 +17,8 @@ static void reserve(Text *t, size_t n)
     while (cap - t->n <= n && cap < SIZE_MAX / 2)
         cap *= 2;
     char *s = cap - t->n > n ? realloc(t->s, cap) : NULL;
-    if (!s) {
-        fprintf(stderr, "shardcc: out of memory\n");
-        exit(1);
-    }
+    if (!s)
+        lack_of_memory();
     t->s = s;
     t->cap = cap;
 }

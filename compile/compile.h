@@ -1,6 +1,8 @@
 // Compiles a model into a program in memory: what shardcc, its tests and a library call. It knows
 // no command line. It may be called more than once a process, also from several threads; nothing of
-// it is shared but the target.
+// it is shared but the target and what happens without memory (on_lack_of_memory, base/base.h): it
+// ends no process by itself. All that it makes lies in the arena `a` of the call, and is freed with
+// it; what the request and the results point to has to live as long.
 #ifndef SHARDCC_COMPILE_H
 #define SHARDCC_COMPILE_H
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -43,6 +44,12 @@ static void keep_memory(void)
 #endif
 }
 
+static void end_without_memory(void)
+{
+    fprintf(stderr, "shardcc: error: out of memory\n");
+    _exit(EXIT_USER);
+}
+
 // Is the stack large enough? A search of gpt2's plans takes 120 KiB.
 static bool has_stack(void)
 {
@@ -74,6 +81,7 @@ int main(int argc, char **argv)
     rt_open_streams();
     if (!has_stack())
         return EXIT_USER;
+    on_lack_of_memory = end_without_memory;
     keep_memory();
     Arena *a = arena_new();
 

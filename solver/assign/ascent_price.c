@@ -163,10 +163,9 @@ void ascent_accelerate(Ascent *s, ClimbOptions c)
 {
     double *before = calloc((size_t)s->first_message[s->f->p->n_edges] + 1, sizeof *before);
 
-    if (before)
-        accelerate(s, c, before);
-    else
-        ascent_converge(s, c);
+    if (!before)
+        lack_of_memory();
+    accelerate(s, c, before);
     free(before);
 }
 

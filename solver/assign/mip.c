@@ -188,7 +188,7 @@ static void point_take(Engine *e, Branched *b, MipListener l)
     if (!b->x)
         b->x = malloc((n + 1) * sizeof *x);
     if (!b->x)
-        return;
+        lack_of_memory();
     memcpy(b->x, x, n * sizeof *x);
     b->objective = objective;
     if (l.point)

@@ -33,10 +33,8 @@ void scan_begin(Scan *s, File raw, Diag *d)
         return;
     s->zip = calloc(1, sizeof *s->zip);
     s->buffer = malloc(CHUNK_BYTES);
-    if (!s->zip || !s->buffer || inflateInit2(s->zip, 16 + MAX_WBITS) != Z_OK) {
-        fprintf(stderr, "shardcc: out of memory\n");
-        exit(1);
-    }
+    if (!s->zip || !s->buffer || inflateInit2(s->zip, 16 + MAX_WBITS) != Z_OK)
+        lack_of_memory();
 }
 
 void scan_end(Scan *s)

@@ -156,6 +156,22 @@ class Errors:
 
     # ---- what shardcc is started with ----
 
+    def memory(self):
+        """Without memory shardcc says so and writes nothing. How much it takes is the system's matter, hence all limits."""
+        text = self.work / "without_memory.c"
+        ended = set()
+        for mib in 8, 12, 16, 20, 24, 28, 32, 40, 48, 64:
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))  # noqa: E731
+            done = self.run([self.shardcc, TINY / "gpt2.onnx", *TRAIN, "--emit", "c", "-o", text.name], preexec_fn=limit)
+            says = done.stderr.splitlines()[-1:] == ["shardcc: error: out of memory"]
+            if "error while loading shared libraries" in done.stderr:
+                continue
+            ended.add(done.returncode)
+            ok = done.returncode == 0 or (done.returncode == 1 and says and not list(self.work.glob("without_memory*")))
+            self.check(f"{mib} MiB of memory", ok, (done.returncode, done.stderr[-200:]))
+            text.unlink(missing_ok=True)
+        self.check("some limit is too low", 1 in ended, ended)
+
     def stack(self):
         """A stack limit that is too low is raised, for the C compiler too, or a message names it."""
         for kib in 64, 256:
@@ -442,6 +458,7 @@ def main():
         t.many_infos()
         t.loops()
         t.stack()
+        t.memory()
         t.closed()
         t.others_files()
         t.plan_is_kept()
