@@ -1,7 +1,31 @@
 // Reads a command line by a table of options: one table for shardcc itself, one per subcommand.
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/internal.h"
+
+bool complain(int *status, const char *fmt, ...)
+{
+    Diag d = {.file = "shardcc"};
+    va_list args;
+
+    va_start(args, fmt);
+    diag_verror(&d, fmt, args);
+    va_end(args);
+    *status = EXIT_OPTION;
+    return false;
+}
+
+bool read_whole(const char *s, const char **end, int64_t most, int64_t *n)
+{
+    char *stop;
+
+    errno = 0;
+    *n = strtoll(s, &stop, 10);
+    *end = stop;
+    return *s >= '0' && *s <= '9' && !errno && *n <= most;
+}
 
 // Prints a text whose lines begin in column `left`. Lines break at its newlines, and between words
 // where they would be too long.

@@ -102,10 +102,13 @@ bool check_mesh(const char *s, int *status);
 bool check_preset(const char *s, int *status);
 bool check_pass(const char *s, int *status);
 bool check_recompute(const char *s, int *status);  // none, full, chain, BLOCK=N, with commas
+bool has_safe_letters(const char *s);              // only letters, digits and -_.+
 bool check_march(const char *s, int *status);
 bool check_gpus(const char *s, int *status);  // sm_80,sm_90
 bool check_launcher(const char *s, int *status);
 
+// The commands that share the table of options (options.c).
+extern const Command compile_options, plan_options, profile_options;
 // Reads options from the words of another command line, as a plan's file holds them.
 bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status);
 // The option of that name that determines the graphs; NULL if there is none.

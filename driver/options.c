@@ -244,7 +244,7 @@ void options_copy_graph(Options *to, const Options *from)
             memcpy((char *)to + table[i].at, (const char *)from + table[i].at, table[i].type->size);
 }
 
-static const Command compile_command = {
+const Command compile_options = {
     "shardcc MODEL.onnx [-o NAME] --loss TEXT --optimizer TEXT [OPTIONS]\n"
     "shardcc COMMAND --help; the commands: chain check checkpoint detect diff inspect pack plan\n"
     "profile run solve\n\n"
@@ -259,36 +259,7 @@ static const Command compile_command = {
     AT(request.input),
     .is = COMPILE};
 
-// Completes the request. Work that isn't fused with its readers would write what it makes again to
-// memory.
-static void complete(Options *o)
-{
-    o->request.written = &o->written;
-    o->request.rule = o->request.no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
-}
-
-bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
-{
-    *o = (Options){
-        .request.accumulate = 1, .march = "native", .cc = "cc", .request.target = target_default()};
-    if (!command_read(a, &compile_command, argc, argv, o, status))
-        return false;
-    complete(o);
-    return check_fewer(o, status) && (!o->request.plan || plan_options_take(a, o, status)) &&
-           check_together(a, o, status);
-}
-
-bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status)
-{
-    char **argv = arena_array(a, char *, n + 1);
-
-    for (int i = 0; i < n; i++)
-        argv[i + 1] = arena_string(a, "%s", words[i]);
-    *o = (Options){.request.accumulate = 1, .request.target = target_default()};
-    return command_read(a, &compile_command, n + 1, argv, o, status);
-}
-
-static const Command plan_options = {
+const Command plan_options = {
     "shardcc plan MODEL.onnx [-o FILE.json] --loss TEXT --optimizer TEXT [OPTIONS]\n\n"
     "Finds the fastest plan of a training step for the ranks of a cluster, and writes it to a\n"
     "file, which shardcc inspect shows. It needs neither the weights nor the cluster itself.\n",
@@ -301,18 +272,7 @@ static const Command plan_options = {
     "options, 1 any other error",
     PLAN};
 
-bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
-{
-    *o = (Options){.request.accumulate = 1, .cluster = "local", .request.target = target_default()};
-    if (!command_read(a, &plan_options, argc, argv, o, status))
-        return false;
-    complete(o);
-    if (o->request.input && request_is(&o->request, ".program"))
-        return complain(status, "'%s': a program is behind its plan", o->request.input);
-    return check_graph(o, status);
-}
-
-static const Command profile_options = {
+const Command profile_options = {
     "shardcc profile MODEL.onnx [--by WHAT] [--csv FILE] [--svg FILE] [OPTIONS]\n"
     "shardcc profile MODEL.onnx --memory 8GiB --bind batch=1..256 [OPTIONS]\n\n"
     "Shows the work of a training step, or of a prediction if there is no --loss: operations,\n"
@@ -327,17 +287,14 @@ static const Command profile_options = {
     "0 done, 4 nothing fits the memory, 2 wrong options, 1 any other error",
     PROFILE};
 
-bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
+bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int *status)
 {
-    *o = (Options){.request.accumulate = 1,
-                   .march = "native",
-                   .emit = EMIT_PROGRAM,
-                   .request.target = target_default()};
-    if (!command_read(a, &profile_options, argc, argv, o, status))
-        return false;
-    complete(o);
-    return (!o->request.plan || plan_options_take(a, o, status)) && check_together(a, o, status) &&
-           range_take(a, o, status);
+    char **argv = arena_array(a, char *, n + 1);
+
+    for (int i = 0; i < n; i++)
+        argv[i + 1] = arena_string(a, "%s", words[i]);
+    *o = (Options){.request.accumulate = 1, .request.target = target_default()};
+    return command_read(a, &compile_options, n + 1, argv, o, status);
 }
 
 static void add_words(Arena *a, const Options *o, OptionUse use, Strings *to)

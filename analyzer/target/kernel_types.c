@@ -1,0 +1,25 @@
+// The element types that kernels of targets take.
+#include "analyzer/target/target.h"
+
+static bool all_of(const Kernel *k, RtType type)
+{
+    for (int i = 0; i < k->n_in + k->n_out; i++)
+        if (k->type[i] != type)
+            return false;
+    return true;
+}
+
+bool kernel_takes_f32(const Kernel *k) { return all_of(k, RT_F32); }
+
+bool kernel_takes_floats(const Kernel *k) { return all_of(k, RT_F32) || all_of(k, RT_F64); }
+
+bool kernel_takes_attention(const Kernel *k)
+{
+    enum { BIAS = 3, SEED, MICRO = 6 };
+
+    for (int i = 0; i < k->n_in + k->n_out; i++)
+        if (k->type[i] != RT_F32 && !(i >= SEED && i <= MICRO) &&
+            !(i == BIAS && (k->type[i] == RT_NONE || k->type[i] == RT_BOOL)))
+            return false;
+    return true;
+}

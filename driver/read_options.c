@@ -1,0 +1,46 @@
+// Reads the command lines of compilations, plans and profiles.
+#include "compile/compile.h"
+#include "driver/internal.h"
+
+// Completes the request. Work that isn't fused with its readers would write what it makes again to
+// memory.
+static void complete(Options *o)
+{
+    o->request.written = &o->written;
+    o->request.rule = o->request.no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
+}
+
+bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
+{
+    *o = (Options){
+        .request.accumulate = 1, .march = "native", .cc = "cc", .request.target = target_default()};
+    if (!command_read(a, &compile_options, argc, argv, o, status))
+        return false;
+    complete(o);
+    return check_fewer(o, status) && (!o->request.plan || plan_options_take(a, o, status)) &&
+           check_together(a, o, status);
+}
+
+bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
+{
+    *o = (Options){.request.accumulate = 1, .cluster = "local", .request.target = target_default()};
+    if (!command_read(a, &plan_options, argc, argv, o, status))
+        return false;
+    complete(o);
+    if (o->request.input && request_is(&o->request, ".program"))
+        return complain(status, "'%s': a program is behind its plan", o->request.input);
+    return check_graph(o, status);
+}
+
+bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
+{
+    *o = (Options){.request.accumulate = 1,
+                   .march = "native",
+                   .emit = EMIT_PROGRAM,
+                   .request.target = target_default()};
+    if (!command_read(a, &profile_options, argc, argv, o, status))
+        return false;
+    complete(o);
+    return (!o->request.plan || plan_options_take(a, o, status)) && check_together(a, o, status) &&
+           range_take(a, o, status);
+}
