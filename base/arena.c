@@ -139,12 +139,12 @@ void *arena_grow(Arena *a, void *array, int n, int *cap, size_t size)
         return array;
     if (*cap > INT_MAX / 2)
         lack_of_memory();
-    int room = *cap ? 2 * *cap : 16;
-    void *grown = arena_alloc(a, (size_t)room, size);
+    int capacity = *cap ? 2 * *cap : 16;
+    void *grown = arena_alloc(a, (size_t)capacity, size);
     if (n)
         memcpy(grown, array, (size_t)n * size);
     arena_drop(a, array, (size_t)*cap, size);
-    *cap = room;
+    *cap = capacity;
     return grown;
 }
 

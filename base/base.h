@@ -22,7 +22,7 @@ extern void (*on_lack_of_memory)(void);
 _Noreturn void lack_of_memory(void);
 
 // ---- arena ----
-// The memory of one compilation: allocated one by one, freed all at once. All memory is zeroed and
+// The memory of one compilation: allocated one by one, freed in one call. All memory is zeroed and
 // aligned to 16 bytes.
 typedef struct Arena Arena;
 
@@ -34,8 +34,8 @@ char *arena_vstring(Arena *a, const char *fmt, va_list args);
 char *arena_copy(Arena *a, const char *s, size_t n);  // n bytes and a 0
 #define arena_array(a, T, n) ((T *)arena_alloc(a, (size_t)(n), sizeof(T)))
 
-// Makes room for one more element of `size` bytes in an array of `n` with room for `*cap`. Returns
-// the array, which may have moved.
+// Ensures capacity for one more element of `size` bytes in an array of `n` elements and capacity
+// `*cap`. Returns the array, which may have moved.
 void *arena_grow(Arena *a, void *array, int n, int *cap, size_t size);
 // Frees the memory of an array that nobody reads any more, if it is large enough for its own chunk.
 void arena_drop(Arena *a, void *array, size_t count, size_t size);
@@ -82,8 +82,8 @@ char *time_text(Arena *a, double seconds);  // "2.31 s", "11.2 ms", "3 us"
 char *bytes_text(Arena *a, double bytes);   // "61.2 GiB", "8 MiB"
 
 // ---- diagnostics ----
-// Counts and writes the messages of one compilation. Each is written to `to` at once, as
-// "file: error: …"; notes are indented below the error they belong to.
+// Counts and writes the messages of one compilation. Each is written to `to` immediately, as "file:
+// error: …"; notes are indented below the error they belong to.
 typedef struct Diag {
     const char *file;  // printed first: the input's base name
     int errors;
@@ -133,8 +133,8 @@ typedef struct File {
 bool file_map(const char *path, File *f, Diag *d);
 void file_unmap(File *f);
 
-// A file that is written under a temporary name beside `path`. out_commit renames it to `path`;
-// out_cancel removes it.
+// A file that is written under a temporary name in the folder of `path`. out_commit renames it to
+// `path`; out_cancel removes it.
 typedef struct OutFile {
     char *path, *temp;
     FILE *f;

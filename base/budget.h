@@ -27,7 +27,7 @@ Budget *budget_new(Arena *a, int ranks);
 void budget_allow(Budget *b, BudgetStage s, int64_t size);
 
 // Counts work. False if the stage has passed its bound: then it is to end, and budget_check says
-// so. Threads may count at once.
+// so. Threads may count concurrently.
 bool budget_add(Budget *b, BudgetStage s, int64_t n);
 
 bool budget_is_passed(const Budget *b, BudgetStage s);

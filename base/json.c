@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Reports where the text stops being JSON, with the rest of the word or line that stands there.
+// Reports where the text stops being JSON, with the rest of the word or line there.
 static void report(const char *text, size_t n, const char *end, Diag *d)
 {
     enum { MAX_BYTES_SHOWN = 20 };

@@ -42,7 +42,7 @@ static void take_while(Lexer *l, TokenKind kind, bool (*belongs)(char))
     l->text = l->buffer.s;
 }
 
-// Reads a number's characters. A sign stands at its begin or after an exponent's letter.
+// Reads a number's characters. A sign comes first or after an exponent's letter.
 static void take_number(Lexer *l)
 {
     const char *start = l->s++;

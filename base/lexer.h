@@ -46,7 +46,8 @@ bool lexer_unexpected(const Lexer *l, const char *wanted);
 bool lexer_sign(Lexer *l, const char *sign);
 bool lexer_word(Lexer *l, const char *word);
 bool lexer_line(Lexer *l);  // the end of a line
-// Goes on after these characters of the text, unless they are only the begin of a word or number.
+// Skips these characters if they come next, unless they are only the start of a longer word or
+// number.
 bool lexer_expect(Lexer *l, const char *characters);
 bool lexer_text(Lexer *l, const char **text);  // quoted; copied into the arena
 bool lexer_int(Lexer *l, int64_t *x);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_TRY_BYTES = 60 };  // room that text_printf reserves before it knows the length
+enum { FIRST_TRY_BYTES = 60 };  // capacity that text_printf reserves before it knows the length
 
-// Makes room for `n` more bytes and a 0.
+// Ensures capacity for `n` more bytes and a 0.
 static void reserve(Text *t, size_t n)
 {
     if (t->cap - t->n > n)
@@ -36,15 +36,15 @@ void text_printf(Text *t, const char *fmt, ...)
 {
     va_list args;
     int n = FIRST_TRY_BYTES;
-    size_t room;
+    size_t capacity;
 
-    do {  // prints again if the room was too small
+    do {  // prints again if the capacity was too small
         reserve(t, (size_t)n);
-        room = t->cap - t->n;
+        capacity = t->cap - t->n;
         va_start(args, fmt);
-        n = vsnprintf(t->s + t->n, room, fmt, args);
+        n = vsnprintf(t->s + t->n, capacity, fmt, args);
         va_end(args);
-    } while (n >= 0 && (size_t)n >= room);
+    } while (n >= 0 && (size_t)n >= capacity);
     t->n += n < 0 ? 0 : (size_t)n;
     t->s[t->n] = 0;
 }

@@ -1,6 +1,6 @@
 // Compiles with 1, 2, 3 … micro-batches, as far as the batch can be split so. More of them need
 // fewer bytes for activations, but run more and smaller kernels. So nothing after the first number
-// with which nothing has to run again can be better. Where the loss reads several samples at once,
+// with which nothing has to run again can be better. If the loss reads several samples together,
 // there is nothing to try.
 #include "compile/internal.h"
 

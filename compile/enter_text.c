@@ -11,7 +11,7 @@ static void make_forward_only(const Run *r, int entry)
         drop_training_only(r->g);
 }
 
-// Finds the pass after which a text's graph stands. -1 after an error.
+// Finds the last pass that a text's graph has passed. -1 after an error.
 static int find_entry(const Graph *g, Diag *d)
 {
     int entry = g->after ? pass_find(g->after) : g->n_carries ? PASS_optimizer : PASS_import;
@@ -25,7 +25,7 @@ static int find_entry(const Graph *g, Diag *d)
     return -1;
 }
 
-// Returns an option that belongs to a pass that the graph is behind; NULL if none is given.
+// Returns an option that belongs to a pass that the graph has passed; NULL if none is given.
 static const char *find_past_option(const CompileRequest *q, int entry)
 {
     bool is_trained = entry >= PASS_optimizer;
@@ -38,7 +38,7 @@ static const char *find_past_option(const CompileRequest *q, int entry)
                                                        : NULL;
 }
 
-// Do the options fit a text's graph that stands after pass `entry`?
+// Do the options fit a text's graph whose last pass was `entry`?
 static bool check_entry(const Run *r, const Graph *g, int entry)
 {
     const CompileRequest *q = r->q;

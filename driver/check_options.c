@@ -33,7 +33,7 @@ static bool is_text(const Options *o)
 }
 
 // Checks the options that say how to train. A graph's text may have its loss, or all of it: what
-// it needs besides is checked once it is read.
+// else it needs is checked once it is read.
 static bool check_training(const Options *o, int *status)
 {
     if (is_text(o))
@@ -171,7 +171,7 @@ bool check_together(Arena *a, const Options *o, int *status)
     if (!check_graph(o, status) || !check_target(a, o, status))
         return false;
     if (request_is(&o->request, ".program") && option_of_passes(a, o))
-        return complain(status, "%s doesn't apply: a program's text is behind all passes",
+        return complain(status, "%s doesn't apply: a program's text has passed all passes",
                         option_of_passes(a, o));
     if (needs_ranks(o))
         return complain(status, "%s needs --ranks", needs_ranks(o));

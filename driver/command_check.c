@@ -31,7 +31,7 @@ static const Command command = {
     "limits,\n"
     "clocks, the links between the first host and each other one, and a folder that all must see.\n"
     "With a program: whether it is the same everywhere, and whether the memory and the disk of\n"
-    "its --checkpoint have room for it. Prints a row for each host, and a line for each "
+    "its --checkpoint have space for it. Prints a row for each host, and a line for each "
     "problem.\n\n",
     options, COUNT(options), .statuses = "0 no problem, 2 wrong options, 1 any problem or error"};
 
@@ -136,21 +136,21 @@ static void check_files(Check *c, const HostReport *r)
                 c->o.folder);
 }
 
-static void check_room(Check *c, const HostReport *r, int ranks)
+static void check_resources(Check *c, const HostReport *r, int ranks)
 {
     const struct {
         const char *what;
         int64_t found, median;
-    } rooms[] = {{"memory", r->free, median(c, offsetof(HostReport, free))},
-                 {"disk", r->disk, median(c, offsetof(HostReport, disk))}};
+    } resources[] = {{"memory", r->free, median(c, offsetof(HostReport, free))},
+                     {"disk", r->disk, median(c, offsetof(HostReport, disk))}};
     const char *folder = c->question.checkpoints;
     double arena = ranks * c->program.arena, state = 2 * c->program.state;
 
-    for (int i = 0; i < COUNT(rooms); i++)
-        if (rooms[i].found < rooms[i].median / 2)
+    for (int i = 0; i < COUNT(resources); i++)
+        if (resources[i].found < resources[i].median / 2)
             problem(c, r->name, "%s of %s are free, less than half of the median %s",
-                    size_text(c->a, rooms[i].found), rooms[i].what,
-                    size_text(c->a, rooms[i].median));
+                    size_text(c->a, resources[i].found), resources[i].what,
+                    size_text(c->a, resources[i].median));
     if (arena > (double)r->free)
         problem(c, r->name, "%d rank%s of '%s' would take %s of memory, %s are free", ranks,
                 ranks == 1 ? "" : "s", c->program.path, bytes_text(c->a, arena),
@@ -169,8 +169,8 @@ static void check_link(Check *c, const HostReport *r)
     if (!r->is_linked)
         problem(c, r->name, "messages between %s and it don't come through", c->first->name);
     else if (fabs(r->ahead) > MAX_AHEAD_S + r->round_trip)
-        problem(c, r->name, "its clock is %.1f s %s that of %s", fabs(r->ahead),
-                r->ahead > 0 ? "ahead of" : "behind", c->first->name);
+        problem(c, r->name, "its clock is %.1f s %s than that of %s", fabs(r->ahead),
+                r->ahead > 0 ? "later" : "earlier", c->first->name);
 }
 
 static void find_problems(Check *c)
@@ -189,7 +189,7 @@ static void find_problems(Check *c)
         if (!r->is_there)
             continue;
         check_files(c, r);
-        check_room(c, r, ranks);
+        check_resources(c, r, ranks);
         check_link(c, r);
     }
     if (left > 0)

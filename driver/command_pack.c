@@ -38,7 +38,7 @@ static const Command command = {
 
 static void print_packing(const BufferTable *t, const Packing *x)
 {
-    printf("%-13s %d, at most %" PRId64 " bytes live at once\n", "buffers", t->n,
+    printf("%-13s %d, at most %" PRId64 " bytes live together\n", "buffers", t->n,
            pack_bound(t->buffer, t->n));
     printf("%-13s %" PRId64 " bytes, bound %" PRId64 ": ", "packed", x->bytes, x->bound);
     if (x->bytes == x->bound)

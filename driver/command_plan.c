@@ -119,17 +119,17 @@ static int finish(const Job *j)
 // Says how much of a step the best schedule of the chain would save within the memory.
 static void report_schedule(const Job *j, const PlanChain *x, int64_t memory, double step)
 {
-    int64_t room = memory - x->other_bytes;
-    ChainTable *t = room > 0 ? chain_solve(j->a, &x->problem, room, 0) : NULL;
+    int64_t available = memory - x->other_bytes;
+    ChainTable *t = available > 0 ? chain_solve(j->a, &x->problem, available, 0) : NULL;
     double none = 0;
 
     for (int i = 0; i < x->problem.n_stages; i++)
         none += x->problem.stage[i].way[0].forward_time + x->problem.stage[i].way[0].backward_time;
-    if (!t || chain_least(t) > room) {
+    if (!t || chain_least(t) > available) {
         printf("; no schedule of them fits in %s\n", bytes_text(j->a, (double)memory));
         return;
     }
-    double best = j->o.request.accumulate * (chain_time(t, room) - none),
+    double best = j->o.request.accumulate * (chain_time(t, available) - none),
            saved = step - x->step - best;
     printf("; within %s their best schedule takes %.3g s for what runs again, %.1f %% of a step "
            "less than the plan\n",
@@ -154,7 +154,7 @@ static int write_chain(const Job *j)
     text_free(&t);
     if (!ok)
         return EXIT_USER;
-    printf("%-13s %d stages, beside them %" PRId64 " bytes (%s)", base_name(j->o.chain),
+    printf("%-13s %d stages, others hold %" PRId64 " bytes (%s)", base_name(j->o.chain),
            x.problem.n_stages, x.other_bytes, bytes_text(j->a, (double)x.other_bytes));
     if (memory)
         report_schedule(j, &x, memory,

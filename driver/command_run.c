@@ -13,7 +13,7 @@
 #include "driver/trainer_file.h"
 #include "runtime/rt_checkpoint.h"
 
-enum { NOT_GIVEN = -1, TRY_AGAIN = 75 };  // the latter is the status of a run that made room
+enum { NOT_GIVEN = -1, TRY_AGAIN = 75 };  // the latter: a run that stopped for others
 enum { ALONE_S = 5 };                     // seconds that mpirun may run without a rank
 
 typedef struct RunOptions {
@@ -41,7 +41,7 @@ static const Command command = {
     "shardcc run [OPTIONS] -- PROGRAM [ITS OPTIONS]\n\n"
     "Starts the ranks of a trainer and waits for their end. If they fail, it starts them again,\n"
     "from the last checkpoint: PROGRAM gets --resume if it has --checkpoint. Without a host that\n"
-    "failed twice it goes on with the program for fewer ranks that is beside it (PROGRAM.6).\n"
+    "failed twice it goes on with the program for fewer ranks that is next to it (PROGRAM.6).\n"
     "Signals go to the ranks.\n\n",
     options, COUNT(options), .statuses = "the program's; 2 wrong options, 1 it can't be started"};
 
@@ -127,7 +127,7 @@ static bool read_said(Job *j)
 
 // Waits for a signal or stderr, up to so many seconds, and gives the signal to the process, if
 // there is one. mpirun kills ranks a second after it got SIGINT or SIGTERM, but hands SIGUSR1 on to
-// them: it makes room as these do. The second signal goes on as it is.
+// them: it stops for others as these do. The second signal goes on as it is.
 static void wait_for_signal(Job *j, double seconds)
 {
     struct pollfd from[] = {{.fd = j->signals, .events = POLLIN},

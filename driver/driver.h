@@ -44,7 +44,7 @@ typedef struct Options {
     const char *cuda;  // the toolkit's folder; NULL: where it is found
     const char *march, *cc;
     const char *cluster;         // a file or a known cluster; NULL: no prediction
-    int fewer[MAX_RANK_COUNTS];  // --ranks 8,6,4: those after the first, for programs beside it
+    int fewer[MAX_RANK_COUNTS];  // --ranks 8,6,4: those after the first, for the other programs
     int n_fewer;
     const RtTransportRow *transport;  // between ranks; NULL: the first of the table
     double init_std;                  // --init normal(STD); 0: none
@@ -129,8 +129,8 @@ bool dumps_split(const Options *o);
 // The trainer's path: -o, or the model's base name without its ending, in the current folder.
 char *output_path(Arena *a, const Options *o);
 
-// The path of the trainer for o->ranks: that path, and of a program for fewer ranks than the first
-// one its number behind it, as in "gpt2.6".
+// The path of the trainer for o->ranks: that path; of a program for fewer ranks than the first one
+// followed by their number, as in "gpt2.6".
 char *program_path(Arena *a, const Options *o);
 
 char *output_folder(Arena *a, const char *path);  // the folder that a path lies in
@@ -148,7 +148,7 @@ bool output_is_writable(Arena *a, const char *path, Diag *d);
 // where shardcc is installed.
 char *program_folder(Arena *a);
 
-// The folder with the runtime's headers, sources, library and probe. It lies beside shardcc itself.
+// The folder with the runtime's headers, sources, library and probe. It is in shardcc's own folder.
 char *runtime_folder(Arena *a);
 
 // Writes the text to -o, or to stdout if -o isn't given.

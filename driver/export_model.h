@@ -12,7 +12,7 @@ typedef struct ExportModel {
     const char *weights, *output;
 } ExportModel;
 
-// Writes o->output and, if the model needs it, the file beside it that holds large tensors. Sets
+// Writes o->output and, if the model needs it, the file next to it that holds large tensors. Sets
 // *has_data then. Returns false after an error.
 bool export_model(Arena *a, const ExportModel *o, bool *has_data, Diag *d);
 

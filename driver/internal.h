@@ -55,11 +55,11 @@ struct OptionDef {
     bool (*check)(const char *s, int *status);
     int most;          // for option_count
     int otherwise;     // for option_count: the field if the option isn't given
-    const char *word;  // for option_count: stands for 0; NULL: nothing does
+    const char *word;  // for option_count: means 0; NULL: nothing does
     OptionUse use;
     int of;                // which of the commands that share a table have it, as bits; 0: all
     const Target *target;  // whose programs have it; NULL: all
-    bool is_of_text;       // it also applies to a program's text, which is behind all passes
+    bool is_of_text;       // it also applies to a program's text, which has passed all passes
 };
 
 // A command: its usage, its options, and the files that its other words name.

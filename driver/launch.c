@@ -85,7 +85,7 @@ bool launch_read(char *const *argv, Text *t, Text *errors, int *status, Diag *d)
     return !error;
 }
 
-// ---- to run beside shardcc ----
+// ---- to run processes next to shardcc ----
 
 // In the new process. A failure goes through the pipe, which closes if all is well.
 static void become(char *const *argv, int report, int said)

@@ -117,7 +117,7 @@ static const OptionDef table[] = {
      "the plan file (the model's name with .plan.json, in this folder)", .of = PLAN},
     {"-o", "NAME", &option_text, AT(output),
      "the trainer (the model's name, in this folder); NAME.c and\n"
-     "NAME.safetensors are written beside it, and NAME.cu for a GPU; --emit\n"
+     "NAME.safetensors are written next to it, and NAME.cu for a GPU; --emit\n"
      "writes other forms",
      .of = COMPILE, .is_of_text = true},
     {"--emit", "WHAT", &option_emit, AT(emit),
@@ -154,7 +154,7 @@ static const OptionDef table[] = {
      .check = check_pin, .use = USE_PROGRAM},
     {"--chain", "FILE.json", &option_text, AT(chain),
      "write the chain of stages of the plan's program (docs/chain.md), and say what\n"
-     "its best schedule would save; with --ranks 1 there is no plan beside it",
+     "its best schedule would save; with --ranks 1 there is no plan",
      .of = PLAN},
     {"--plan-preset", "TEXT", &option_text, AT(request.preset),
      "use a known plan: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"

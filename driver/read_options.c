@@ -28,7 +28,7 @@ bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
         return false;
     complete(o);
     if (o->request.input && request_is(&o->request, ".program"))
-        return complain(status, "'%s': a program is behind its plan", o->request.input);
+        return complain(status, "'%s': a program has its plan already", o->request.input);
     return check_graph(o, status);
 }
 

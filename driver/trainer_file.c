@@ -1,4 +1,4 @@
-// Reads the --info of trainers, and looks for trainers beside others.
+// Reads the --info of trainers, and looks for trainers in the folders of others.
 #include "driver/trainer_file.h"
 
 #include <dirent.h>
@@ -63,10 +63,10 @@ const char *trainer_option(char *const *argv, const char *name)
     return NULL;
 }
 
-// ---- those beside it ----
+// ---- trainers in the same folder ----
 
-// The number at the end of a name NAME.6; 0: there is none, or another name stands before it.
-static int number_behind(const char *file, const char *name, size_t n)
+// The number at the end of a name NAME.6; 0: there is none, or another name precedes it.
+static int ranks_suffix(const char *file, const char *name, size_t n)
 {
     enum { MAX_DIGITS = 5 };  // of MAX_MESH_RANKS
     const char *digits = file + n + 1;
@@ -84,7 +84,7 @@ static size_t shared_length(const TrainerFile *given)
     const char *name = base_name(given->path), *dot = strrchr(name, '.');
     size_t n = dot ? (size_t)(dot - name) : 0;
 
-    return n && number_behind(name, name, n) == given->ranks ? n : strlen(name);
+    return n && ranks_suffix(name, name, n) == given->ranks ? n : strlen(name);
 }
 
 // The most ranks, but no more than `most`, of which there is a program; 0: there is none.
@@ -94,7 +94,7 @@ static int find_ranks(Arena *a, const char *folder, const char *name, size_t n, 
     int best = 0;
 
     for (struct dirent *e; dir && (e = readdir(dir));) {
-        int ranks = number_behind(e->d_name, name, n);
+        int ranks = ranks_suffix(e->d_name, name, n);
         if (ranks > best && ranks <= most &&
             !access(arena_string(a, "%s/%s", folder, e->d_name), X_OK))
             best = ranks;
@@ -115,7 +115,7 @@ bool trainer_file_fit(Arena *a, const TrainerFile *given, int slots, TrainerFile
     }
     int ranks = strchr(given->path, '/') ? find_ranks(a, folder, name, n, slots) : 0;
     if (!ranks) {
-        diag_error(d, "no program beside '%s' fits the %d slot%s left", given->path, slots,
+        diag_error(d, "no program next to '%s' fits the %d slot%s left", given->path, slots,
                    slots == 1 ? "" : "s");
         return false;
     }

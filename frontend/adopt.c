@@ -1,5 +1,5 @@
 // Files that were exported without their parameters. PyTorch's older exporter makes inputs of them,
-// behind the model's own; the newer one leaves names that nothing defines, with neither type nor
+// after the model's own; the newer one leaves names that nothing defines, with neither type nor
 // shape. With values for them they become initializers, as if they had been exported.
 #include <ctype.h>
 
@@ -216,7 +216,7 @@ static Onnx__TensorProto *make_tensor(Import *x, const Fill *f)
     return t;
 }
 
-// Makes room for initializers of all fills.
+// Ensures capacity for initializers of all fills.
 static void grow_initializers(Import *x, const Fills *f)
 {
     Onnx__GraphProto *m = x->model->graph;

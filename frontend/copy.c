@@ -310,7 +310,7 @@ static bool copy_tensor(Walk *w, const Field *tensor, bool *is_changed)
 static bool copy_message(Walk *w, const ProtobufCMessageDescriptor *type, const Field *m, int depth,
                          bool *is_changed);
 
-// Writes the number and the length of a field whose contents are the pieces behind piece `head`,
+// Writes the number and the length of a field whose contents are the pieces after piece `head`,
 // from byte `start` on.
 static void set_head(Walk *w, uint64_t number, int head, int64_t start)
 {

@@ -39,7 +39,7 @@ bool fill_check_pairs(const Import *x, const Fills *f, const NamePair *pair)
     const RtStored *t = x->o->values->shards.tensor;
     List l = {x->diag,
               arena_string(x->scratch,
-                           "names of '%.200s' fit the model's in two ways: --weight-map says which",
+                           "names of '%.200s' match the model's twice: --weight-map says which",
                            x->o->values->name),
               0};
 

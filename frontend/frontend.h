@@ -103,10 +103,10 @@ Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d);
 bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d);
 
 // Writes a copy of the model that has the values of a file in the place of its weights; all else
-// stays as it is. Tensors in files beside the model go into one, PATH.data, and so do large ones if
-// the copy would have more bytes than a protobuf message may have. Sets *has_data if there is one.
-// The values must have exactly the names and shapes of the weights: all differences are listed.
-// Floats are rounded to the weight's type. Nothing is left after an error.
+// stays as it is. Tensors in the model's external files go into one file, PATH.data, and so do
+// large ones if the copy would have more bytes than a protobuf message may have. Sets *has_data if
+// there is one. The values must have exactly the names and shapes of the weights: all differences
+// are listed. Floats are rounded to the weight's type. Nothing is left after an error.
 bool weights_export(const Weights *w, const Graph *g, const WeightFile *values, const char *path,
                     bool *has_data, Diag *d);
 

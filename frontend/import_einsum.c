@@ -16,7 +16,7 @@ typedef struct Einsum {
     int n;
     Term *term;
     char out[MAX_RANK + 1];
-    char dots[MAX_RANK];  // letters of the dims that "..." stands for, from the last one on
+    char dots[MAX_RANK];  // letters of the dims that "..." means, from the last one on
     int n_dots;           // the most of them that an operand has
     int count[LETTERS];   // how many dims of operands have the letter
     int left[LETTERS];    // how many operands that aren't joined yet have the letter
@@ -36,7 +36,7 @@ static bool add_letter(Op *o, char *to, char letter)
     return true;
 }
 
-// Letters that the equation leaves free stand for the dims of "...".
+// Letters that the equation leaves free name the dims of "...".
 static void name_dots(Einsum *e, const char *text)
 {
     int n = 0;
@@ -47,7 +47,7 @@ static void name_dots(Einsum *e, const char *text)
     e->n_dots = 0;
 }
 
-// Reads one side of a ',' up to `end`; `dots` is how many dims "..." stands for.
+// Reads one side of a ',' up to `end`; `dots` is the number of dims of "...".
 static bool read_side(Op *o, const Einsum *e, const char *s, const char *end, int dots, char *to)
 {
     for (; s < end; s++) {
@@ -106,7 +106,7 @@ static bool read_operand(Op *o, Einsum *e, int i, const char *s, const char *end
     return true;
 }
 
-// Without "->" the result has the dims of "...", then all letters that stand once, in their order.
+// Without "->" the result has the dims of "...", then all letters that occur once, in their order.
 static bool imply_result(Op *o, Einsum *e)
 {
     for (int i = e->n_dots; i-- > 0;)

@@ -39,10 +39,10 @@ static bool read_folds(Op *o, int *n, Fold *f)
             if (number[k] < (k < 4) || number[k] > most)
                 return op_error(o, "its blocks are out of range: sizes, strides and dilations must "
                                    "be from 1 to 2^24, pads from 0 to 2^24");
-        int64_t room = image[i] + pads[i] + pads[*n + i] - (block[i] - 1) * dilation[i] - 1;
-        if (room < 0)
+        int64_t span = image[i] + pads[i] + pads[*n + i] - (block[i] - 1) * dilation[i] - 1;
+        if (span < 0)
             return op_error(o, "a block is larger than dim %d of the padded image", i);
-        f[i].count = room / stride[i] + 1;
+        f[i].count = span / stride[i] + 1;
         if (shifts_of(&f[i]) > MAX_SHIFTS)
             return op_error(o, "a block spans more than %d strides", MAX_SHIFTS);
     }

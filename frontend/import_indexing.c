@@ -188,7 +188,7 @@ static void import_gather_nd(Op *o)
 
 // ---- whole sequences, and known choices ----
 
-// y[b, t, …] = x[b, length[b] - 1 - t, …] for t < length[b], and x[b, t, …] behind.
+// y[b, t, …] = x[b, length[b] - 1 - t, …] for t < length[b], and x[b, t, …] for later t.
 static void import_reverse_sequence(Op *o)
 {
     Graph *g = o->g;

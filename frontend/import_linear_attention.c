@@ -1,4 +1,4 @@
-// Imports linear attention and the convolution that stands before it.
+// Imports linear attention and the convolution before it.
 //
 // A state S [d, e] of each head runs over the tokens: S = exp(g) S + k u', and a token reads
 // q' S. u is v, or what the state lacks of it: β (v - (exp(g) S)' k), the delta rule. Tokens are
@@ -7,9 +7,9 @@
 //     o = (q exp(G))' S + Σ_j A_ij u_j,   A_ij = q_i · k_j exp(G_i - G_j) for j ≤ i
 //
 // and the delta rule's u solve (1 + L) u = β (v - (k exp(G))' S) with L_ij = β_i k_i · k_j exp(G_i
-// - G_j) for j < i (the WY form of Yang et al. 2024). So all but the states' own chain are products
-// of all chunks at once. Exponents are differences G_i - G_j, and never two factors, which could
-// overflow.
+// - G_j) for j < i (the WY form of Yang et al. 2024). So everything except the states' own chain is
+// a product of all chunks together. Exponents are differences G_i - G_j, and never two factors,
+// which could overflow.
 #include "frontend/internal.h"
 
 enum {

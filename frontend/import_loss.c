@@ -5,7 +5,7 @@
 
 typedef enum Reduction { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM } Reduction;
 
-// Classes stand along dim `axis` of the scores; the labels lack it.
+// Classes lie along dim `axis` of the scores; the labels lack it.
 typedef struct ClassLoss {
     Op *o;
     Graph *g;

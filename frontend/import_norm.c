@@ -315,7 +315,7 @@ static void import_lrn(Op *o)
     int64_t size = attr_int(o, "size", 0);
 
     if (d.rank < 2 || size < 1 || size > 1 << 24) {
-        op_error(o, "size is %" PRId64 ", expected 1 to 2^24, of channels behind the batch", size);
+        op_error(o, "size is %" PRId64 ", expected 1 to 2^24, of channels after the batch", size);
         return;
     }
     rows.dim[0] = d.dim[0];

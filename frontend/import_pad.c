@@ -27,7 +27,8 @@ static void pad_constant(Op *o, const int64_t *low, const int64_t *high, double 
     give(o, 0, pads ? make_pad(o->g, y, more_low, more_high, none, value) : y);
 }
 
-// Neighbours of a padded dim that stand in the dim in equal steps: 1, -1, or 0 for a repeated one.
+// Neighbours of a padded dim whose positions in the dim have equal steps: 1, -1, or 0 for a
+// repeated one.
 typedef struct Run {
     int64_t first, size, step;
 } Run;

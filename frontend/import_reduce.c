@@ -180,7 +180,8 @@ static void import_cumsum(Op *o)
                      attr_int(o, "reverse", 0) != 0));
 }
 
-// x moved by n places along `axis`, to the end or, if `reverse`, to the start, behind ones.
+// x shifted by n positions along `axis`, to the end or, if `reverse`, to the start; ones fill the
+// gap.
 static ValueId moved(Graph *g, ValueId x, int axis, int64_t n, bool reverse)
 {
     int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, none[MAX_RANK] = {0};

@@ -1,7 +1,7 @@
 // Imports recurrent layers, one time step after the other. One dot projects the inputs of all
 // steps. Each step then takes its slice, and the slices' starts are evenly spaced, so the blocks
-// pass finds the steps as iterations of a loop. Gates stand in the weights in ONNX's order: LSTM i
-// o f c, GRU z r h.
+// pass finds the steps as iterations of a loop. Gates have ONNX's order in the weights: LSTM i o f
+// c, GRU z r h.
 #include "frontend/internal.h"
 
 typedef ValueId Activation(Graph *g, ValueId x);

@@ -20,11 +20,11 @@ static ValueId number(Graph *g, ValueId like, double v) { return scalar_like(g, 
 
 // ---- RoiAlign ----
 //
-// A region is cut into bins, and a bin's samples stand in rows and columns. So the mean of a bin is
+// A region is cut into bins, and a bin's samples form rows and columns. So the mean of a bin is
 // linear in x with weights that are a product of one for the row and one for the column. They are
 // computed for all rows (columns) of x, and the means are two products. How many samples there are
-// is a number of the region alone; a row is beside five of them at most, if there is more than one
-// in a bin and they stand at the least distance, half a row.
+// is a number of the region alone; a row is next to five of them at most, if a bin has more than
+// one and their distance is the smallest possible, half a row.
 
 typedef struct Roi {
     Op *o;
@@ -152,7 +152,7 @@ static ValueId mean_weights(const Roi *r, int dim, int64_t size)
         is_fixed ? number(g, i, (double)r->samples) : of_region(g, adaptive_samples(r, dim), &d);
     ValueId divisor = make_max(g, count, number(g, i, 1));
     if (!is_fixed) {
-        // The first one that may be beside the row: a row before it.
+        // The first sample that may be next to the row: a row before it.
         ValueId zero = number(g, i, 0), start, bin;
         region(r, dim, &start, &bin);
         ValueId spacing = make_div(g, of_region(g, bin, &d), divisor);
@@ -301,11 +301,11 @@ static bool read_deform_window(Op *o, const Value *x, const Value *w, Deform *f)
             pads[f->n + i] < 0 || pads[f->n + i] > most)
             return op_error(o, "its window is out of range: sizes, strides and dilations must be "
                                "from 1 to 2^24, pads from 0 to 2^24");
-        int64_t room =
+        int64_t span =
             x->dim[2 + i] + pads[i] + pads[f->n + i] - (f->kernel[i] - 1) * f->dilation[i] - 1;
-        if (room < 0 || x->dim[2 + i] < 1)
+        if (span < 0 || x->dim[2 + i] < 1)
             return op_error(o, "its window is larger than dim %d of the padded input", 2 + i);
-        f->out[i] = room / f->stride[i] + 1;
+        f->out[i] = span / f->stride[i] + 1;
         if (!mul_size(f->taps, f->kernel[i], &f->taps) || f->taps > most)
             return op_error(o, "its window is too large");
     }

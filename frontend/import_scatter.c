@@ -58,15 +58,15 @@ static ValueId combined(Graph *g, const char *reduction, ValueId x, ValueId y)
 // x with the elements [first, first + n) along an axis replaced by y, which has n there.
 static ValueId replaced(Graph *g, ValueId x, int axis, int64_t first, ValueId y)
 {
-    int64_t size = value_of(g, x)->dim[axis], n = value_of(g, y)->dim[axis], behind = first + n;
+    int64_t size = value_of(g, x)->dim[axis], n = value_of(g, y)->dim[axis], after = first + n;
     ValueId part[3];
     int count = 0;
 
     if (first > 0)
         part[count++] = slice_axis(g, x, axis, 0, first, 1);
     part[count++] = y;
-    if (behind < size)
-        part[count++] = slice_axis(g, x, axis, behind, size - behind, 1);
+    if (after < size)
+        part[count++] = slice_axis(g, x, axis, after, size - after, 1);
     return count > 1 ? make_concat(g, count, part, axis) : y;
 }
 

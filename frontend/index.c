@@ -83,7 +83,7 @@ bool index_elements(Op *o, int64_t axis, ElementIndex *e)
             order[e->batch] = kept++;
             e->perm[e->batch++] = i;
         } else if (i == axis) {
-            order[d.rank - 1] = kept++;  // the indexed dim comes behind the batch dims
+            order[d.rank - 1] = kept++;  // the indexed dim comes after the batch dims
         }
     order[e->batch] = order[d.rank - 1];
     n = e->batch;

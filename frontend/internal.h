@@ -51,7 +51,7 @@ void wire_put_varint(Text *t, uint64_t v);  // appends a number of the wire form
 Graph *import_bytes(Arena *a, const uint8_t *data, size_t size, const ImportOptions *o, Weights *w,
                     Diag *d);
 
-// ---- what a name stands for ----
+// ---- what a name means ----
 
 typedef struct Symbol {
     ValueId value;                         // a tensor; 0: an absent optional input
@@ -268,7 +268,7 @@ char **names_of(Arena *a, size_t n, Onnx__ValueInfoProto **v);
 
 bool walk_nodes(Import *x, Frame *f, size_t n, Onnx__NodeProto **node, size_t n_outputs,
                 char **outputs);
-// Imports a subgraph. Its inputs stand for the symbols `in`; its outputs go to `out`.
+// Imports a subgraph. Its inputs correspond to the symbols `in`; its outputs go to `out`.
 bool walk_subgraph(Op *o, const Onnx__GraphProto *body, int n_in, const Symbol *in, int n_out,
                    Symbol *out);
 void walk_report(const Import *x);  // reports all operators that shardcc lacks, with their nodes
@@ -428,7 +428,7 @@ typedef struct ElementIndex {
 
 bool index_elements(Op *o, int64_t axis, ElementIndex *e);  // false after an error
 
-// Input 1 as tuples of n indices into input 0, behind `batch` batch dims of both. Reshaped to
+// Input 1 as tuples of n indices into input 0, after `batch` batch dims of both. Reshaped to
 // `table` input 0 is [B…, rows, R…], and `index` is [B…, I…]. Dims that the tuples count through
 // become batch dims, too.
 typedef struct TupleIndex {
@@ -474,7 +474,7 @@ void weights_close(Opened *s);
 void weights_warn_infinite(const Opened *s, Diag *d);
 const char *stored_type(DType t);  // "F32"
 // Describes the weights as the user knows them: with their own shapes, in the order of `w`, without
-// data. `t` has room for w->n.
+// data. `t` has capacity w->n.
 bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d);
 // Returns the bytes of a weight that is in a file. They stay until `s` opens another file. NULL
 // after an error.

@@ -39,7 +39,7 @@ static const char *next_named(const char *call, size_t *n)
     return NULL;
 }
 
-// Does "%p_layers_0_bias" stand for "layers.0.bias"?
+// Is "%p_layers_0_bias" the exported form of "layers.0.bias"?
 static bool is_named(const char *called, size_t n, const char *name)
 {
     const char *s = called + 3;

@@ -24,17 +24,15 @@ typedef struct Ragged {
 enum { NOT_RAGGED = -1 };
 
 // Mistakes of an operator that reads a part; %d is the part's number, %s the split's name.
-static const char mixes[] = "mixes the rows of part %d of '%.200s', whose size is computed",
-                  meets_part[] =
-                      "reads part %d of '%.200s', whose size is computed, beside another part",
-                  meets_rows[] =
-                      "reads part %d of '%.200s', whose size is computed, beside rows of "
-                      "another tensor",
-                  counts[] = "needs the size of part %d of '%.200s', which is computed",
-                  splits[] = "splits part %d of '%.200s', whose size is computed",
-                  joins[] =
-                      "joins part %d of '%.200s', whose size is computed, and not all parts in "
-                      "their order along their axis";
+static const char
+    mixes[] = "mixes the rows of part %d of '%.200s', whose size is computed",
+    meets_part[] = "reads part %d of '%.200s', whose size is computed, together with another part",
+    meets_rows[] = "reads part %d of '%.200s', whose size is computed, together with rows of "
+                   "another tensor",
+    counts[] = "needs the size of part %d of '%.200s', which is computed",
+    splits[] = "splits part %d of '%.200s', whose size is computed",
+    joins[] = "joins part %d of '%.200s', whose size is computed, and not all parts in "
+              "their order along their axis";
 
 static bool is_ragged(const Ragged *r) { return r->split != NOT_RAGGED; }
 

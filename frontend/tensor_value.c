@@ -1,4 +1,4 @@
-// The values of the graph that stand for tensors of the model's file.
+// The values of the graph that represent tensors of the model's file.
 #include <unistd.h>
 
 #include "frontend/weight_file.h"

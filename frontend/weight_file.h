@@ -16,7 +16,7 @@ typedef enum ExprKind {
 
 typedef struct MapExpr {
     ExprKind kind;
-    const char *name;  // of EXPR_NAME; a '*' is what the one of the parameter stands for
+    const char *name;  // of EXPR_NAME; a '*' is the text that the parameter's '*' matched
     bool is_literal;   // it was quoted: a '*' is itself
     bool has_range;    // it says {first..last}, at `at`
     int64_t first, last;
@@ -44,7 +44,7 @@ void weight_map_print(const WeightMap *m, Text *to);  // as weight_map_parse rea
 
 enum { MAX_STARS = 16 };  // of a parameter
 
-// Does the name match a line's parameter? Sets what its stars stand for: each as little as can be,
+// Does the name match a line's parameter? Sets what its stars matched: each as little as can be,
 // the first ones first.
 bool weight_map_match(const MapLine *l, const char *name, const char **star, size_t *length);
 
@@ -58,8 +58,8 @@ struct WeightFile {
     Map index;  // name → 1 + index in shards.tensor
 };
 
-// Tensors whose elements stand one after the other; if they are transposed, those of the matrix
-// that their rows form, column by column.
+// Tensors whose elements are contiguous; if they are transposed, those of the matrix that their
+// rows form, column by column.
 typedef struct WeightPart {
     const RtStored **tensor;
     int n;
@@ -84,7 +84,7 @@ const WeightValue *weight_value_of(Arena *a, const RtStored *t);  // of one tens
 const WeightValue *weight_value_make(Arena *a, const WeightFile *f, const MapLine *l,
                                      const char **star, const size_t *length, bool *used, Diag *d);
 
-// The tensor that the value is as it stands; NULL: it is made of several, or transposed.
+// The tensor that the value is, unchanged; NULL: it is made of several, or transposed.
 const RtStored *weight_value_plain(const WeightValue *v);
 bool weight_value_equal(const WeightValue *a, const WeightValue *b);  // the same bytes, surely
 // Can elements of a type of files become elements of another one? Floats are rounded.
@@ -107,11 +107,11 @@ typedef struct NamePair {
 } NamePair;
 
 // Pairs parameters with tensors: names that are equal first; then names of which one is the end of
-// the other, behind a '.' or '/'. A tensor goes to the longest such parameter. Parameters that
-// aren't `open` get none, and stand in no other's way.
+// the other, after a '.' or '/'. A tensor goes to the longest such parameter. Parameters that
+// aren't `open` get none, and don't count for others.
 void weight_names_pair(Arena *a, int n, const char *const *parameter, const bool *open,
                        const RtShards *s, NamePair *to);
-// The end of a name behind its first '.' or '/'; NULL: there is none.
+// The end of a name after its first '.' or '/'; NULL: there is none.
 const char *weight_name_end(const char *name);
 
 // ---- filling (fill.c, fill_report.c, adopt.c) ----
@@ -140,7 +140,7 @@ typedef struct Fills {
 
 // Lists inputs that may be parameters, and names that nothing defines.
 void adopt_list(Import *x, Fills *f);
-// Makes initializers of those that have a value, and of inputs behind the first one that has. False
+// Makes initializers of inputs that have a value, and of all inputs after the first such one. False
 // after an error: a name has none.
 bool adopt_take(Import *x, Fills *f);
 

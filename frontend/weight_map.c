@@ -1,4 +1,4 @@
-// Reads the map of --weight-map. Its lines, with comments behind a '#':
+// Reads the map of --weight-map. Its lines, with comments after a '#':
 //
 //     PARAMETER = NAME
 //     PARAMETER = transpose(NAME)
@@ -6,8 +6,8 @@
 //     PARAMETER = stack(NAME.{0..7}.w)
 //     keep PARAMETER
 //
-// The functions may stand in each other. The outermost stack or concat writes a range out: all
-// ranges in one operand go from 0 to 7 together.
+// The functions may be nested. The outermost stack or concat writes a range out: all ranges in one
+// operand go from 0 to 7 together.
 #include <stdlib.h>
 
 #include "frontend/weight_file.h"
@@ -175,7 +175,7 @@ static bool expand(Reader *r, MapExpr *e)
     int n = 0, cap = 0;
 
     if (e->has_range)
-        return fail(r, "'%.200s': a range stands in stack(…) or concat(…)", e->name);
+        return fail(r, "'%.200s': a range must be in stack(…) or concat(…)", e->name);
     if (e->kind == EXPR_NAME || e->kind == EXPR_TRANSPOSE)
         return e->kind == EXPR_NAME || expand(r, e->arg);
     for (int i = 0; i < e->n; i++) {

@@ -18,8 +18,9 @@ const char *stored_type(DType t)
     return names[t];
 }
 
-// PIECE: bytes that are read or rounded at once. GATHERED: bytes of a transposed matrix that are
-// gathered at once. Each time all of the tensor is read; 16 MiB are 80 rows of GPT-2's embedding.
+// PIECE: bytes that are read or rounded in one piece. GATHERED: bytes of a transposed matrix that
+// are gathered in one piece. Each time all of the tensor is read; 16 MiB are 80 rows of GPT-2's
+// embedding.
 enum { PIECE = 1 << 22, GATHERED = 1 << 24 };
 
 // ---- types ----
@@ -96,7 +97,7 @@ static const char *print_dims(Arena *a, const WeightValue *v)
     return s;
 }
 
-// Puts what the stars stand for into a name.
+// Puts what the stars matched into a name.
 static const char *fill_stars(const Maker *m, const MapExpr *e)
 {
     Text t = {0};

@@ -161,11 +161,11 @@ ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_
 // causal only: s sees t > s + offset - window). These are the positional limits.
 //
 // A score outside of the limits becomes the number `outside`, or gets it added (outside_added); one
-// that a BOOL bias hides, the number `hidden` (hidden_added). 0 stands for -inf. Attribute order
-// says what comes first, an AttentionOrder. So the keys that a row doesn't see count where it sees
-// none, or where all that it sees have scores as low. A row that has no softmax, because all its
-// scores are -inf or one is NaN or inf, gives NaN. Attribute guard 1 gives 0, and 2 gives 0 where
-// all scores are -inf.
+// that a BOOL bias hides, the number `hidden` (hidden_added). 0 means -inf. Attribute order says
+// what comes first, an AttentionOrder. So the keys that a row doesn't see count where it sees none,
+// or where all that it sees have scores as low. A row that has no softmax, because all its scores
+// are -inf or one is NaN or inf, gives NaN. Attribute guard 1 gives 0, and 2 gives 0 where all
+// scores are -inf.
 //
 // Outputs: y, and of each row of scores the maximum and the sum of exp(score - maximum), f32, with
 // y's dims except f. The sum of a row of weights 0 is inf.

@@ -285,7 +285,7 @@ void graph_prune(Graph *g);
 
 // The name of a class, or "repeated block 3" if it has none.
 const char *class_label(const Graph *g, int32_t cls);
-// The label, with "#2" and so on behind it if classes before have the same one.
+// The label, followed by "#2" and so on if earlier classes have the same one.
 const char *class_key(Arena *a, const Graph *g, int32_t cls);
 // "h.{}.attn" from "h.1.attn", the path of something in a block.
 char *layered_path(Arena *a, const Graph *g, Block b, const char *path);
@@ -375,7 +375,7 @@ void rule_kind(Rule *r, char letter, FactorKind kind);
 void rule_print(const Rule *r, Text *t);  // "mk,kn->mn sum:k linear:0|1"
 
 // The shard of a node that one rank evaluates, by factor of the node's rule: the place of its first
-// element and the size of the whole. A NULL Place stands for the whole node.
+// element and the size of the whole. NULL means the whole node.
 typedef struct Place {
     int64_t offset[MAX_FACTORS], whole[MAX_FACTORS];
 } Place;
@@ -457,8 +457,9 @@ struct OpDef {
     // Sets the attributes that depend on sizes to those of a shard, whose sizes by factor of `r`
     // are `size`; lists are in `a`. NULL: no attribute depends on sizes.
     void (*localise)(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr);
-    // Collectives: evaluates the node for all ranks along its mesh axes at once. `in` and `out` are
-    // by rank, row-major over the axes (attribute 0); `out` is allocated with each rank's own dims.
+    // Collectives: evaluates the node for all ranks along its mesh axes in one call. `in` and `out`
+    // are by rank, row-major over the axes (attribute 0); `out` is allocated with each rank's own
+    // dims.
     void (*exchange)(const Node *n, int ranks, const Tensor *in, Tensor *out);
     // Sets *k to the request for its kernel, see node_kernel. NULL: `expr` or `view` is used
     // instead.

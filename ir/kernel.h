@@ -1,8 +1,8 @@
 // Requests for kernels: which function of the runtime computes a node, and its parameters, as data.
 //
 // OpDef.kernel makes the request. A target says whether its kernels take the operands' types, and
-// how much workspace they need. The request's fields stand in a table, from which it is printed and
-// read back.
+// how much workspace they need. The request's fields are listed in a table, from which it is
+// printed and read back.
 #ifndef SHARDCC_IR_KERNEL_H
 #define SHARDCC_IR_KERNEL_H
 
@@ -38,13 +38,13 @@ typedef enum ParamType {
     PARAM_STRUCT,  // fields of its own
 } ParamType;
 
-// A field of a parameters' struct. A list has `room` elements, of which the int at `n_at` of the
-// whole struct says how many are used.
+// A field of a parameters' struct. A list has `capacity` elements; the int at `n_at` of the whole
+// struct says how many are used.
 typedef struct ParamField {
     const char *name;
     ParamType type;
     size_t at;         // offset in its struct
-    int room;          // 0: it is no list
+    int capacity;      // 0: it is no list
     size_t n_at;       // of a list
     bool is_optional;  // it is left out where it is zero; a list always is where it is empty
     const struct ParamTable *of;  // PARAM_STRUCT

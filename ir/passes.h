@@ -29,7 +29,7 @@ bool optimizer_check(const char *text, Diag *d);
 // Checks that the loss may be summed over micro-batches, and scales it so that the sum is the loss
 // of the batch. Where its divisor follows from a sum over samples, that becomes OUTPUT_LOSS_COUNT,
 // and OUTPUT_LOSS_FACTOR is added. `whole` is the same graph with the batch in one piece; NULL:
-// there is none. Reports a loss that reads several samples in another way, and returns false.
+// there is none. Reports a loss that reads several samples otherwise, and returns false.
 bool micro_batches(Graph *g, const Graph *whole, int accumulate, Diag *d);
 
 // Adds the gradients of OUTPUT_LOSS_SUM / OUTPUT_LOSS_COUNT (each summed over `accumulate`
@@ -52,8 +52,8 @@ void outputs_drop(Graph *g);
 // Drops the inputs that no node reads and that are no output. Of a graph of the whole model, which
 // `tells` says, names them in a warning.
 void inputs_drop_unread(Graph *g, bool tells, Diag *d);
-// Turns product + scatter into a scatter onto the product, so that the gradient of a tied
-// table is not the sum of two tables. Only for one rank: it can be split in fewer ways.
+// Turns product + scatter into a scatter onto the product, so that the gradient of a tied table is
+// not the sum of two tables. Only for one rank: it has fewer possible splits.
 bool scatter_onto(Graph *g, Diag *d);
 
 #endif

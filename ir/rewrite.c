@@ -1,4 +1,4 @@
-// Rewriting: builds a new graph beside the old one and moves it to the old one's place. Pruning and
+// Rewriting: builds a new graph next to the old one, then replaces the old one by it. Pruning and
 // the numbers of block positions are here too.
 #include "ir/internal.h"
 

@@ -71,7 +71,7 @@ typedef struct Lowering {
     int32_t *item_of;
     int *n_gradients;  // by ValueId: of how many parameters it is the gradient
     bool *is_copied;   // by ValueId: a carry's `out` that has bytes of its own
-    int cap_values;    // room in arrays by ValueId: lower_items adds values for copies
+    int cap_values;    // capacity of arrays by ValueId: lower_items adds values for copies
     bool retries;      // a class has lost its labels: the set must be lowered again
 } Lowering;
 
@@ -87,7 +87,7 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d);
 bool check_types(const Graph *g, const Target *target, Diag *d);
 
 ClassTable *class_tables(Arena *a, const Graph *g);  // by class
-// The value or node that stands in iteration `iter` where `v` or `n` stands in its own.
+// The value or node of iteration `iter` that corresponds to `v` or `n` in its own.
 ValueId value_instance(const Lowering *l, ValueId v, int iter);
 NodeId node_instance(const Lowering *l, NodeId n, int iter);
 
@@ -184,7 +184,7 @@ Sharded *sharded_new(Arena *a, const Graph *whole, const Plan *plan, Diag *d);
 // Notes what the value or the node holds that was appended last to s->g.
 void sharded_note_value(Arena *a, Sharded *s, ValueId v, ShardedValue known);
 void sharded_note_node(Arena *a, Sharded *s, NodeId n, ShardedNode known);
-// Adds the outputs and carries of `from`, whose values stand in `map`.
+// Adds the outputs and carries of `from`, whose values `map` translates.
 void sharded_add_outputs(Sharded *s, const Graph *from, const ValueId *map);
 // Attributes for a shard of the node: its factors' sizes become those of chunks.
 void localise_node(Arena *a, const Node *n, const Rule *r, const Mesh *m, const Strategy *s,
@@ -208,7 +208,7 @@ bool lower_order(Lowering *l);
 bool lower_initials(Lowering *l);
 bool lower_items(Lowering *l);
 uint64_t split_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` may be NULL
-// Are there as many rows as the target can work on at once, or few elements altogether?
+// Are there as many rows as the target can work on in parallel, or few elements altogether?
 bool has_parallel_rows(const Target *t, const Item *it, int rows);
 bool is_row_broadcast(const Lowering *l, ValueId v, int rows);
 bool is_assembled(const Lowering *l, ValueId v);
@@ -235,8 +235,8 @@ bool chain_may_overwrite(const Chain *x, int32_t from);
 void chain_overwrite(Chain *x, int32_t from, int32_t to);  // `to` is written over `from`
 // Puts the values of stages into slots. False after reporting an error.
 bool chain_enter_slots(Chain *x, const Cluster *c);
-// Has a schedule chosen, and makes its calls. `more`: bytes of the arena, beside those known
-// before, that slots can't have. False: none was chosen.
+// Has a schedule chosen, and makes its calls. `more`: bytes of the arena that slots can't have, in
+// addition to the bytes known before. False: none was chosen.
 bool chain_choose_runs(Chain *x, const ChainChoice *o, int64_t more);
 void chain_set_rest(Chain *x, int64_t bytes);  // of the arena, without the slots
 void chain_finish(Chain *x);                   // when the arena is packed
@@ -259,7 +259,7 @@ void set_places_swap(Program *p, int set, SetPlaces *x);
 
 // Where stacks end and others begin in one loop, lets its turns free and take their slots. Stacks
 // of the same loops become one buffer, in which the instances of an iteration lie side by side.
-// Changes nothing if hardly fewer bytes are live at once by that. Returns whether it changed
+// Changes nothing if that hardly lowers the peak of live bytes. Returns whether it changed
 // something.
 bool lower_interleave(Program *p, int set);
 // Gives slots to the stacks that would be joined, and moves nothing.
@@ -267,8 +267,9 @@ void lower_find_slots(Program *p, int set);
 
 // ---- place_slots.c ----
 
-// Gives the set's buffers with slots places that overlap where they are never in use at once, and
-// lists the bytes that they take as pinned buffers; `base` is subtracted. Returns how many.
+// Gives the set's buffers with slots offsets, overlapping where they are never in use at the same
+// time, and lists the bytes that they take as pinned buffers; `base` is subtracted. Returns how
+// many.
 int place_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned);
 bool lower_arena(Program *p, const LowerOptions *o, Diag *d);
 // Finds where the sets' buffers end in the arena, its bytes and their bound, from the places.

@@ -50,8 +50,8 @@ static int64_t live_bytes(const Program *p, int item, Turn turn)
     return bytes;
 }
 
-// Gives by item the turn of its loop in which more bytes are in use: rows count that one. So they
-// count no more than the program needs, if plans make the other turn the larger one.
+// Gives by item the iteration of its loop in which more bytes are in use: rows count that one. So
+// they count no more than the program needs, if plans make the other turn the larger one.
 static Turn *find_turns(Arena *a, const Program *p)
 {
     const Set *s = &p->set[SET_TRAIN];
@@ -102,7 +102,7 @@ static bool has_slots(const Program *p)
     return false;
 }
 
-// A value that is written over another one takes room only from where that one ends: none if that
+// A value that is written over another one takes bytes only from where that one ends: none if that
 // is an accumulator.
 static void find_ranges(const Program *p, const Buffer *before, const ValueId *source,
                         LiveRanges *to)

@@ -27,7 +27,7 @@ typedef struct StageWork {
 typedef struct ProgramChain {
     int n_stages;
     StageWork *stage;
-    int64_t rest;  // bytes of the arena beside the slots
+    int64_t rest;  // bytes of the arena outside the slots
 } ProgramChain;
 
 // An execution of a stage's forward part or of its backward part.
@@ -83,7 +83,7 @@ typedef struct ShardedNode {
 } ShardedNode;
 
 // A graph split over a mesh: the one text that every rank runs on its shards. Its dims are chunks,
-// the room in a rank's buffer. How many elements a rank has, and where they are in the whole,
+// the capacity of a rank's buffer. How many elements a rank has, and where they are in the whole,
 // depends on the rank.
 typedef struct Sharded {
     const Graph *whole;
@@ -143,7 +143,8 @@ static inline bool buffer_is_live(const Buffer *b, int set, int item)
            (b->set == set && b->first >= 0 && b->first <= item && item <= b->last);
 }
 
-// Bytes in use are linear in the turn of a loop, so its first and its last turn bound them.
+// Bytes in use are linear in the iteration of a loop, so its first and its last iteration bound
+// them.
 typedef enum Turn { FIRST_TURN, LAST_TURN, N_TURNS } Turn;
 
 // The bytes [low, high) of a buffer, from its start, that are in use.
@@ -154,7 +155,7 @@ typedef struct Extent {
 // How many slots a buffer has; 0: it is in use as a whole.
 int buffer_slots(const Set *s, const Buffer *b);
 
-// The part of a live buffer of `s` that is in use while an item runs, in that turn of the loop
+// The part of a live buffer of `s` that is in use while an item runs, in that iteration of the loop
 // around the item. Its last REDZONE bytes are written by nobody.
 Extent buffer_extent(const Set *s, const Buffer *b, int item, Turn turn);
 
@@ -165,7 +166,7 @@ int64_t buffer_bytes_at(const Program *p, const Buffer *b, int set, int item, Tu
 int64_t shard_workspace(const Target *t, const Graph *g, const Node *n, const Rule *r,
                         const Mesh *m, const Strategy *s);
 
-// The most bytes that live buffers of a set take at once, except persistent ones.
+// The peak of the bytes that live buffers of a set take, except persistent ones.
 int64_t program_peak_bytes(const Program *p, int set);
 
 // Seconds of a step, counting all micro-batches: the whole step, the ranks' computation, and the

@@ -11,8 +11,8 @@
 #include "analyzer/target/target.h"
 
 // Where a value lies. Iteration i of a repeated block finds it at offset + step * i or, where
-// `ring` is set, at offset + step * (i mod ring). A ring has as many slots as iterations are under
-// way at once: two where only the neighbour iteration reads the value.
+// `ring` is set, at offset + step * (i mod ring). A ring has as many slots as iterations are in
+// flight: two where only the neighbour iteration reads the value.
 typedef struct Storage {
     int32_t buffer;  // 0: none
     int32_t ring;
@@ -44,8 +44,8 @@ typedef enum Pool {
 } Pool;
 
 // A buffer with a slot for each iteration of a loop, which the loop's turns take or free one by
-// one: of a loop in which it begins, a turn takes the slot of its iteration; of a loop in which it
-// ends, a turn frees it. Loops are given as 1 + the index of their ITEM_LOOP; 0: none.
+// one: of a loop in which it begins, each iteration takes its slot; of a loop in which it ends,
+// each iteration frees its slot. Loops are given as 1 + the index of their ITEM_LOOP; 0: none.
 typedef struct Slots {
     int64_t bytes;  // of a slot; 0: the buffer is in use as a whole
     int taken, freed;
@@ -89,7 +89,7 @@ typedef struct Movement {
 // the innermost first. It is part of what lies at `first`: of a value or, in a loop, of a value's
 // instance of iteration 0.
 //
-// In a pool, bytes count from the begin of a slot: that of stage + stage_step * iteration.
+// In a pool, bytes count from the start of a slot: that of stage + stage_step * iteration.
 typedef struct Address {
     int32_t buffer;  // 0: no place
     int64_t first;
@@ -192,7 +192,7 @@ typedef struct Group {
     RtSums sums;          // the arguments of rt_sums for the column sums
 } Group;
 
-// The call of a kernel. A collective that runs beside other items until its ITEM_WAIT has slots:
+// The call of a kernel. A collective that overlaps with other items until its ITEM_WAIT has slots:
 // iteration i uses slot + i mod n_slots. Slots count from 1; 0: the call blocks.
 typedef struct KernelCall {
     Kernel kernel;      // how it is called

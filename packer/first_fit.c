@@ -3,8 +3,8 @@
 
 #include "packer/internal.h"
 
-// A buffer that is placed. Its numbers stand side by side, as all of them are read for each buffer
-// that comes after it.
+// A buffer that is placed. Its numbers are stored next to each other, since all of them are read
+// for each later buffer.
 typedef struct Placed {
     int64_t lower, upper;
     int64_t offset, end;

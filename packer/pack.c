@@ -5,7 +5,7 @@
 #include "packer/internal.h"
 
 enum {
-    FIRST_BUDGET = 1 << 25,  // work of a search in the first turn; it doubles from turn to turn
+    FIRST_BUDGET = 1 << 25,  // work of a search in the first round; it doubles from round to round
     MAX_WORDS = 1 << 27,     // of a component's bit sets: 1 GiB
     WORK_OF_FIRST_FIT = 16,  // pairs of buffers that first fit compares for one unit of work
 };

@@ -34,7 +34,7 @@ typedef struct Packing {
     int64_t bound;    // no packing needs fewer bytes
 } Packing;
 
-// The largest sum of bytes that are live at once; 0 for no buffers.
+// The largest sum of bytes that are live at the same time; 0 for no buffers.
 int64_t pack_bound(const LiveBuffer *b, int n);
 
 // Packs n buffers. The sum of all bytes must be below 2^62, and so must pinned offsets. Every

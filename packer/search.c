@@ -261,8 +261,8 @@ PackSearch *pack_search_new(Arena *a, const Sections *s)
     return x;
 }
 
-// Chooses how the next run goes: the styles and orders in turn, without chance in the first turn
-// of each.
+// Chooses how the next run goes: the styles and orders one after the other, without chance in the
+// first round of each.
 static void choose_style(PackSearch *x)
 {
     enum { STYLES = 2 };
@@ -279,8 +279,8 @@ static void choose_style(PackSearch *x)
 
 PackOutcome pack_search(PackSearch *x, int64_t capacity, PackLimits *limits)
 {
-    // Nodes of the first runs, and how they grow from turn to turn. Of 54 instances (MiniMalloc's A
-    // to F, random ones without waste) these solved most in 4 s.
+    // Nodes of the first runs, and how they grow from round to round. Of 54 instances (MiniMalloc's
+    // A to F, random ones without waste) these solved most in 4 s.
     const double first_nodes = 1000, growth = 1.3;
     PackOutcome outcome = PACK_STOPPED;
 

@@ -91,7 +91,7 @@ static void fill_words(Arena *a, Sections *s, const int *begin, const int *end)
     }
 }
 
-// Buffers stand in the order of their first sections, so both ends of a section only move on.
+// Buffers are sorted by their first sections, so both ends of a section only move on.
 static void make_words(Arena *a, Sections *s, int64_t most_words)
 {
     int *begin = arena_array(a, int, s->n_sections), *end = arena_array(a, int, s->n_sections);

@@ -14,7 +14,7 @@ typedef struct Reader {
     File f;
     size_t at;
     int number;              // of the line
-    Column column[COLUMNS];  // which column stands where
+    Column column[COLUMNS];  // the index of each column
     char *cell[COLUMNS];     // of the line, as the columns are named
     Map ids;
     Arena *a;

@@ -5,7 +5,7 @@
 typedef struct CollectiveList {
     const Sharded *s;
     const char **name;  // by ValueId of the whole graph
-    ValueId *entry;     // by ValueId: the value whose entry stands for it in the file
+    ValueId *entry;     // by ValueId: the value whose entry in the file applies to it
     int accumulate;
     Arena *arena;
     PlanCollective *to;

@@ -162,7 +162,7 @@ static void put_phases(const Chart *c)
     }
 }
 
-// Shows which items are in the loop of a block, and the block's name if there is room.
+// Shows which items are in the loop of a block, and the block's name if it fits.
 static void put_loops(const Chart *c)
 {
     enum { LETTER_WIDTH = 7 };

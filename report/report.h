@@ -19,7 +19,7 @@ char *plan_line(Arena *a, const Program *p);  // the plan in one line
 
 // ---- the profile of a program: profile.c, profile_labels.c, profile_*.c ----
 
-// The work of a program's step, and what the arena holds meanwhile. Each item that isn't the begin
+// The work of a program's step, and what the arena holds meanwhile. Each item that isn't the start
 // or the end of a loop is a statement.
 typedef struct Profile {
     Arena *arena;
@@ -53,7 +53,7 @@ void plan_make_collectives(Arena *a, PlanFile *f, const Sharded *s, int accumula
 
 // ---- a plan's file as tables: plan_text.c, explain.c ----
 
-// Prints the head of a plan's file: mesh, step, memory, and the presets beside it. `name`: the
+// Prints the head of a plan's file: mesh, step, memory, and the presets to compare. `name`: the
 // file's name.
 void plan_head(Arena *a, const char *name, const PlanFile *f);
 

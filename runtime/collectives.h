@@ -1,6 +1,7 @@
 // How a program's collectives are carried out, as a table. A communicator brings one that is made
-// of its messages (transport.h), and a device may bring another one: NCCL beside MPI's messages.
-// What ranks tell each other about the job (agreement, results, warnings) stays with the transport.
+// of its messages (transport.h), and a device may bring another one: NCCL in addition to MPI's
+// messages. What ranks tell each other about the job (agreement, results, warnings) stays with the
+// transport.
 #ifndef SHARDCC_RT_COLLECTIVES_H
 #define SHARDCC_RT_COLLECTIVES_H
 
@@ -9,9 +10,9 @@
 // The calls of rt_kernels.h go to the entries of their names.
 struct RtCollectives {
     const char *name;
-    // Called once Rt.comm is there, before any other. With `overlaps`, calls that are started are
-    // carried out beside the program's statements, in RtModel.slots slots; otherwise they have
-    // ended when `start` returns. Returns false after a message.
+    // Called once Rt.comm is there, before any other. With `overlaps`, started calls run
+    // concurrently with the program's statements, in RtModel.slots slots; otherwise they have ended
+    // when `start` returns. Returns false after a message.
     bool (*open)(Rt *rt, const RtModel *m, bool overlaps);
     void (*close)(Rt *rt);
     RtCollective *all_gather, *all_reduce, *all_to_all, *keep_one, *permute, *reduce_scatter,

@@ -17,8 +17,8 @@
 extern const RtDevice rt_cpu;  // of libshardrt_cpu.a
 
 // ---- loops ----
-// RT_SIMD stands before a loop with independent iterations, RT_SIMD_SUM before one that adds to the
-// named variables.
+// RT_SIMD is written before a loop with independent iterations, RT_SIMD_SUM before one that adds to
+// the named variables.
 #ifdef _OPENMP
 #define RT_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define RT_SIMD RT_PRAGMA(omp simd)

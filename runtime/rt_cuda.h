@@ -1,5 +1,5 @@
 // The header of the text of a GPU's trainer: its description (rt_model.h), the calls of its
-// statements (rt_kernels.h), and launches of the kernels of fused groups, which stand in NAME.cu.
+// statements (rt_kernels.h), and launches of the kernels of fused groups, which are in NAME.cu.
 #ifndef SHARDCC_RT_CUDA_TEXT_H
 #define SHARDCC_RT_CUDA_TEXT_H
 

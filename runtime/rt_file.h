@@ -1,7 +1,8 @@
 // Files of tensors: safetensors, npy and npz. They are read from maps and written to a temporary
-// file beside their path. The trainers and the compiler share this; it includes nothing of ours.
-// Element types have safetensors' names ("F32", "I64", "BOOL" …). Files are untrusted: a function
-// with an RtFileError returns false, with a message that lacks the path, if a file is malformed.
+// file in the folder of their path. The trainers and the compiler share this; it includes nothing
+// of ours. Element types have safetensors' names ("F32", "I64", "BOOL" …). Files are untrusted: a
+// function with an RtFileError returns false, with a message that lacks the path, if a file is
+// malformed.
 #ifndef SHARDCC_RT_FILE_H
 #define SHARDCC_RT_FILE_H
 
@@ -20,11 +21,11 @@ __attribute__((format(printf, 2, 3))) bool rt_file_fail(RtFileError *e, const ch
 
 // Copies `s` with bytes that aren't UTF-8 or could disturb a terminal as \xHH; truncates with
 // "...".
-void rt_printable(char *to, size_t room, const char *s);
+void rt_printable(char *to, size_t capacity, const char *s);
 
-// Writes `s` as a JSON string with quotes and a final 0, if `room` suffices. Always returns the
+// Writes `s` as a JSON string with quotes and a final 0, if `capacity` suffices. Always returns the
 // length it needs without the 0. Bytes that aren't UTF-8 become the characters of the same number.
-size_t rt_json_string(char *to, size_t room, const char *s);
+size_t rt_json_string(char *to, size_t capacity, const char *s);
 
 // ---- files ----
 
@@ -44,7 +45,7 @@ bool rt_map_open(RtMap *m, int fd, RtFileError *e);  // closes fd with the map
 bool rt_map_check(const RtMap *m, RtFileError *e);
 void rt_unmap(RtMap *m);
 
-// Writes zeros to memory that processes share. Returns false if there is no room for it, which
+// Writes zeros to memory that processes share. Returns false if the disk has no space for it, which
 // would raise SIGBUS; private memory replaces it then.
 bool rt_clear_shared(void *p, size_t n);
 
@@ -56,8 +57,8 @@ void rt_open_streams(void);
 // The units of rt_out_gather, in bytes.
 enum { RT_OUT_BLOCK = 4096, RT_OUT_LONG = 1 << 18, RT_OUT_GATHERED = 1 << 20 };
 
-// A file that is written to a temporary name beside its path; rt_out_commit renames it when it is
-// complete. Only rt_out_try allocates memory.
+// A file that is written to a temporary name in the folder of its path; rt_out_commit renames it
+// when it is complete. Only rt_out_try allocates memory.
 typedef struct RtOut {
     int fd;
     bool is_made;  // this process made the file and holds its lock
@@ -117,7 +118,7 @@ const char *rt_dtype_find(const char *name);
 int rt_dtype_bytes(const char *dtype);
 int rt_stored_by_name(const void *a, const void *b);  // compares two RtStored, for qsort
 // "F32[3,4]"
-void rt_stored_print(char *to, size_t room, const RtStored *t);
+void rt_stored_print(char *to, size_t capacity, const RtStored *t);
 
 // ---- npy ----
 
@@ -125,8 +126,8 @@ void rt_stored_print(char *to, size_t room, const RtStored *t);
 bool rt_npy_parse(RtStored *t, const uint8_t *data, size_t size, RtFileError *e);
 
 // Writes the npy header for type and dims of `t`. Its length, which is returned, is a multiple of
-// 64. `room` ≥ 512.
-size_t rt_npy_header(char *to, size_t room, const RtStored *t);
+// 64. `capacity` ≥ 512.
+size_t rt_npy_header(char *to, size_t capacity, const RtStored *t);
 
 // ---- safetensors ----
 
@@ -154,9 +155,9 @@ typedef struct RtShards {
     int n;
 } RtShards;
 
-// The path of the file or the index that `path`, a file or a folder, stands for. Returns false if
-// the folder has none.
-bool rt_shards_find(const char *path, char *to, size_t room, RtFileError *e);
+// The path of the file or the index that `path`, a file or a folder, means. Returns false if the
+// folder has none.
+bool rt_shards_find(const char *path, char *to, size_t capacity, RtFileError *e);
 bool rt_shards_open(RtShards *s, const char *path, RtFileError *e);
 const RtStored *rt_shards_tensor(const RtShards *s, const char *name);
 bool rt_shards_check(const RtShards *s, RtFileError *e);  // rt_map_check of all files

@@ -17,6 +17,6 @@ typedef struct RtNonfinite {
 // finite, as integers are. Sets *kind.
 int64_t rt_nonfinite_find(const char *dtype, const void *x, int64_t n, RtNonfiniteKind *kind);
 // "'h.0.weight'[3, 5] is -inf"; `t` is the tensor.
-void rt_nonfinite_print(char *to, size_t room, const RtStored *t, const RtNonfinite *f);
+void rt_nonfinite_print(char *to, size_t capacity, const RtStored *t, const RtNonfinite *f);
 
 #endif

@@ -43,7 +43,7 @@ struct Rt {
     RtShard *shard;                    // this rank's shards, one for each of RtModel.cuts
     struct RtComm *comm;               // NULL: the program has one rank
     const RtCollectives *collectives;  // NULL: as `comm`
-    int64_t layer;                     // stands for {} in RtCall.what; -1: nothing does
+    int64_t layer;                     // replaces {} in RtCall.what; -1: nothing does
 };
 
 // ---- calls that tell the trainer how far a step has come ----
@@ -110,8 +110,8 @@ void rt_sum_pool(Rt *rt, const RtConv *p, void *y, const void *x);
 void rt_sum_pool_grad(Rt *rt, const RtConv *p, void *dx, const void *dy);
 
 // Reduces a strided tensor to a dense one. y lacks the dims that are `reduced` and keeps the order
-// of the others. Without `op` it adds. The tree of the reduction depends on the sizes alone.
-// How elements are combined. The last two are for rt_scatter alone; RT_LAST: the last one stands.
+// of the others. Without `op` it adds. The tree of the reduction depends on the sizes alone. How
+// elements are combined. The last two are for rt_scatter alone; RT_LAST: the last one counts.
 typedef enum RtReduceOp { RT_SUM, RT_MAX, RT_MIN, RT_MUL, RT_LAST } RtReduceOp;
 typedef struct RtReduce {
     RtReduceOp op;
@@ -195,9 +195,10 @@ void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x);
 // where k = j · p + i.
 void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x);
 
-// Starts one of these calls beside the statements that follow. It has ended when rt_wait returns
-// for the same slot (below RtModel.slots). Until then only the call may use y, and x may only be
-// read. Calls are carried out in the order of their starts, which is the same on all ranks.
+// Starts one of these calls, which overlaps with the statements that follow. It has ended when
+// rt_wait returns for the same slot (below RtModel.slots). Until then only the call may use y, and
+// x may only be read. Calls are carried out in the order of their starts, which is the same on all
+// ranks.
 typedef void RtCollective(Rt *rt, const RtExchange *p, void *y, const void *x);
 void rt_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, const void *x);
 void rt_wait(Rt *rt, int slot);
@@ -277,7 +278,7 @@ typedef struct RtAttention {
     int64_t offset, window;
     float scale;
     // The number of scores outside of the limits of `causal`, and of those that a bool bias hides:
-    // it takes the score's place, or is added to it. 0 stands for -inf.
+    // it takes the score's place, or is added to it. 0 means -inf.
     float outside, hidden;
     bool outside_added, hidden_added;
     int order;  // RtMaskOrder

@@ -5,7 +5,7 @@
 
 #include "rt_file.h"
 
-enum { RT_LINE = 4352 };  // room for a line, with a final 0
+enum { RT_LINE = 4352 };  // capacity for a line, with a final 0
 
 typedef struct RtLines {
     const char *at, *end;
@@ -21,10 +21,10 @@ bool rt_lines_next(RtLines *l);
 // Sets an error that names the line; returns false. `who` writes such files.
 bool rt_lines_fail(const RtLines *l, const char *who);
 
-// Each moves RtLines.word behind what it takes. Returns false if the line goes on in another way.
+// Each moves RtLines.word past what it takes. Returns false if the line goes on differently.
 bool rt_take(RtLines *l, const char *text);
 bool rt_take_number(RtLines *l, int64_t most, int64_t *to);  // from 0
-bool rt_take_rest(RtLines *l, char *to, size_t room);        // all that is left, which is something
+bool rt_take_rest(RtLines *l, char *to, size_t capacity);    // all that is left, which is something
 bool rt_take_end(const RtLines *l);                          // there is nothing left
 
 #endif

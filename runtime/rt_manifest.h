@@ -82,9 +82,9 @@ typedef struct RtManifest {
     RtEvaluation evaluation;
     RtRecent loss, grad_norm;
     RtManifestFile *file;
-    int n, room;
+    int n, capacity;
     int *kept;  // rising
-    int n_kept, kept_room;
+    int n_kept, kept_capacity;
 } RtManifest;
 
 // Messages about a file that isn't as the manifest says; the first has both sizes.
@@ -103,7 +103,7 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes);
 // After false nothing has to be freed.
 bool rt_manifest_parse(RtManifest *m, const uint8_t *data, size_t size, RtFileError *e);
 
-// The same for a file. It is written beside its path, and then renamed.
+// The same for a file. It is written to a temporary file in the same folder, and then renamed.
 bool rt_manifest_write(const RtManifest *m, const char *path, RtFileError *e);
 bool rt_manifest_read(RtManifest *m, const char *path, RtFileError *e);
 

@@ -62,7 +62,7 @@ typedef struct RtMesh {
 } RtMesh;
 
 // A dim of `whole` elements that mesh axes split, outermost first. Chunks nest: c = ceil(n / p),
-// then ceil(c / q). Each rank has room for a chunk, which contains its RtShard. The rest of the
+// then ceil(c / q). Each rank has memory for a chunk, which contains its RtShard. The rest of the
 // chunk is padding, whose contents are undefined.
 typedef struct RtCut {
     int64_t whole;
@@ -82,7 +82,7 @@ typedef struct RtDevice RtDevice;
 typedef struct RtTensor {
     RtRole role;
     RtType type;
-    const char *name;  // {} in "h.{}.attn.weight" stands for first + layer * by (by 0: 1); UTF-8
+    const char *name;  // {} in "h.{}.attn.weight" means first + layer * by (by 0: 1); UTF-8
     int rank;
     int64_t dim[8];  // the shape that the user sees
     int64_t at;      // place in the arena, in bytes
@@ -156,11 +156,11 @@ typedef struct RtStack {
 typedef enum RtSet { RT_TRAINING, RT_FORWARD } RtSet;
 
 // `bytes` at `offset` are in use from statement `first` to `last`, both included. Statements are
-// the kernel calls in the order of the text, and the begin and end of each loop. The first is 0.
+// the kernel calls in the order of the text, and the start and end of each loop. The first is 0.
 //
-// A buffer may have slots, one for each iteration of a loop: each turn of the loop that ends at
-// statement `taken` takes one, and of the loop that ends at `freed` frees one (0: there is no such
-// loop). takes_down: the last slot is taken first; frees_down: it is freed first.
+// A buffer may have slots, one for each iteration of a loop: each iteration of the loop that ends
+// at statement `taken` takes one, and each iteration of the loop that ends at `freed` frees one (0:
+// there is no such loop). takes_down: the last slot is taken first; frees_down: it is freed first.
 typedef struct RtLiveRange {
     const char *name;
     int64_t offset, bytes;
@@ -192,7 +192,7 @@ typedef struct RtStageRun {
     int64_t at[3];
 } RtStageRun;
 
-// Stand around the runs of a function. They count as one statement.
+// Called before and after the runs of a function. They count as one statement.
 void rt_runs_begin(Rt *rt);
 void rt_runs_end(Rt *rt);
 

@@ -10,9 +10,9 @@ typedef struct RtShard {
     int64_t offset, extent;
 } RtShard;
 
-// Splits a shard, which has room for `chunk` elements, among `size` ranks and sets it to the shard
-// of rank `at`. Returns the new chunk. All chunks have the same size, so the last shards may be
-// short or empty.
+// Splits a shard with a capacity of `chunk` elements among `size` ranks and sets it to the shard of
+// rank `at`. Returns the new chunk. All chunks have the same size, so the last shards may be short
+// or empty.
 static inline int64_t rt_shard_split(RtShard *p, int64_t chunk, int size, int at)
 {
     chunk = (chunk + size - 1) / size;

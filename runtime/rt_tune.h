@@ -20,7 +20,7 @@
 
 #include "rt_file.h"
 
-enum { RT_TUNE_TEXT = 256 };       // room for the name of a GPU or of a product, with a final 0
+enum { RT_TUNE_TEXT = 256 };       // capacity for the name of a GPU or of a product, with a final 0
 enum { RT_TUNE_ALGORITHMS = 16 };  // the most that are tried for a product
 enum { RT_TUNE_PRODUCTS = 4096 };  // the most that a file may have
 
@@ -35,7 +35,7 @@ typedef struct RtTune {
     int library;  // the version of cuBLASLt: 10000 major + 100 minor + patch
     bool has_tf32;
     RtTuned *product;
-    int n, room;
+    int n, capacity;
 } RtTune;
 
 // Returns false if memory runs out, or if there are too many.
@@ -49,7 +49,7 @@ char *rt_tune_print(const RtTune *t, size_t *bytes);
 // After false nothing has to be freed.
 bool rt_tune_parse(RtTune *t, const uint8_t *data, size_t size, RtFileError *e);
 
-// The same for a file. It is written beside its path, and then renamed.
+// The same for a file. It is written to a temporary file in the same folder, and then renamed.
 bool rt_tune_write(const RtTune *t, const char *path, RtFileError *e);
 bool rt_tune_read(RtTune *t, const char *path, RtFileError *e);
 

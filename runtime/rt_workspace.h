@@ -44,10 +44,10 @@ void rt_dot_drop_batch(RtDot *p, int at);  // removes a batch dim
 
 int64_t rt_dot_slab(int64_t batches);               // maximal number of rows of b in a slab
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer index
-int64_t rt_drop_room(const RtAttention *p);         // floats that one thread needs for dropout
+int64_t rt_drop_floats(const RtAttention *p);       // floats that one thread needs for dropout
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of workspace of one thread
 // Collectives send messages in rounds. In a round each rank exchanges one chunk with every other
-// rank. Bytes of a chunk, and how many rounds are in flight at once.
+// rank. Bytes of a chunk, and how many rounds are in flight at the same time.
 enum { RT_MAX_ROUNDS = 8 };
 int64_t rt_exchange_chunk(const RtExchange *p, int ranks);
 int rt_exchange_rounds(const RtExchange *p, int ranks);

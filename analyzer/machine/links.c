@@ -1,4 +1,5 @@
-// Fits levels of links to the times of messages, between each pair of ranks and among all at once.
+// Fits levels of links to the times of messages, sent between one pair of ranks at a time and by
+// all ranks together.
 //
 // A level is a block of consecutive ranks, whose size is a multiple of the level before. Of all
 // chains of such blocks, this file takes the one with the least error: the sum of distances to the
@@ -38,17 +39,17 @@ static double median(double *x, int n)
 }
 
 // Returns the median of a level's pairs, and adds their distances from it to *error.
-static double median_pair(const Level *l, int n, const double *pairs, double *room, double *error)
+static double median_pair(const Level *l, int n, const double *pairs, double *buffer, double *error)
 {
     int count = 0;
 
     for (int r = 0; r < n; r++)
         for (int s = 0; s < n; s++)
             if (r / l->outer == s / l->outer && r / l->inner != s / l->inner)
-                room[count++] = fmax(pairs[(size_t)r * (size_t)n + (size_t)s], 1e-15);
-    double middle = median(room, count);
+                buffer[count++] = fmax(pairs[(size_t)r * (size_t)n + (size_t)s], 1e-15);
+    double middle = median(buffer, count);
     for (int i = 0; i < count; i++)
-        *error += fabs(log(room[i] / middle));
+        *error += fabs(log(buffer[i] / middle));
     return middle;
 }
 
@@ -87,17 +88,17 @@ static Link *links_of(Arena *a, const Level *level, int last, int *n)
     return link;
 }
 
-// ---- all ranks at once ----
+// ---- all ranks together ----
 
-static double median_try(const Messages *m, const double *by_try, int stride, double *room)
+static double median_try(const Messages *m, const double *by_try, int stride, double *buffer)
 {
     for (int i = 0; i < m->tries; i++)
-        room[i] = by_try[i * m->ranks + stride];
-    return median(room, m->tries);
+        buffer[i] = by_try[i * m->ranks + stride];
+    return median(buffer, m->tries);
 }
 
-// How many devices share a link of a level, told from how many times longer messages take when all
-// send at once. They are in one block of the level below. In the first level, all may share.
+// How many devices share a link of a level: the ratio of a message's time when all send together to
+// its time alone. They are in one block of the level below. In the first level, all may share.
 static int sharing(double times, int most)
 {
     int shared_by = 1;
@@ -109,12 +110,12 @@ static int sharing(double times, int most)
     return shared_by;
 }
 
-static void set_loads(const Messages *m, Link *link, int n, double *room)
+static void set_loads(const Messages *m, Link *link, int n, double *buffer)
 {
     for (int i = 0; i < n; i++) {
         int inner = i ? link[i - 1].devices : 1, most = i ? inner : link[i].devices;
-        link[i].shared_by = sharing(median_try(m, m->times, inner, room), most);
-        link[i].overhead = median_try(m, m->overhead, inner, room);
+        link[i].shared_by = sharing(median_try(m, m->times, inner, buffer), most);
+        link[i].overhead = median_try(m, m->overhead, inner, buffer);
     }
 }
 
@@ -122,7 +123,7 @@ int links_fit(Arena *a, const Messages *m, Link **link)
 {
     Arena *scratch = arena_new();
     int n = m->ranks, count = 0, cap = 0, last = -1, n_links;
-    double *room = arena_array(scratch, double, n *n + m->tries);
+    double *buffer = arena_array(scratch, double, n *n + m->tries);
     Level *level = NULL;
 
     for (int inner = 1; inner < n; inner++)
@@ -130,15 +131,15 @@ int links_fit(Arena *a, const Messages *m, Link **link)
             if (n % outer)
                 continue;
             Level l = {.inner = inner, .outer = outer};
-            l.alpha = median_pair(&l, n, m->alpha, room, &l.error);
-            l.beta = median_pair(&l, n, m->beta, room, &l.error);
+            l.alpha = median_pair(&l, n, m->alpha, buffer, &l.error);
+            l.beta = median_pair(&l, n, m->beta, buffer, &l.error);
             chain(level, count, &l);
             *arena_push(scratch, level, count, cap) = l;
             if (outer == n && l.is_possible && (last < 0 || l.error < level[last].error))
                 last = count - 1;
         }
     *link = links_of(a, level, last, &n_links);
-    set_loads(m, *link, n_links, room);
+    set_loads(m, *link, n_links, buffer);
     arena_free(scratch);
     return n_links;
 }

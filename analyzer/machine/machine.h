@@ -70,8 +70,8 @@ bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
 double cluster_peak(const Cluster *c);  // flop/s: the best rate of products in f32; 0: unknown
 
-// A machine that stands for all where none is named: it makes ten f32 operations of a product in
-// the time that it takes to move a byte, and one other operation.
+// The default machine, used where none is named: it makes ten f32 operations of a product in the
+// time that it takes to move a byte, and one other operation.
 extern const Cluster cluster_assumed;
 
 // Message times that the probe of a running job measured. A message from rank r to rank s takes

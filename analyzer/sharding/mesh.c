@@ -39,8 +39,8 @@ static int level_between(const Cluster *c, int a, int b)
 }
 
 // Every rank sends to the next one along the axis, and the last one to the first, as in a ring.
-// Returns how many ranks at most use one link of that level at once. 0: the axis doesn't cross that
-// level.
+// Returns the largest number of ranks that use one link of that level at the same time. 0: the axis
+// doesn't cross that level.
 static int senders(const Cluster *c, const Mesh *m, int axis, int level)
 {
     int stride = mesh_stride(m, axis), n = mesh_ranks(m), last = m->size[axis] - 1;

@@ -1,5 +1,5 @@
 // Plans as files (docs/plan.md): spec and strategy of each value and node, by name. A repeated
-// block stands there once, as its first iteration. All texts are printable ASCII: other bytes of
+// block has entries for its first iteration only. All texts are printable ASCII: other bytes of
 // names are written \xHH.
 #ifndef SHARDCC_ANALYZER_PLAN_FILE_H
 #define SHARDCC_ANALYZER_PLAN_FILE_H
@@ -27,7 +27,7 @@ typedef struct PlanEntry {
     const char **reads;  // of nodes only: the inputs, by name
     int n_reads;
     const char *module;  // of nodes only: its module in the source; NULL: made by the compiler
-    int block;  // place in the list of blocks, from 1; the entry stands for all layers; 0: none
+    int block;  // place in the list of blocks, from 1; the entry applies to all layers; 0: none
     const char *spec;    // the one in force
     const char *solved;  // the one that the search chose
     bool pin;            // the user asked for `spec`
@@ -52,7 +52,7 @@ typedef struct PlanCollective {
     const char *value;  // the value that it moves
     const char *axis;   // the axes, joined by '+'
     const char *phase;
-    const char *before;  // the node that it stands before; NULL: none
+    const char *before;  // the node that follows it; NULL: none
     int block;           // it happens in each layer of that block; 0: none
     int bucket;          // collectives with the same number are sent together; 0: alone
     int64_t times;       // how often in a step
@@ -133,7 +133,7 @@ void plan_file_make(Arena *a, PlanFile *f, const Graph *g, const Cluster *c, con
 // Gives the ids of the entries, in the order of the file. Returns how many there are.
 int plan_file_values(Arena *a, const Graph *g, ValueId **value);
 int plan_file_nodes(Arena *a, const Graph *g, NodeId **node);
-// By ValueId: the value whose entry stands for it.
+// By ValueId: the value whose entry applies to it.
 ValueId *plan_file_entries(Arena *a, const Graph *g);
 // phase_names: by Phase. printable_text: writes bytes that aren't printable ASCII as \xHH.
 extern const char *const phase_names[];

@@ -58,7 +58,7 @@ static bool wrong(const KeepReading *k, const char *member, const char *found, c
     return false;
 }
 
-// The node of the entry's class, in its first layer, that the name stands for; 0: there is none.
+// The node with this name in the first layer of the entry's class; 0: there is none.
 static NodeId find_node(const KeepReading *k, int32_t cls, const char *name)
 {
     const Graph *g = k->g;
@@ -87,7 +87,7 @@ static bool read_again(const KeepReading *k, KeepRun *run)
             return wrong(k, "again", e->again[i],
                          arena_string(k->a, "can't run again: it %s", rerun_problem(k->g, n)));
         if (is_again[n])
-            return wrong(k, "again", e->again[i], "stands there twice");
+            return wrong(k, "again", e->again[i], "is there twice");
         is_again[n] = true;
     }
     for (NodeId n = 1; n < k->g->n_nodes; n++)
@@ -152,7 +152,7 @@ bool plan_keep_read(Arena *a, const PlanKeep *keep, int n, const char *list, con
             return false;
         for (int i = 0; i < k.i; i++)
             if (overlap(&all[i], &run))
-                return wrong(&k, "class", k.entry->cls, "has layers that stand in two entries");
+                return wrong(&k, "class", k.entry->cls, "has layers that are in two entries");
         insert_run(all, k.i, &run);
     }
     to->run = all;

@@ -10,7 +10,7 @@ const char *rerun_problem(const Graph *g, NodeId n)
     if (x->phase != FORWARD)
         return "isn't of the forward part";
     if (x->op->is_sum)
-        return "is a sum, whose bits depend on what is computed beside it";
+        return "is a sum, whose bits depend on what is computed with it";
     if (x->op->exchange)
         return "exchanges values with other ranks";
     return x->op->expr || x->op->view || !x->op->kernel ? "is no kernel" : NULL;

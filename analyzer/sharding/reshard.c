@@ -11,7 +11,7 @@
 
 #include "analyzer/sharding/internal.h"
 
-// The partial kinds that SPEC_SUM and SPEC_MAX of a shape's graph stand for.
+// The partial kinds that SPEC_SUM and SPEC_MAX of a shape's graph represent.
 typedef struct PartialKinds {
     int sum, max;  // max: SPEC_REPLICATED if there is only one kind
 } PartialKinds;
@@ -22,9 +22,8 @@ typedef struct ReshardEdge {
     int64_t picoseconds, staging;
 } ReshardEdge;
 
-// One way to reach a spec. `transient` counts all steps so far. It counts the bytes of this spec
-// too if more steps follow (list Reached.passing), and doesn't if the path ends here
-// (Reached.ending).
+// One path to a spec. `transient` counts all steps so far. It counts the bytes of this spec too if
+// more steps follow (list Reached.passing), and doesn't if the path ends here (Reached.ending).
 typedef struct Label {
     int64_t picoseconds, transient;
     int32_t before;  // index in `settled` of the label before; -1: none
@@ -71,7 +70,7 @@ typedef struct PathSet {
 
 // The specs and steps of values with equal dims and element size, all made by nodes or none, with
 // one or two partial kinds. A step takes the same time for every kind of reduction. So one graph
-// with sums, and one with sums and maxima, stand for all kinds.
+// with sums, and one with sums and maxima, cover all kinds.
 typedef struct ReshardGraph {
     Value v;
     unsigned partials;
@@ -252,7 +251,7 @@ static ReshardGraph *find_shape(Resharder *l, const Value *v, PartialKinds k)
     return h;
 }
 
-// Replaces the partial kinds of a spec by SPEC_SUM and SPEC_MAX, which stand for them.
+// Replaces the partial kinds of a spec by SPEC_SUM and SPEC_MAX, which represent them.
 static Spec renamed_partials(Spec s, PartialKinds k)
 {
     for (int a = 0; a < MAX_AXES; a++)

@@ -10,8 +10,8 @@
 enum { MAX_AXES = 4 };
 
 // The ranks as a grid: rank r has coordinate r / (product of the sizes after axis a) % size[a]
-// along axis a. Axes stand from slow links to fast ones. A message of n bytes along axis a takes
-// alpha[a] + beta[a] · n.
+// along axis a. Axes are sorted from slow links to fast ones. A message of n bytes along axis a
+// takes alpha[a] + beta[a] · n.
 typedef struct Mesh {
     int n_axes;
     int size[MAX_AXES];
@@ -70,7 +70,7 @@ bool spec_is_valid(const Mesh *m, int rank, const Spec *s);
 // Gives the axes that split a dim, outermost first. Returns how many.
 int spec_axes(const Spec *s, int dim, int axis[MAX_AXES]);
 
-// The chunk of a dim of n elements: how many of them a rank's buffer has room for.
+// The chunk of a dim of n elements: how many of them fit in a rank's buffer.
 int64_t spec_chunk(const Mesh *m, const Spec *s, int dim, int64_t n);
 // The shard of a rank in a dim of n elements: it begins at `offset` (n at most) and has `extent`
 // elements, maybe 0.
@@ -109,12 +109,11 @@ static inline bool is_sliced_in_place(const Value *v)
 
 // A step along one axis; all other axes stay as they are. It takes the innermost axis from a dim,
 // or puts an axis onto a dim as the innermost. So the shards that it joins or cuts are exactly the
-// nested chunks, whatever the sizes. They lie at multiples of the inner chunk from the begin of the
-// outer shard, as spec_shard says.
-// With RESHARD_PERMUTE, p ranks along `axis` and q along `other`, rank (i, j) gets the shard of
-// rank (k / q, k % q), where k = j · p + i. Either p = q, and the two axes exchange their dims; or
-// `axis` is the axis just outside `other` on a dim and becomes the one just inside, and both orders
-// cut the dim into the same p · q consecutive shards.
+// nested chunks, whatever the sizes. They begin at multiples of the inner chunk after the start of
+// the outer shard, as in spec_shard. With RESHARD_PERMUTE, p ranks along `axis` and q along
+// `other`, rank (i, j) gets the shard of rank (k / q, k % q), where k = j · p + i. Either p = q,
+// and the two axes exchange their dims; or `axis` is the axis just outside `other` on a dim and
+// becomes the one just inside, and both orders cut the dim into the same p · q consecutive shards.
 typedef struct ReshardStep {
     ReshardKind kind;
     int axis, other;       // other: of RESHARD_PERMUTE; otherwise -1
@@ -148,8 +147,8 @@ double bucket_share(const Mesh *m, ReshardKind kind, int axis, int64_t bytes);
 typedef struct ReshardPath {
     int n_steps;
     int64_t picoseconds;
-    // The most bytes in use at any time besides the source and the result: values between two
-    // steps, and staging.
+    // The peak of the bytes in use, without the source and the result: values between two steps,
+    // and staging.
     int64_t transient;
     // For reshard_path_steps: the last settled label before the end, and the edge after it.
     int32_t before, last;
@@ -205,7 +204,7 @@ bool strategy_parse(const Rule *r, const Mesh *m, const char *text, Strategy *s,
 // Which storage specs a value may have, from lax to strict.
 typedef enum StorageRule {
     STORAGE_ANY,
-    STORAGE_SUM,         // partial in no way except sums
+    STORAGE_SUM,         // partial only as sums
     STORAGE_COMPLETE,    // not partial
     STORAGE_REPLICATED,  // whole on every rank
 } StorageRule;
@@ -265,7 +264,7 @@ typedef struct KeepRun {
     int n_again;
 } KeepRun;
 
-// A recomputation policy. Runs stand by class and first layer, and share no layer.
+// A recomputation policy. Runs are sorted by class and first layer, and share no layer.
 typedef struct RecomputePolicy {
     RecomputeRule rule;
     const KeepRun *run;

@@ -214,7 +214,7 @@ static bool read_partial(SpecReader *r)
     for (int i = 0; i < COUNT(kinds); i++)
         if (n == 3 && !strncmp(r->at, kinds[i].name, 3)) {
             if (spec_partial(r->s) != SPEC_REPLICATED)
-                return wrong(r, "a value can be partial in one way: sum, max or min");
+                return wrong(r, "a value can have one partial kind: sum, max or min");
             r->at += n;
             return expect(r, ':') && read_axes(r, kinds[i].at);
         }

@@ -28,15 +28,15 @@ bool strategy_is_legal(const Rule *r, const Mesh *m, const Strategy *s)
 {
     for (int a = 0; a < MAX_AXES; a++) {
         bool is_factor = s->at[a] >= 0 && s->at[a] < LINEAR_SINGLE;
-        int beside = 0, outer = 0;
+        int n_same = 0, outer = 0;
 
         if (a >= m->n_axes ? s->at[a] != FACTOR_NONE : !is_choice(r, s->at[a]))
             return false;
         for (int b = 0; b < MAX_AXES && is_factor; b++) {
-            beside += b != a && s->at[b] == s->at[a] && s->level[b] == s->level[a];
+            n_same += b != a && s->at[b] == s->at[a] && s->level[b] == s->level[a];
             outer += s->at[b] == s->at[a] && s->level[b] < s->level[a];
         }
-        if (s->level[a] != outer || beside)
+        if (s->level[a] != outer || n_same)
             return false;
     }
     return true;

@@ -39,7 +39,7 @@ typedef struct Target {
     int64_t parallel_rows, few_elements, least_columns, reused_bytes;
     bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
     bool has_ranks;             // its programs may be for several ranks
-    // The ending of the file beside the C text that holds the kernels' text; NULL: there is none.
+    // The ending of the file next to the C text that holds the kernels' text; NULL: there is none.
     const char *kernels_ending;
     const char
         *gpus;  // those that kernels are compiled for without --gpu; NULL: there is no choice

@@ -1,6 +1,6 @@
-// Along the path bytes go down, though not evenly, and steps get longer, except where more room
-// lets a program overlap more. So the first place at which a plan fits is looked for by bisection,
-// and then a few others, before and behind it.
+// Along the path bytes decrease, though not evenly, and steps get longer, except where more memory
+// lets a program overlap more. So bisection finds the first index at which a plan fits; then a few
+// indices before and after it are tried.
 #include "compile/fit/along_path.h"
 
 #include <math.h>
@@ -201,9 +201,9 @@ static void look_before(AlongPath *s, const ModelPlan *plan, TriedPlace *high, T
     }
 }
 
-// Looks for a shorter step behind a place at which the program fits only with less overlap: with
-// less kept there is more room for it.
-static void look_behind(AlongPath *s, const ModelPlan *plan, TriedPlace p, TriedPlaces *all)
+// Looks for a shorter step after an index at which the program fits only with less overlap: with
+// less kept there is more memory for it.
+static void look_after(AlongPath *s, const ModelPlan *plan, TriedPlace p, TriedPlaces *all)
 {
     int at = p.at;
 
@@ -240,7 +240,7 @@ void along_path_consider(AlongPath *s, const ModelPlan *plan, int place)
     if (fits(s, &high) && high.at)
         look_before(s, plan, &high, &all);
     if (fits(s, &high))
-        look_behind(s, plan, high, &all);
+        look_after(s, plan, high, &all);
     s->before = all;
     *arena_push(s->a, s->considered, s->n_considered, s->cap_considered) = (Considered){plan, all};
     if (fits(s, &high) && !s->d->errors)

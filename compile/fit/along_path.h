@@ -65,7 +65,7 @@ bool along_path_gains(const AlongPath *s, double seconds);
 
 // Finds the first place at which the plan, which was proposed for `place`, fits. Keeps plan and
 // place if the step there, or at another place that was tried on the way, is the shortest so far:
-// where a program just fits, it may lack the room to overlap.
+// where a program just fits, it may lack the memory to overlap.
 void along_path_consider(AlongPath *s, const ModelPlan *plan, int place);
 
 // Goes over to less memory: of the plans that were considered, those that fit it still count.

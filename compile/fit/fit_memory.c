@@ -263,10 +263,10 @@ static CompileStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanR
 
 // Searches for one more plan that may have a shorter step, in two cases. First: the program needs
 // more memory to overlap all communication (full_overlap_bytes). A plan with that many fewer bytes
-// leaves this room; a margin of 1/56 of the memory is added, because arenas don't follow rows
-// closely. Second: the plan's rows fill the memory to within 1/16, without counting all copies.
-// Then a plan of a little less memory, or one that counts all copies and so makes fewer, may be
-// faster.
+// leaves this memory free; a margin of 1/56 of the memory is added, because arenas don't follow
+// rows closely. Second: the plan's rows fill the memory to within 1/16, without counting all
+// copies. Then a plan of a little less memory, or one that counts all copies and so makes fewer,
+// may be faster.
 static CompileStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
 {
     enum { MEMORY_PER_FULL_MARGIN = 16, MEMORY_PER_MARGIN = 56 };

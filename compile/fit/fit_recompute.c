@@ -1,10 +1,10 @@
-// Chooses what runs again together with the plan. To run more again leaves more room to shard less,
-// but takes time itself. A search proposes plans: first one that needn't keep to the memory, then
-// some that pay for bytes what it takes to save them by running more again (Lagrangian relaxation),
-// and some that have to keep to the memory at a place of the path of ways (keep_path.h). The specs
-// and strategies of each are then tried all along the path: the first place at which its program
-// fits is the best for them, as a step gets longer from place to place. Of all these programs the
-// one with the shortest simulated step is taken.
+// Chooses what runs again together with the plan. Recomputing more leaves memory to shard less, but
+// takes time itself. A search proposes plans: first one that needn't keep to the memory, then some
+// that pay for bytes what it takes to save them by running more again (Lagrangian relaxation), and
+// some that have to keep to the memory at a place of the path of ways (keep_path.h). The specs and
+// strategies of each are then tried all along the path: the first place at which its program fits
+// is the best for them, as a step gets longer from place to place. Of all these programs the one
+// with the shortest simulated step is taken.
 #include <math.h>
 
 #include "compile/fit/bound_recompute.h"
@@ -278,7 +278,7 @@ static void take_cost(const Search *s, PlanResult *to)
 
 // The program of the best plan doesn't fit with predictions, which have constants of their own.
 // Goes on with as much less memory, and less than the program took without them.
-static void leave_room(Search *s, const Program *p)
+static void lower_limit(Search *s, const Program *p)
 {
     int64_t memory = s->along.r->memory, less = s->along.best.tried.bytes - 1;
 
@@ -300,7 +300,7 @@ static CompileStatus make_best(Search *s, PlanResult *to)
         status = make_given(s, x->plan, x->place, to);
         if (status != COMPILE_INFEASIBLE)
             break;
-        leave_room(s, to->program);
+        lower_limit(s, to->program);
     }
     if (status == COMPILE_DONE)
         take_cost(s, to);

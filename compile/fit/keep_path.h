@@ -10,7 +10,7 @@
 typedef struct KeepStep {
     int32_t cls;
     int way;       // to which its layers go
-    int n_layers;  // 1 of class 0, whose nodes go over at once
+    int n_layers;  // 1 of class 0, whose nodes change together
     double slope;  // seconds of running kernels again for each byte that isn't kept
 } KeepStep;
 

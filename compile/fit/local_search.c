@@ -265,7 +265,7 @@ static void consider(LocalSearch *s)
 // Makes moves as long as they make the program better, until it fits.
 static bool make_moves(LocalSearch *s)
 {
-    bool had_room = fits(s, &s->tried), is_changed = false;
+    bool did_fit = fits(s, &s->tried), is_changed = false;
 
     for (int i = 0, since = 0; since < s->x.planned.n_moves && goes_on(s, 1); i++, since++) {
         const PlanMove *m = &s->x.planned.move[i % s->x.planned.n_moves];
@@ -273,7 +273,7 @@ static bool make_moves(LocalSearch *s)
             continue;
         is_changed = true;
         since = -1;
-        if (!had_room && fits(s, &s->tried))
+        if (!did_fit && fits(s, &s->tried))
             break;
     }
     return is_changed;

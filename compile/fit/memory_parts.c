@@ -229,7 +229,7 @@ static void add_whole(const Program *p, int set, const MemoryKinds *kinds, Memor
             m[i].bytes[k] += m[i - 1].bytes[k];
 }
 
-// Adds the buffers with slots in the turn in which they take more.
+// Adds the buffers with slots in the iteration in which they take more.
 static void add_slots(const Program *p, const MemoryKinds *kinds, MemoryMoment *m)
 {
     MemoryMoment last = *m;

@@ -37,8 +37,9 @@ MemoryKinds memory_kinds(Arena *a, const Program *p);
 void memory_kinds_add(const Program *p, const MemoryKinds *k, int32_t buffer, int64_t bytes,
                       int64_t *to);
 
-// A moment of a program: item `item` of a set in one turn of its loop, and the bytes that the arena
-// holds then. The bytes of all categories add up to the arena; gaps are all that is not in use.
+// A moment of a program: item `item` of a set in one iteration of its loop, and the bytes that the
+// arena holds then. The bytes of all categories add up to the arena; gaps are all that is not in
+// use.
 typedef struct MemoryMoment {
     int set, item;
     Turn turn;  // the one in which more bytes are in use

@@ -87,7 +87,7 @@ static void begin_ways(Arena *a, ChainProblem *p, int n_ways)
     }
 }
 
-// Each way now says what it needs beside the stage's backward_scratch.
+// Each way now says what it needs in addition to the stage's backward_scratch.
 static void finish_ways(ChainProblem *p)
 {
     for (int i = 0; i < p->n_stages; i++)

@@ -53,15 +53,15 @@ static int set_runs(Arena *a, const ChainSchedule *s, StageRun **run)
 static int choose(Arena *a, void *context, const ProgramChain *x, StageRun **run)
 {
     Solving *s = context;
-    int64_t other_bytes, room;
+    int64_t other_bytes, available;
     ChainSchedule schedule = {0};
 
     s->problem = chain_of_program(a, x, &other_bytes);
-    room = s->memory > other_bytes ? s->memory - other_bytes : 0;
+    available = s->memory > other_bytes ? s->memory - other_bytes : 0;
     if (!s->table)
-        s->table = chain_solve(a, &s->problem, room, 0);
+        s->table = chain_solve(a, &s->problem, available, 0);
     int64_t least = chain_least(s->table);
-    if (!chain_schedule(a, s->table, room > least ? room : least, &schedule))
+    if (!chain_schedule(a, s->table, available > least ? available : least, &schedule))
         return 0;
     return set_runs(a, &schedule, run);
 }

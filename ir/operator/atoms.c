@@ -119,7 +119,7 @@ static void leaf_join(Relation *r, int32_t a, int32_t b)
 }
 
 // Removes the last leaf of `l`, or, if it is larger than `least`, its inner part of that size.
-// False if a leaf that is in both sequences was split in a way that doesn't fit.
+// False if a leaf that is in both sequences was split at other positions.
 static bool leaf_take(Relation *r, Leaves *l, int64_t least, int32_t *leaf)
 {
     int32_t t = l->at[--l->n];

@@ -29,7 +29,7 @@ typedef struct Relation {
 int32_t term_new(Relation *r, int64_t size);
 int32_t term_of(Relation *r, int operand, int dim);
 void term_keep(Relation *r, int32_t t);  // forbids to split or drop it; no effect if it is split
-// Makes two terms of equal size the same. False if they are split in ways that don't fit.
+// Makes two terms of equal size the same. False if they are split at other positions.
 bool term_join(Relation *r, int32_t a, int32_t b);
 // Makes two sequences of terms the same; both have the same product. False if their splits don't
 // fit.

@@ -269,7 +269,7 @@ AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const Place 
 }
 
 // A score and whether a mask's number took its place. Scores are rounded to the operands' dtype as
-// in the kernels: a score that is too small beside a number added to it has no effect.
+// in the kernels: a score that is too small next to a number added to it has no effect.
 typedef struct Score {
     DType type;
     double s;

@@ -357,7 +357,7 @@ static void set_begin(const Rule *r, const AttentionDims *a, const Attention *o,
         kernel_add_shard(k, offsetof(RtAttention, drop_at), factor_of(r, a->drop[i]), drop[i]);
 }
 
-// A mask's number in f32; 0 stands for -inf.
+// A mask's number in f32; 0 means -inf.
 static float mask_number(double x)
 {
     float number = (float)x;

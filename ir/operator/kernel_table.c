@@ -14,7 +14,7 @@
 // A list whose length is the int `count` of the struct W. T is W, or a struct in it.
 #define LIST_IN(T, f, kind, W, count)                                                              \
     {                                                                                              \
-        .name = #f, .type = PARAM_##kind, .at = offsetof(T, f), .room = COUNT(((T *)NULL)->f),     \
+        .name = #f, .type = PARAM_##kind, .at = offsetof(T, f), .capacity = COUNT(((T *)NULL)->f), \
         .n_at = offsetof(W, count)                                                                 \
     }
 #define LIST(T, f, kind, count) LIST_IN(T, f, kind, T, count)

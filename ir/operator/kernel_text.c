@@ -126,14 +126,14 @@ static void print_fields(const Printer *p, const ParamTable *table, const char *
         const ParamField *f = &table->field[i];
         const char *at = params + f->at;
         bool is_left_out =
-            f->room ? !list_length(f, p->params) : f->is_optional && is_zero(p, f, at);
+            f->capacity ? !list_length(f, p->params) : f->is_optional && is_zero(p, f, at);
         if (is_left_out && table->has_names)
             continue;
         text_printf(p->t, "%s", before);
         before = ", ";
         if (table->has_names)
             text_printf(p->t, ".%s = ", f->name);
-        if (f->room)
+        if (f->capacity)
             print_list(p, f, at);
         else if (f->of)
             print_fields(p, f->of, at);
@@ -186,7 +186,7 @@ static bool equal_fields(const ParamTable *table, const char *a, const char *b, 
 {
     for (int i = 0; i < table->n_fields; i++) {
         const ParamField *f = &table->field[i];
-        size_t n = f->room ? (size_t)list_length(f, params) : 1;
+        size_t n = f->capacity ? (size_t)list_length(f, params) : 1;
         if (f->of ? !equal_fields(f->of, a + f->at, b + f->at, params)
                   : memcmp(a + f->at, b + f->at, n * element_size(f->type)) != 0)
             return false;

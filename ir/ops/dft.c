@@ -45,7 +45,7 @@ static void dft_rule(const Graph *g, const Node *n, Rule *r)
     r->joint = 1;
 }
 
-// The matrix of a transform is symmetric, and its parts turn the other way when it is transposed.
+// The matrix of a transform is symmetric; its transpose rotates in the opposite direction.
 static void dft_grad(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx)
 {
     const Value *x = in(g, n, 0);
@@ -55,9 +55,9 @@ static void dft_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wan
 }
 
 // y[k] = Σ x[j · step] e^(sign · 2πi · jk / n), by the transforms over each p-th number, where p is
-// the smallest prime factor of n. Complex numbers are pairs; `room` has 4n numbers.
+// the smallest prime factor of n. Complex numbers are pairs; `buffer` has 4n numbers.
 static void transform(double *y, const double *x, int64_t n, int64_t step, double sign,
-                      double *room)
+                      double *buffer)
 {
     int64_t p = rt_smallest_factor(n), m = n / p;
 
@@ -67,11 +67,11 @@ static void transform(double *y, const double *x, int64_t n, int64_t step, doubl
         return;
     }
     for (int64_t r = 0; r < p; r++)
-        transform(room + 2 * r * m, x + 2 * r * step, m, step * p, sign, room + 2 * n);
+        transform(buffer + 2 * r * m, x + 2 * r * step, m, step * p, sign, buffer + 2 * n);
     for (int64_t k = 0; k < n; k++) {
         y[2 * k] = y[2 * k + 1] = 0;
         for (int64_t r = 0; r < p; r++) {
-            const double *z = room + 2 * (r * m + k % m);
+            const double *z = buffer + 2 * (r * m + k % m);
             double c, s;
             rt_wave(r * k % n, n, &c, &s);
             y[2 * k] += z[0] * c - sign * z[1] * s;
@@ -86,13 +86,13 @@ static void dft_eval(const Graph *g, const Node *n, const Place *p, const Tensor
 {
     int64_t length = n->attr[N].i, have = x->dim[x->rank - 2], c = x->dim[x->rank - 1];
     int64_t size = n->attr[SIZE].i, parts = n->attr[PARTS].i;
-    double from[2 * RT_DFT_MAX], to[2 * RT_DFT_MAX], room[4 * RT_DFT_MAX];
+    double from[2 * RT_DFT_MAX], to[2 * RT_DFT_MAX], buffer[4 * RT_DFT_MAX];
 
     for (int64_t row = 0; row < along(x->rank, x->dim, x->rank - 2).outer; row++) {
         memset(from, 0, sizeof from);
         for (int64_t i = 0; i < have * c; i++)
             from[i / c * 2 + i % c] = x->f[row * have * c + i];
-        transform(to, from, length, 1, n->attr[INVERSE].i ? 1 : -1, room);
+        transform(to, from, length, 1, n->attr[INVERSE].i ? 1 : -1, buffer);
         for (int64_t i = 0; i < size * parts; i++)
             y->f[row * size * parts + i] = to[i / parts * 2 + i % parts];
     }

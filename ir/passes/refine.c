@@ -39,7 +39,7 @@ static void terms_new(const Graph *g, const Limits *l, Relation *r)
 }
 
 // Joins the dims of each factor. Forbids to split dims of blocked factors if the operator has no
-// `relate`, and all dims if it has no way to be built over split dims.
+// `relate`, and all dims if it can't be built over split dims.
 static void relate_by_rule(const Graph *g, Relation *r)
 {
     const Node *n = r->node;

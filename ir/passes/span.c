@@ -192,7 +192,7 @@ static Span looked_up(const Graph *g, const Node *n, const Span *in)
     return join(in[0], (Span){0, 0});
 }
 
-// Rows that stand in a table; sums and products of them may be any number.
+// Rows that are listed in a table; sums and products of them may be any number.
 static Span put(const Graph *g, const Node *n, const Span *in)
 {
     char kind = n->attr[SCATTER_REDUCTION].s[0];
@@ -259,7 +259,7 @@ static Span checked(Span s, DType t, bool may_wrap)
     return (Span){fmax(s.least, all.least), fmin(s.most, all.most)};
 }
 
-// `in` has room for the node's inputs.
+// `in` has capacity for the node's inputs.
 static Span span_of_node(const Graph *g, const Node *n, const Span *span, Span *in)
 {
     DType t = value_of(g, n->out[0])->dtype;

@@ -89,7 +89,8 @@ static bool may_join(const Found *outer, const Found *f, const Masking *inner)
 
     if (!outer->query || outer->limits.step == inner->step)
         return true;
-    // The node has no room for two numbers. What two limits of one side add would count twice.
+    // The node has attributes for one number only. What two limits of one side add would count
+    // twice.
     return same_masking(&outer->limits, inner) && !(inner->is_added && (both_high || both_low));
 }
 
@@ -205,7 +206,7 @@ static Masking masking_of(Found *f, double number)
 {
     bool is_minus_inf = number == -INFINITY;
 
-    // Beside -inf nothing is left of a score.
+    // Added to -inf, nothing is left of a score.
     return (Masking){.number = is_minus_inf ? -INFINITY : number,
                      .is_added = !is_minus_inf,
                      .step = f->n_steps++};
@@ -292,7 +293,7 @@ static bool has_order(const Found *f)
 
     if (!f->query || !f->has_bias || outer == inner || bias->step < outer || bias->step > inner)
         return true;
-    // The bias stands between limits, or is of a step with some of them.
+    // The bias is between limits, or is of a step with some of them.
     if (f->keeps && same_masking(limits, bias) && !bias->is_added)
         return true;
     if (limits->number == -INFINITY)

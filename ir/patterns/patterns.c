@@ -1,5 +1,5 @@
 // The patterns pass: puts attention, rotary embeddings and norms, which exporters write in many
-// ways, in one form each. It comes before autodiff.
+// forms, in one form each. It comes before autodiff.
 #include "ir/patterns/match.h"
 
 bool patterns(Graph *g, Diag *d)

@@ -1,4 +1,4 @@
-// Recognises softmaxes and the guards behind them, and rewrites the guards that the attention
+// Recognises softmaxes and the guards after them, and rewrites the guards that the attention
 // pattern leaves.
 #include <float.h>
 #include <math.h>

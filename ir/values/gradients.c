@@ -224,7 +224,7 @@ static bool is_slope_wrong(Moving *m, const Side *now, Edge e, double slope[2])
     return !(fabs(slope[0] - slope[1]) <= may);
 }
 
-// Moves all parameters at once, and then, if the slope is wrong, one by one.
+// Moves all parameters together, and then, if the slope is wrong, one by one.
 static const char *find_wrong(Moving *m, const Side *now, Edge e, double slope[2])
 {
     const Graph *g = m->g;

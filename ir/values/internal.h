@@ -71,7 +71,7 @@ typedef struct Side {
 
 struct ValueCheck {
     int accumulate;
-    uint64_t seed;  // if it isn't 0: of the one edge beside ordinary data
+    uint64_t seed;  // if it isn't 0: of the one edge added to ordinary data
     Draws draws;
     Side was;
     bool is_over;  // a graph takes too long to evaluate

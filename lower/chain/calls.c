@@ -46,7 +46,7 @@ static void note_reads(const Item *it, int stage, int *reader)
 }
 
 // Does the item change a state, or, outside of loops, only make values for items of its stage that
-// do? `reader` knows the items behind it.
+// do? `reader` knows the later items.
 static bool serves_states(const Chain *x, const Item *it, int stage, const int *reader)
 {
     if (it->kind == ITEM_LOOP || it->kind == ITEM_END)

@@ -40,7 +40,7 @@ static bool is_own(const Chain *x, const Buffer *b)
            b->last < x->f->end && !is_input;
 }
 
-// Puts what isn't in slots beside them. As calls come in any order, what the trainer or another
+// Packs what isn't in slots around them. As calls come in any order, what the trainer or another
 // function uses too is in use all the time.
 static void place_kept(Chain *x)
 {

@@ -26,7 +26,7 @@ typedef struct Use {
     bool is_made_back;          // the first write is in the backward part
 } Use;
 
-// A class whose iterations are stages: it has one loop forward, and one backward the other way.
+// A class whose iterations are stages: it has one loop forward, and one backward in reverse.
 typedef struct StagedClass {
     int forward, backward;              // their ITEM_LOOP; -1: it isn't staged
     int first_forward, first_backward;  // their first units
@@ -95,8 +95,8 @@ void chain_find_uses(Chain *x);
 
 // ---- cut.c ----
 
-// Cuts the units into stages; buffers and classes that stand against it are kept. False after
-// reporting that there are less than two stages.
+// Cuts the units into stages; buffers and classes that prevent this are kept. False after reporting
+// that there are less than two stages.
 bool chain_cut(Chain *x);
 
 // ---- pools.c ----

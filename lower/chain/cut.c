@@ -1,9 +1,9 @@
 // Cuts the units of a training function into stages.
 //
-// A cut is a point of the forward part behind which no value is read that was read before it. The
-// backward part is cut where it has read all that was made behind that point, and nothing yet that
-// was made before it, except what is handed on at the cut. Between iterations of a staged class
-// there is a cut in any case: what stands against it is kept outside of the stages.
+// A cut is a position k such that no value is read both before and after k. The backward part is
+// cut where it has read everything made after k and nothing made before k, except what is handed on
+// at the cut. Between iterations of a staged class there is a cut in any case: what prevents this
+// is kept outside of the stages.
 #include <limits.h>
 
 #include "lower/chain/chain.h"
@@ -141,8 +141,8 @@ static void find_back(Cutter *c)
     }
 }
 
-// An initial value of a loop lies in the slot of the stage beside the loop's first one, and is made
-// there or in that one.
+// An initial value of a loop is in the slot of the stage next to the loop's first stage, and is
+// made in one of the two.
 static void forbid_before_loop(Cutter *c, int buffer, int instance, const Use *u)
 {
     const Chain *x = c->x;
@@ -151,13 +151,13 @@ static void forbid_before_loop(Cutter *c, int buffer, int instance, const Use *u
     if (!cls || (instance >= 0 && instance < x->g->classes[cls].length))
         return;
     int loop = u->is_made_back ? x->cls[cls].first_backward : x->cls[cls].first_forward;
-    int beside = 0;  // the cut beside the loop
+    int next_cut = 0;  // the cut next to the loop
     for (int k = 1; k <= x->n_forward; k++) {
         int at = u->is_made_back ? c->back[k] : k;
         if (!c->is_cut[k] || at <= u->first_write || at > loop)
             continue;
-        int needless = u->is_made_back && beside ? k : beside;
-        beside = needless == k ? beside : k;
+        int needless = u->is_made_back && next_cut ? k : next_cut;
+        next_cut = needless == k ? next_cut : k;
         if (needless) {
             c->is_cut[needless] = false;
             if (is_loop_cut(x, needless))
@@ -198,8 +198,8 @@ static void drop_needless(Cutter *c)
         since += saved[k - 1];
         if (!c->is_cut[k])
             continue;
-        bool is_beside_loop = k == n || x->unit[k].cls || x->unit[k - 1].cls;
-        if (!is_beside_loop && since < 2 * handed[k])
+        bool is_next_to_loop = k == n || x->unit[k].cls || x->unit[k - 1].cls;
+        if (!is_next_to_loop && since < 2 * handed[k])
             c->is_cut[k] = false;
         else
             since = 0;
@@ -278,14 +278,14 @@ static bool is_initial_in_place(const Chain *x, int32_t cls, int instance, const
 static void join(Cutter *c, int from, int to, bool is_backward)
 {
     Chain *x = c->x;
-    int beside = 0;  // the cut beside the loop
+    int next_cut = 0;  // the cut next to the loop
 
     for (int k = 1; k <= x->n_forward; k++) {
         int at = is_backward ? c->back[k] : k;
         if (!c->is_cut[k] || at <= from || at > to)
             continue;
-        int needless = is_backward || !beside ? beside : k;
-        beside = needless == k ? beside : k;
+        int needless = is_backward || !next_cut ? next_cut : k;
+        next_cut = needless == k ? next_cut : k;
         if (needless && is_loop_cut(x, needless))
             unstage(c, x->unit[needless].cls);
         else if (needless)
@@ -375,7 +375,7 @@ static int64_t *bytes_made(const Chain *x)
     return made;
 }
 
-// Moves the forward part of the last stage to its backward part, which follows it at once. If the
+// Moves the forward part of the last stage to its backward part, which follows it directly. If the
 // stage before makes more bytes, it joins: while the last stage runs, there is no use in dropping
 // what the one before saved.
 static void join_last(Chain *x)

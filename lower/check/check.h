@@ -98,7 +98,7 @@ typedef struct Check {
     // The item that runs now.
     const Item *it;
     int *
-        representatives;  // by loop item: the iteration whose nodes stand for all of its iterations
+        representatives;  // by loop item: the iteration whose nodes represent all of its iterations
     int representative;   // of the item's loop
     bool *is_exchange;    // by loop item: its turns take or free slots of buffers
     int iteration[MAX_LOOPS];  // those that run, of the loops around the item, the innermost first
@@ -111,7 +111,7 @@ typedef struct Check {
 // Reports one finding about the item that runs; `n` may be NULL. Only the first few are printed.
 void check_fail(Check *c, const Node *n, const char *fmt, ...) PRINTF(3, 4);
 
-// The node that stands in the current iteration where `n` stands in its own; NULL if there is none.
+// The node of the current iteration that corresponds to `n` in its own; NULL if there is none.
 const Node *check_node(Check *c, NodeId n);
 ValueId check_value(Check *c, ValueId v);
 

@@ -79,7 +79,7 @@ static void check_pass(const GroupCheck *gr, int i, int from)
     int after = !is_of_row(gr, i) || n->op->is_sum ? is_of_row(gr, from) : 0;
 
     if (from >= i)
-        check_fail(gr->c, n, "it stands before what it reads");
+        check_fail(gr->c, n, "it comes before what it reads");
     else if (is_column_sum(gr->it, node_at(gr, from)))
         check_fail(gr->c, n, "it reads a sum of columns, which isn't there before the group ends");
     else if (pass[i] < gr->ready_pass[from] + after)

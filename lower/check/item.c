@@ -146,7 +146,7 @@ static void start_exchange(Check *c, const Node *now, Footprint *f)
 
     for (int i = 0; i < c->n_pending; i++)
         if (c->pending[i].slot == slot)
-            check_fail(c, now, "the call before it in slot %d is still under way", slot);
+            check_fail(c, now, "the call before it in slot %d is still running", slot);
     *arena_push(c->arena, c->pending, c->n_pending, c->cap_pending) =
         (PendingExchange){slot, c->it, f, now};
 }
@@ -185,7 +185,7 @@ static void run_wait(Check *c)
     while (i < c->n_pending && c->pending[i].slot != slot)
         i++;
     if (i == c->n_pending) {
-        check_fail(c, NULL, "slot %d is waited for, but nothing is under way in it", slot);
+        check_fail(c, NULL, "slot %d is waited for, but nothing is running in it", slot);
         return;
     }
     const PendingExchange x = c->pending[i];

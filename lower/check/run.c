@@ -21,8 +21,8 @@ static int find_representative(const Check *c, int loop)
     return 0;
 }
 
-// Is the item in an iteration at the begin or end of each loop around it? There its reads are
-// checked. Where slots are taken and freed, and in calls, each iteration counts.
+// Is the item in the first or last iterations of each loop around it? There its reads are checked.
+// Where slots are taken and freed, and in calls, each iteration counts.
 static bool is_at_edge(const Check *c, const ItemWalk *w)
 {
     for (int k = 0; k < w->depth && !w->calls; k++) {

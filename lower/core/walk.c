@@ -48,7 +48,7 @@ static void begin_loop(ItemWalk *w)
     }
 }
 
-// Goes back to the begin of the loop that ends here, unless it has run often enough.
+// Goes back to the start of the loop that ends here, unless it has run often enough.
 static void end_loop(ItemWalk *w)
 {
     WalkedLoop *x = &w->loop[w->depth - 1];

@@ -16,7 +16,7 @@ Item *add_item(Emit *e, ItemKind kind)
     return it;
 }
 
-// Keeps the later item: a node may join an item that stands before others.
+// Keeps the later item: a node may join an item that precedes others.
 void note_reads(Emit *e, NodeId n, int item)
 {
     const Node *x = &e->l->g->nodes[n];

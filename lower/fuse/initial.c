@@ -1,4 +1,4 @@
-// Finds the initial values of loops: they stand for the neighbour of the outermost iteration.
+// Finds the initial values of loops: they replace the missing neighbour of the outermost iteration.
 //
 // An iteration may read a value of the one before it or after it. At one end of the class there is
 // no such iteration, and the node there reads a value from outside. That value is copied, before
@@ -15,7 +15,7 @@ static ValueId input_at(const Lowering *l, NodeId n, int iteration, int k)
 }
 
 // Follows `*v` back through the views of its iteration and, in step, `*w`, the same input at the
-// end of the class. Afterwards `*w` is the value from outside that stands for an instance of `*v`.
+// end of the class. Afterwards `*w` is the value from outside that replaces an instance of `*v`.
 static void skip_views(const Lowering *l, ValueId *v, ValueId *w)
 {
     const Graph *g = l->g;
@@ -88,8 +88,8 @@ static bool same_initial(const InitialValue *a, const InitialValue *b)
     return a->to == b->to && a->from == b->from && a->delta == b->delta;
 }
 
-// Adds an initial value, unless an earlier loop has put it into its place. False if that place has
-// to hold another value, or hasn't room for all of it.
+// Adds an initial value, unless an earlier loop has put it into its place. False if those bytes
+// have to hold another value, or are too few for all of it.
 static bool add_initial(Lowering *l, InitialValue x)
 {
     bool is_there = false;

@@ -39,7 +39,8 @@ bool is_assembled(const Lowering *l, ValueId v)
     return value_of(l->g, v)->producer && producer(l->g, v)->op->place;
 }
 
-// Does the value lie as its own item made it, so that the group that makes it can use it at once?
+// Has the value the layout in which its own item made it, so that the group that makes it can use
+// it directly?
 bool is_direct_result(const Lowering *l, ValueId v)
 {
     return l->view[v].base == v && !is_assembled(l, v);

@@ -142,7 +142,7 @@ static Operand operand_through(const View *view, ValueId v)
     return o;
 }
 
-// At one of the two iterations the input may be the value from outside that stands for a missing
+// At one of the two iterations the input may be the value from outside that replaces a missing
 // neighbour.
 Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other)
 {

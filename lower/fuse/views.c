@@ -86,7 +86,7 @@ static void set_owns_bytes(const Lowering *l, ValueId v, bool *owns_bytes)
 }
 
 // Finds the values that must have dense bytes of their own: the trainer reads them, or they live
-// on. One iteration of a loop stands for all, so their instances have bytes of their own too.
+// on. One iteration of a loop represents all, so their instances have bytes of their own too.
 static bool *find_owners(Lowering *l)
 {
     bool *owns_bytes = arena_array(l->p->arena, bool, l->g->n_values);
@@ -253,7 +253,7 @@ static void set_views(Lowering *l, const bool *owns_bytes)
     }
 }
 
-// Makes instances alike: all are views or none, as one iteration of a loop stands for all. At an
+// Makes instances alike: all are views or none, as one iteration of a loop represents all. At an
 // end of the loop a view may be impossible that is possible elsewhere: a reshape of a broadcast,
 // say, where other iterations reshape a kernel's output. False if instances were alike already.
 static bool unify_instances(const Lowering *l, bool *owns_bytes)

@@ -1,10 +1,10 @@
-// Lets the turns of a loop free slots of the stacks that end in it, and take those of the stacks
-// that begin there. So the gradients of a model's layers lie where activations were before.
+// Lets the iterations of a loop free slots of the stacks that end in it, and take slots of the
+// stacks that begin there. So the gradients of a model's layers lie where activations were before.
 //
 // Stacks of the same loops become one buffer with a slot for each iteration, in which the instances
 // of that iteration lie side by side: an array of structs. Then all that an iteration frees is one
 // piece, which others can take. With l iterations, of which each frees a bytes and takes g bytes,
-// the most that is in use at once is max(a l + g, a + g l) instead of (a + g) l.
+// the peak is max(a l + g, a + g l) instead of (a + g) l.
 #include <assert.h>
 #include <string.h>
 

@@ -90,8 +90,8 @@ static bool ends_accumulator(const Program *p, const Set *s, int item, const Ope
            !is_used_between(s, 0, item, y->buffer);
 }
 
-// The item that ends the work of `item`: of a collective that runs beside others its wait, which
-// stands in the same turn of a loop if it comes later; else the item itself.
+// The item that ends the work of `item`: of an overlapped collective its wait, which is in the same
+// iteration of a loop if it comes later; else the item itself.
 static int end_of_item(const Set *s, int item)
 {
     const Item *it = &s->items[item];
@@ -267,9 +267,9 @@ static int32_t add_workspace(Program *p, int set, int64_t bytes, int first, int 
     return p->n_buffers - 1;
 }
 
-// Adds one workspace for all kernels that run beside other items, as the comm thread runs them one
-// after the other. It is live from the first of them to the last, including the loops that they are
-// in.
+// Adds one workspace for all kernels that run concurrently with other items, as the comm thread
+// runs them one after the other. It is live from the first of them to the last, including the loops
+// that they are in.
 static int32_t add_shared_workspace(Program *p, int set)
 {
     const Set *s = &p->set[set];
@@ -302,10 +302,10 @@ static void add_workspaces(Program *p, int set)
     }
 }
 
-// In which a schedule is looked for whose slots fit; in the last one there is no room at all.
+// Attempts to find a schedule that fits; the last one is given no memory.
 enum { CHAIN_ROUNDS = 8 };
 
-// Packs a training set whose stages run again, and the other set beside it.
+// Packs a training set whose stages run again, and the other set around it.
 static bool pack_chain(Program *p, Chain *chain, int64_t base, const LowerOptions *o)
 {
     const PackOptions pack = {.effort = PACKING_EFFORT, .budget = o->budget};

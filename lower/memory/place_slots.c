@@ -1,6 +1,7 @@
 // Places buffers with slots. Two of them may overlap where each frees and takes slots so that they
-// never use a byte at the same time: one lies so far above the other that it stays above what the
-// other has in use, in the first and the last turn of each loop. Between these both are linear.
+// never use a byte at the same time: one is so far above the other that it stays above what the
+// other has in use, in the first and the last iteration of each loop. Between these both are
+// linear.
 #include <stdlib.h>
 
 #include "lower/internal.h"
@@ -195,7 +196,7 @@ static int add_taken(Taken *list, int n, Taken x)
     return left + 1;
 }
 
-// Lists the bytes that are taken at an item, in either turn of its loop.
+// Lists the bytes that are taken at an item, in the first or the last iteration of its loop.
 static int taken_at(const Placing *x, int item, Taken *list)
 {
     int n = 0;

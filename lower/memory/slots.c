@@ -21,8 +21,8 @@ static const Item *deciding_loop(const Set *s, const Buffer *b, int item, bool *
     return x->freed && item >= x->freed - 1 ? &s->items[x->freed - 1] : NULL;
 }
 
-// Slots stand in the order of iterations. The first turn of a loop in reverse takes the last slot,
-// its last turn frees the first one.
+// Slots are in the order of iterations. The first iteration that a loop in reverse runs takes the
+// last slot, the last one frees the first slot.
 Extent buffer_extent(const Set *s, const Buffer *b, int item, Turn turn)
 {
     bool takes;
@@ -90,7 +90,7 @@ int64_t program_peak_bytes(const Program *p, int set)
 
 // ---- uses ----
 
-// Can the turns of a loop take or free the buffer's slots? `loop` is 1 + its item; 0: there is
+// Can the iterations of a loop take or free the buffer's slots? `loop` is 1 + its item; 0: there is
 // none.
 static bool is_loop_of(const Set *s, const Buffer *b, int loop)
 {
@@ -121,7 +121,8 @@ static bool has_right_loops(const Set *s, const Buffer *b)
            (!freed || (b->first < freed - 1 && s->items[freed - 1].loop.end <= b->last));
 }
 
-// Are the bytes of the operand in use in that turn of the loop around the item? `loop` may be NULL.
+// Are the bytes of the operand in use in that iteration of the loop around the item? `loop` may be
+// NULL.
 static bool is_in_use(const Program *p, const Set *s, int item, const Operand *o, const Item *loop,
                       Turn turn)
 {

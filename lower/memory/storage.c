@@ -39,7 +39,8 @@ static int last_iteration(const Lowering *l, int region)
     return r->is_reverse ? 0 : l->g->classes[r->cls].length - 1;
 }
 
-// How many iterations' instances its items touch at once, from the least skew to the largest.
+// How many iterations' instances its items touch in one iteration, from the smallest skew to the
+// largest.
 static int count_skews(const Instances *f)
 {
     int n = 0;
@@ -136,8 +137,8 @@ static bool keeps_order(const Operand *from, const Operand *to, const Value *v)
     return true;
 }
 
-// Would a loop pad the initial value that is copied from `from` to `to` while a collective that
-// runs beside other work uses `from`?
+// Would a loop pad the initial value that is copied from `from` to `to` while an overlapped
+// collective uses `from`?
 static bool is_padded_in_flight(const Lowering *l, const Operand *from, const Operand *to)
 {
     const Set *s = l->s;

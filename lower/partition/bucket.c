@@ -390,8 +390,8 @@ static NodeId unmade_before(Bucketing *b, NodeId n)
     return from && b->segment[from] != b->segment[n] ? first_of_segment(b, from) : from;
 }
 
-// Makes a node, or its bucket, after the nodes that must come before it. Some of these stand later
-// in the old graph: conversions outside of a loop stand where its first iteration reads them.
+// Makes a node, or its bucket, after the nodes that must come before it. Some of these come later
+// in the old graph: conversions outside of a loop are placed where its first iteration reads them.
 static void make_node(Bucketing *b, NodeId n)
 {
     *arena_push(b->scratch, b->stack, b->n_stack, b->cap_stack) = n;

@@ -155,7 +155,7 @@ static ValueId converted(Partition *p, ValueId v, ValueId x, const Conversion *l
     return c->value;
 }
 
-// Input i of a node in the spec `need`, by way of the compute spec of its phase. A value that all
+// Input i of a node in the spec `need`, through the compute spec of its phase. A value that all
 // iterations of a block read is converted once, outside of the block. A value from outside that
 // only the first (or last) iteration reads is first resharded to the storage spec of the value that
 // the others read, so that iterations stay alike.

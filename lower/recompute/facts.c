@@ -13,8 +13,8 @@ static void count_kernels(Recompute *r)
     }
 }
 
-// Is input k of node i made in another iteration, or is it the value that stands for that at an end
-// of the loop?
+// Is input k of node i made in another iteration, or is it the value that replaces it at an end of
+// the loop?
 static bool is_loop_carried(const Recompute *r, NodeId i, int k)
 {
     const Graph *g = r->g;

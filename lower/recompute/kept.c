@@ -28,7 +28,7 @@ int64_t keep_cost(const Recompute *r, ValueId h)
     return 16 * bytes + (r->is_stored[h] || !is_elementwise_work(n) ? 0 : bytes);
 }
 
-// Joins the values or the node that stand before vertex `to` to it.
+// Joins the values or the node that precede vertex `to` to it.
 static void add_inputs(const Recompute *r, Cut *c, const Node *n, int to)
 {
     for (int k = 0; k < n->n_in; k++)

@@ -15,7 +15,7 @@ static const KeepRun *find_run(const RecomputePolicy *p, Block b)
     return NULL;
 }
 
-// By class and position: the node of iteration 0. A node outside of classes stands for itself.
+// By class and position: the node of iteration 0. A node outside of classes represents itself.
 static NodeId *find_first_instances(Arena *a, const Graph *g)
 {
     ClassTable *table = class_tables(a, g);

@@ -9,7 +9,7 @@
 #include "lower/internal.h"
 #include "lower/recompute/ways.h"
 
-// The work that may run again beside the elementwise work of forward's own groups.
+// The work that may run again in addition to the elementwise work of forward's own groups.
 typedef struct Rerun {
     bool *may;         // by NodeId: kernels that may run again
     bool *is_relaxed;  // by NodeId: chains of elementwise work that run again may be of any length
@@ -41,7 +41,7 @@ ValueId canonical_of(const Recompute *r, ValueId v);
 // Is the node elementwise work, or no work at all?
 bool is_elementwise_work(const Node *n);
 // Do the node's facts have to be looked at? All iterations are alike, except for the values that
-// stand for a neighbour at the ends.
+// replace a neighbour at the ends.
 bool is_representative(const Recompute *r, const Node *n);
 
 // The cost of what is kept: 16 for each byte of all iterations, and 17 where the forward part would

@@ -1,6 +1,6 @@
 // Finds where the forward part narrows outside of classes: all that follows goes through few
 // values. If kernels were run again past such a point, the backward part would make a long piece of
-// the forward part again at once, and hold all of it.
+// the forward part again in one go, and hold all of it.
 #include "lower/recompute/recompute.h"
 
 // The separators between two products. One of them at least is kept.
@@ -108,7 +108,7 @@ static const Stage *neighbour(const Separators *s, int i, int step)
 }
 
 // Drops stages that are larger than both of their neighbours: their values are made again from the
-// smaller one before. What follows the last product is needed at once.
+// smaller one before. What follows the last product is needed immediately.
 static void drop_wide_stages(Separators *s)
 {
     bool is_new = true;

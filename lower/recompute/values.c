@@ -1,4 +1,4 @@
-// Values and nodes of the forward part that stand for those of all iterations.
+// Values and nodes of the forward part that represent all iterations.
 #include "lower/recompute/recompute.h"
 
 ValueId canonical_of(const Recompute *r, ValueId v)

@@ -1,5 +1,5 @@
 // Loop fission: tasks that wait for collectives leave their loop for one of their own, which may
-// stand after the loops that follow. A short loop has too few iterations to hide what it sends; the
+// come after the loops that follow. A short loop has too few iterations to hide what it sends; the
 // loops after it have time. The price is memory: gradients of all iterations are kept.
 //
 // The skews of software pipelining (pipeline.c) say which loop a task goes to, and by the same rule

@@ -1,5 +1,5 @@
-// Orders tasks around collectives that run beside them (list scheduling). Tasks that can wait, such
-// as the update of a parameter whose gradient is on its way, make room for tasks that can't.
+// Orders tasks around collectives that run concurrently (list scheduling). Tasks that can wait,
+// such as the update of a parameter whose gradient is in flight, give way to tasks that can't.
 #include <string.h>
 
 #include "lower/schedule/overlap.h"
@@ -8,7 +8,7 @@ static double max_of(double a, double b) { return a > b ? a : b; }
 
 // ---- deferral ----
 
-// When the collectives under way will have brought all that the task needs.
+// When the collectives in flight will have brought all that the task needs.
 static double ready_at(const Schedule *s, const Task *u)
 {
     double ready = 0;
@@ -39,7 +39,7 @@ static bool is_block_loop(const Schedule *s, const Task *u)
 }
 
 // A task may be deferred too if all its readers are deferred: it unpacks joined gradients, say, or
-// puts the sums of all iterations side by side. A collective starts at once unless another
+// puts the sums of all iterations side by side. A collective starts immediately unless another
 // collective feeds it. Sets is_deferrable and is_critical.
 static void find_deferrable(Schedule *s)
 {

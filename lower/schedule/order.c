@@ -78,7 +78,7 @@ static int find_region(Lowering *l, const Node *n, Timing timing)
 }
 
 // Finds in which direction a loop runs, so that neighbours are made before they are read. False if
-// it would have to run both ways.
+// it would have to run in both directions.
 static bool find_direction(Lowering *l, int r)
 {
     const Graph *g = l->g;

@@ -21,7 +21,7 @@ typedef struct Task {
     Access *access;   // sorted by location, each location once
     int n_accesses;
     double seconds;                // of computation
-    double comm_seconds;           // of a collective that can run beside computation; else 0
+    double comm_seconds;           // of a collective that can overlap with computation; else 0
     double loop_comm_seconds;      // the same of all collectives in a loop
     double consumer_comm_seconds;  // of the collective that sends what this task makes; else 0
     bool is_deferrable;
@@ -29,12 +29,12 @@ typedef struct Task {
     bool is_chained;    // a collective that sends what another one received
     bool is_in_flight;  // a collective that another loop waits for, or a loop with one
     int skew;           // iterations that it runs after its own
-    int slot;           // of a collective that runs beside others: 1 + its number; else 0
+    int slot;           // of a collective that overlaps with other items: 1 + its number; else 0
     int wait_position;  // index in the order of the first task that must wait for it
     int wait_skew;      // the skew of that task
 } Task;
 
-// State of each location. write_end and read_end: when the collectives under way will have written
+// State of each location. write_end and read_end: when the collectives in flight will have written
 // and read it. deferred_…: how many deferred tasks will write it, or touch it.
 typedef struct LocationState {
     double write_end, read_end;

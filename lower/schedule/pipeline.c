@@ -7,7 +7,7 @@
 //
 // A skewed task runs after all tasks of the next iteration that have less skew. So it may touch
 // only locations that are private to an iteration, or that nobody in the loop writes. Storage keeps
-// as many instances as iterations are under way at once.
+// as many instances as iterations are in flight.
 #include "lower/schedule/overlap.h"
 
 enum { MAX_WAIT_SKEW = MAX_SKEW - 1 };  // prefetched collectives add one to every other skew

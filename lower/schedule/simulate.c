@@ -1,6 +1,6 @@
 // Predicts a step's time by simulating its items one after the other. Started collectives run
-// beside them until their waits, also one after the other. A collective takes some of the rank's
-// own time, evenly while it is under way. Iterations of a loop take equally long, and so do
+// concurrently until their waits, also one after the other. A collective takes some of the rank's
+// own time, evenly while it is in flight. Iterations of a loop take equally long, and so do
 // micro-batches.
 #include "lower/internal.h"
 
@@ -10,7 +10,7 @@ typedef struct Clock {
     const Cluster *c;
     double *done;  // by slot: when the collective will have ended
     double now, link_free;
-    double owed_seconds;  // time that the rank must still spend on collectives under way
+    double owed_seconds;  // time that the rank must still spend on collectives in flight
     Simulated sum;
 } Clock;
 
@@ -19,10 +19,10 @@ static int slot_of(const Item *it, int iteration)
     return it->call.slot + iteration % it->call.n_slots;
 }
 
-// When the collectives under way will have ended.
+// When the collectives in flight will have ended.
 static double link_end(const Clock *k) { return k->link_free > k->now ? k->link_free : k->now; }
 
-// The rank computes, and the collectives under way take their share of its time.
+// The rank computes, and the collectives in flight take their share of its time.
 static void compute(Clock *k, double seconds)
 {
     double under_way = link_end(k) - k->now;
@@ -46,7 +46,7 @@ static void wait_until(Clock *k, double done)
     k->now = done;
 }
 
-// A blocking call shares the link with the collectives under way, which take that much longer.
+// A blocking call shares the link with the collectives in flight, which take that much longer.
 static void run_blocking(Clock *k, double seconds)
 {
     for (int i = 1; i <= k->p->n_slots && k->link_free > k->now; i++)

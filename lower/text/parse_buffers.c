@@ -52,7 +52,7 @@ static bool parse_place(Parser *p, const Buffer *b, ValueId *v)
     return check_place(p, *v, &st, b) && place_instances(p, *v, &st);
 }
 
-// Reads the values in a buffer; those of the other set stand behind its name.
+// Reads the values in a buffer; values of the other set come after its name.
 static bool parse_places(Parser *p, Buffer *b)
 {
     int other = (b->set + 1) % N_SETS;

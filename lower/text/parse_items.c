@@ -273,8 +273,7 @@ static bool end_loop(Parser *p, Item *end)
                        loop->loop.skew);
 }
 
-// The items of a loop stand in the order of their skews. A needless one has that of the item
-// before.
+// The items of a loop are in the order of their skews. A needless one has that of the item before.
 static bool parse_skew(Parser *p, Item *it)
 {
     int before = p->depth ? it[-1].skew : 0, most = p->depth ? loop_around(p, 0)->loop.skew : 0;

@@ -3,7 +3,7 @@
 
 #include "lower/text/text.h"
 
-// No place is so many bytes from the begin of the arena or more.
+// Every offset in the arena is below this.
 static const int64_t FAR = (int64_t)1 << 56;
 
 // Adds |x| · count to *sum.

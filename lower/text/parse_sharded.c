@@ -22,7 +22,7 @@ static bool parse_whole_node(SplitParser *x, NodeId *n)
     return parse_node_in(x->p, x->s->whole, &x->names, " in the whole graph", n);
 }
 
-// Says where a wrong spec or strategy stands.
+// Says where a wrong spec or strategy is.
 static bool noted(const SplitParser *x, bool ok)
 {
     if (!ok)
@@ -101,7 +101,7 @@ static bool parse_sharded_node(SplitParser *x, const char *word, bool *is_said)
     if (!strcmp(word, "node") && (!lexer_word(x->p->lex, "of") || !parse_whole_node(x, &of)))
         return false;
     if (is_said[n])
-        return lexer_error(x->p->lex, "the node of '%s' stands there twice",
+        return lexer_error(x->p->lex, "the node of '%s' is there twice",
                            value_of(x->s->g, x->s->g->nodes[n].out[0])->name);
     x->s->node[n].of = of;
     is_said[n] = true;

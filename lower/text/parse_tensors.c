@@ -1,7 +1,7 @@
 // Reads the tables of tensors. Whether their entries are those of the sets is for the check.
 #include "lower/text/text.h"
 
-// Reads one layer: its name, which an output has beside its value's, and the value.
+// Reads one layer: its name, which an output has in addition to its value's, and the value.
 static bool parse_layer(Parser *p, RtRole role, ValueId *v, const char **name)
 {
     if (role >= RT_OUTPUT && !lexer_text(p->lex, name))
@@ -14,8 +14,8 @@ static bool parse_layer(Parser *p, RtRole role, ValueId *v, const char **name)
     return true;
 }
 
-// Reads "train gradient "h.0.w" %v44 "h.1.w" %v37" after the word "tensor"; an input that
-// no output of the model depends on has "loss" behind it.
+// Reads "train gradient "h.0.w" %v44 "h.1.w" %v37" after the word "tensor"; an input that no output
+// of the model depends on is followed by "loss".
 static bool parse_tensor(Parser *p)
 {
     Arena *a = p->p->arena;

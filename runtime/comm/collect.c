@@ -75,18 +75,18 @@ static void receive(const Rt *rt, const Range *x, int rank, char *to, char *mess
 }
 
 void rt_collect(Rt *rt, const RtModel *m, const RtTensor *t, int64_t first, int64_t count,
-                char *room)
+                char *buffer)
 {
     Range x = {m, t, first, count};
     int64_t bytes = rt_element_bytes(t);
     bool is_root = rt_comm_rank(rt->comm) == 0;
-    char *message = room + count * bytes;
+    char *message = buffer + count * bytes;
 
     if (t->n_parts)
         send(rt, &x, message);
     else if (is_root)
-        rt->device->copy_out(rt, room, rt_place(t, 0) + first * bytes, count * bytes);
+        rt->device->copy_out(rt, buffer, rt_place(t, 0) + first * bytes, count * bytes);
     for (int r = 0; r < rt_comm_ranks(rt->comm) && t->n_parts && is_root; r++)
         if (rt_is_first(m, t, r))
-            receive(rt, &x, r, room, message);
+            receive(rt, &x, r, buffer, message);
 }

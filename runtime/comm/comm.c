@@ -46,14 +46,15 @@ static Launched find_launched(const RtModel *m)
 }
 
 // "4 ranks (dp=2, tp=2)"
-static void print_mesh(const RtMesh *m, char *to, size_t room)
+static void print_mesh(const RtMesh *m, char *to, size_t capacity)
 {
-    size_t n = (size_t)snprintf(to, room, "%d ranks", rt_mesh_ranks(m));
+    size_t n = (size_t)snprintf(to, capacity, "%d ranks", rt_mesh_ranks(m));
 
-    for (int a = 0; a < m->n_axes && n < room; a++)
-        n += (size_t)snprintf(to + n, room - n, "%s%s=%d", a ? ", " : " (", m->name[a], m->size[a]);
-    if (m->n_axes && n < room)
-        snprintf(to + n, room - n, ")");
+    for (int a = 0; a < m->n_axes && n < capacity; a++)
+        n += (size_t)snprintf(to + n, capacity - n, "%s%s=%d", a ? ", " : " (", m->name[a],
+                              m->size[a]);
+    if (m->n_axes && n < capacity)
+        snprintf(to + n, capacity - n, ")");
 }
 
 // Rank 0 prints the error. The others wait a second, because the launcher ends the job when any

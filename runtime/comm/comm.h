@@ -27,11 +27,11 @@ int64_t rt_comm_max(RtComm *c, int64_t x);
 void rt_comm_collect(RtComm *c, int from, void *data, int64_t bytes);
 
 // ---- outputs: collect.c ----
-// Elements [first, first + count) of a tensor without layers, contiguous at the start of `room`.
+// Elements [first, first + count) of a tensor without layers, contiguous at the start of `buffer`.
 // All ranks call it; only rank 0 gets the elements of all ranks, and the result is undefined on
-// others. `room` holds `count` elements, or twice as many if the tensor is sharded.
+// others. `buffer` holds `count` elements, or twice as many if the tensor is sharded.
 void rt_collect(Rt *rt, const RtModel *m, const RtTensor *t, int64_t first, int64_t count,
-                char *room);
+                char *buffer);
 
 // ---- the end ----
 // This rank has printed an error and can't go on. The function names the rank and ends the job with
@@ -42,11 +42,11 @@ void rt_comm_fail(RtComm *c);
 // there is none any more. The caller keeps the string valid until then.
 void rt_comm_file(RtComm *c, const char *path);
 
-// Names the next call, for the message about a rank that doesn't come. `layer` stands for {},
-// unless it is negative.
+// Names the next call, for the message about a rank that doesn't come. `layer` replaces {}, unless
+// it is negative.
 void rt_comm_at(RtComm *c, const char *what, int64_t layer);
 
-// ---- communication beside computation: comm_thread.c ----
+// ---- overlapped communication: comm_thread.c ----
 
 // Entries of a table of collectives (collectives.h) whose calls need a thread. rt_comm_thread_open
 // starts it, if the model starts calls; it may run on any CPU of this process. Without it
@@ -60,8 +60,8 @@ void rt_comm_thread_wait(Rt *rt, int slot);
 // Asks Linux to run the calling thread, which waits for messages, as soon as one arrives, even if
 // another thread computes on its CPU. Does nothing if Linux is too old for it.
 void rt_request_short_slice(void);
-// Microseconds that the comm thread sleeps between two polls. A poll takes time from the
-// computation beside it, and messages that are worth a comm thread take longer than that.
+// Microseconds that the comm thread sleeps between two polls. A poll takes time from the concurrent
+// computation, and messages that are worth a comm thread take longer than that.
 enum { RT_POLL_MICROSECONDS = 200 };
 
 // ---- what was sent, and how long it took ----

@@ -36,23 +36,24 @@ void rt_last_calls_add(RtComm *c)
     atomic_store_explicit(calls, n, memory_order_release);
 }
 
-void rt_call_name_print(RtCallName name, char *to, size_t room)
+void rt_call_name_print(RtCallName name, char *to, size_t capacity)
 {
     const char *what = name.what ? name.what : "", *hole = strstr(what, "{}");
 
     if (!hole || name.layer < 0)
-        snprintf(to, room, "%s", what);
+        snprintf(to, capacity, "%s", what);
     else
-        snprintf(to, room, "%.*s%lld%s", (int)(hole - what), what, (long long)name.layer, hole + 2);
+        snprintf(to, capacity, "%.*s%lld%s", (int)(hole - what), what, (long long)name.layer,
+                 hole + 2);
 }
 
 // Prints the name of a collective that this rank knows.
-static void print_own(const RtComm *c, int64_t call, char *to, size_t room)
+static void print_own(const RtComm *c, int64_t call, char *to, size_t capacity)
 {
     RtCallName name = {atomic_load(&c->last_calls->what[call % NAMES]),
                        atomic_load(&c->last_calls->layer[call % NAMES])};
 
-    rt_call_name_print(name, to, room);
+    rt_call_name_print(name, to, capacity);
 }
 
 RtWarning rt_warning(const RtComm *c, int peer)
@@ -81,7 +82,7 @@ static int64_t calls_of(const RtComm *c, int rank)
 }
 
 // Prints the name of that collective, if this rank or another one that has warned knows it.
-static void print_call(const RtComm *c, int64_t call, char *to, size_t room)
+static void print_call(const RtComm *c, int64_t call, char *to, size_t capacity)
 {
     int64_t own = calls_of(c, c->rank);
 
@@ -89,32 +90,32 @@ static void print_call(const RtComm *c, int64_t call, char *to, size_t room)
     if (call <= 0)
         return;
     if (call > own - NAMES && call <= own) {
-        print_own(c, call, to, room);
+        print_own(c, call, to, capacity);
         return;
     }
     for (int r = 0; r < c->ranks && !*to; r++)
         if (c->warning[r].peer >= 0 && c->warning[r].calls == call)
-            snprintf(to, room, "%s", c->warning[r].name);
+            snprintf(to, capacity, "%s", c->warning[r].name);
 }
 
 // "s 0-3, 5": the ranks that have begun as many as `first`, which is their lowest.
-static void print_ranks(const RtComm *c, int first, char *to, size_t room)
+static void print_ranks(const RtComm *c, int first, char *to, size_t capacity)
 {
     int64_t calls = calls_of(c, first);
     size_t n = 0;
     int many = 0;
 
-    for (int r = first, end; r < c->ranks && n < room; r = end + 1) {
+    for (int r = first, end; r < c->ranks && n < capacity; r = end + 1) {
         for (end = r; end < c->ranks && calls_of(c, end) == calls; end++)
             ;
         if (end == r)
             continue;
-        n += (size_t)snprintf(to + n, room - n, "%s%d", n ? ", " : " ", r);
-        if (end > r + 1 && n < room)
-            n += (size_t)snprintf(to + n, room - n, "-%d", end - 1);
+        n += (size_t)snprintf(to + n, capacity - n, "%s%d", n ? ", " : " ", r);
+        if (end > r + 1 && n < capacity)
+            n += (size_t)snprintf(to + n, capacity - n, "-%d", end - 1);
         many += end - r;
     }
-    if (many > 1 && n + 1 < room) {
+    if (many > 1 && n + 1 < capacity) {
         memmove(to + 1, to, n + 1);
         *to = 's';
     }

@@ -70,13 +70,13 @@ typedef struct RtWindowState {
     int buffer;       // the buffer to write next
 } RtWindowState;
 
-// The description of a call; NULL: it has none. `layer` stands for {} in it, unless it is negative.
+// The description of a call; NULL: it has none. `layer` replaces {} in it, unless it is negative.
 typedef struct RtCallName {
     const char *what;
     int64_t layer;
 } RtCallName;
 // Prints "h.3.mlp: all_reduce"; nothing if there is none.
-void rt_call_name_print(RtCallName name, char *to, size_t room);
+void rt_call_name_print(RtCallName name, char *to, size_t capacity);
 
 // A rank that gives up tells the others for whom it waited, and in which collective; and of the
 // ranks of its host how many collectives they have begun, as it can read the windows of those that

@@ -6,8 +6,8 @@
 // still run. The chain of waits ends at the missing rank, which sent no warning. The lowest rank
 // that gave up prints the error.
 //
-// The comm thread (comm_thread.c) waits beside its rank's own thread, which needs the core. It
-// sleeps between polls until the rank's own thread waits for it.
+// The comm thread (comm_thread.c) waits while its rank's own thread needs the core. It sleeps
+// between polls until the rank's own thread waits for it.
 #include <sched.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// The watchdog: a thread beside each rank that checks periodically what the rank can't see while it
-// waits inside a library. It ends the rank if the library waits for other ranks for longer than
+// The watchdog: a second thread of each rank that checks periodically what the rank can't see while
+// it waits inside a library. It ends the rank if the library waits for other ranks for longer than
 // --timeout, or if the launcher is gone. Once a rank of this host is gone it removes the temporary
 // output file, and says who is gone: not every launcher ends the other ranks then.
 #include <errno.h>

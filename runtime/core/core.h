@@ -24,8 +24,8 @@ const char *rt_nearest(const char *word, const char *const *names, int n);
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
 double rt_seconds(void);                    // seconds since some fixed moment
 // The path of a file in the program's own folder: NAME and the ending. Returns false if it isn't
-// known, or if there is no room for it.
-bool rt_beside(const RtModel *m, const char *ending, char *to, size_t room);
+// known, or if it doesn't fit.
+bool rt_path_of(const RtModel *m, const char *ending, char *to, size_t capacity);
 
 // ---- threads of the host: parallel.c ----
 
@@ -57,10 +57,10 @@ int64_t rt_whole_count(const RtTensor *t);  // elements of one layer
 int64_t rt_whole_bytes(const RtTensor *t);
 // The first tensor of that role; NULL if there is none.
 const RtTensor *rt_find(const RtTensor *t, int n, RtRole role);
-// "input_ids I64[4,16]", truncated to `room`.
-void rt_tensor_print(const RtTensor *t, char *to, size_t room);
+// "input_ids I64[4,16]", truncated to `capacity`.
+void rt_tensor_print(const RtTensor *t, char *to, size_t capacity);
 // A file name for that tensor: characters that file systems may reject become '_'.
-void rt_file_name(const RtTensor *t, char *to, size_t room);
+void rt_file_name(const RtTensor *t, char *to, size_t capacity);
 
 // Tensors as files store them: whole, one entry per layer, without data.
 typedef struct RtEntries {

@@ -26,7 +26,7 @@ double rt_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-bool rt_beside(const RtModel *m, const char *ending, char *to, size_t room)
+bool rt_path_of(const RtModel *m, const char *ending, char *to, size_t capacity)
 {
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -37,5 +37,5 @@ bool rt_beside(const RtModel *m, const char *ending, char *to, size_t room)
     char *slash = strrchr(exe, '/');
     if (slash)
         slash[1] = 0;
-    return (size_t)snprintf(to, room, "%s%s%s", exe, m->name, ending) < room;
+    return (size_t)snprintf(to, capacity, "%s%s%s", exe, m->name, ending) < capacity;
 }

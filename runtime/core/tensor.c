@@ -104,8 +104,8 @@ void rt_set_int(RtType t, void *p, int64_t value)
     }
 }
 
-// The loops of rt_convert: from any type to a wide one (double or int64_t), and back. Integers
-// become doubles by way of int64_t, as each loop takes a compiler a tenth of a second.
+// The loops of rt_convert: from any type to a wide one (double or int64_t), and back. Integers are
+// converted to double through int64_t, since each loop takes a compiler a tenth of a second.
 enum { CHUNK_ELEMENTS = 256 };  // at most in a call
 #define LOAD(T, C)                                                                                 \
     case RT_##T:                                                                                   \
@@ -243,16 +243,16 @@ const RtTensor *rt_find(const RtTensor *t, int n, RtRole role)
 }
 
 // Prints the name of one layer; returns its length, as snprintf does.
-static int print_name(const RtTensor *t, int layer, char *to, size_t room)
+static int print_name(const RtTensor *t, int layer, char *to, size_t capacity)
 {
     const char *name = t->name ? t->name : "";
     const char *hole = t->layers > 0 && !t->names ? strstr(name, "{}") : NULL;
 
     if (t->layers > 0 && t->names)
-        return snprintf(to, room, "%s", t->names[layer]);
+        return snprintf(to, capacity, "%s", t->names[layer]);
     if (!hole)
-        return snprintf(to, room, "%s", name);
-    return snprintf(to, room, "%.*s%d%s", (int)(hole - name), name,
+        return snprintf(to, capacity, "%s", name);
+    return snprintf(to, capacity, "%.*s%d%s", (int)(hole - name), name,
                     t->first + layer * (t->by ? t->by : 1), hole + 2);
 }
 
@@ -265,22 +265,22 @@ static RtStored stored(const RtTensor *t)
     return s;
 }
 
-void rt_tensor_print(const RtTensor *t, char *to, size_t room)
+void rt_tensor_print(const RtTensor *t, char *to, size_t capacity)
 {
     RtStored s = stored(t);
-    size_t n = (size_t)snprintf(to, room, "%s ", t->name);
+    size_t n = (size_t)snprintf(to, capacity, "%s ", t->name);
 
-    if (n < room)
-        rt_stored_print(to + n, room - n, &s);
+    if (n < capacity)
+        rt_stored_print(to + n, capacity - n, &s);
 }
 
-void rt_file_name(const RtTensor *t, char *to, size_t room)
+void rt_file_name(const RtTensor *t, char *to, size_t capacity)
 {
     enum { MAX_LENGTH = 251 };  // with ".npy" the longest name that file systems accept
     size_t n = 0;
 
-    room = room <= MAX_LENGTH ? room : MAX_LENGTH + 1;
-    for (const char *c = t->name; *c && n + 1 < room; c++) {
+    capacity = capacity <= MAX_LENGTH ? capacity : MAX_LENGTH + 1;
+    for (const char *c = t->name; *c && n + 1 < capacity; c++) {
         bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                      (*c >= '0' && *c <= '9') || strchr("_-", *c) || (*c == '.' && n > 0);
         to[n++] = plain ? *c : '_';
@@ -291,18 +291,18 @@ void rt_file_name(const RtTensor *t, char *to, size_t room)
 RtEntries rt_entries(const RtTensor *t, int n, unsigned roles)
 {
     RtEntries e = {0};
-    size_t room = 0;
+    size_t capacity = 0;
 
     for (int i = 0; i < n; i++)
         if (roles >> t[i].role & 1) {
             e.n += rt_layers(&t[i]);
             for (int l = 0; l < rt_layers(&t[i]); l++)
-                room += (size_t)print_name(&t[i], l, NULL, 0) + 1;
+                capacity += (size_t)print_name(&t[i], l, NULL, 0) + 1;
         }
     e.item = rt_alloc((size_t)e.n, sizeof *e.item);
     e.tensor = rt_alloc((size_t)e.n, sizeof *e.tensor);
     e.layer = rt_alloc((size_t)e.n, sizeof *e.layer);
-    e.names = rt_alloc(room, 1);
+    e.names = rt_alloc(capacity, 1);
     char *name = e.names;
     RtStored *x = e.item;
     for (int i = 0; i < n; i++)
@@ -311,7 +311,7 @@ RtEntries rt_entries(const RtTensor *t, int n, unsigned roles)
             e.tensor[x - e.item] = &t[i];
             e.layer[x - e.item] = l;
             x->name = name;
-            name += print_name(&t[i], l, name, (size_t)(e.names + room - name)) + 1;
+            name += print_name(&t[i], l, name, (size_t)(e.names + capacity - name)) + 1;
         }
     return e;
 }

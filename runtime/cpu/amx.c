@@ -122,7 +122,7 @@ typedef struct Tile {
     int64_t y_rows, y_step;
 } Tile;
 
-// Does iteration `iteration` of the work beside the product.
+// Does iteration `iteration` of the work that accompanies the product.
 static inline void interleave(const Tile *t, int64_t iteration, int64_t iterations)
 {
     int64_t end = rt_partition(t->prefetch_bytes, iteration + 1, iterations);
@@ -202,14 +202,14 @@ static bool has_whole(const Tile *t)
 // The tile's product by multiply-adds.
 static void multiply_whole(const Tile *t)
 {
-    float a_room[DEEP * DEEP] __attribute__((aligned(64)));
-    float b_room[DEEP * DEEP] __attribute__((aligned(64)));
+    float a_buffer[DEEP * DEEP] __attribute__((aligned(64)));
+    float b_buffer[DEEP * DEEP] __attribute__((aligned(64)));
 
     interleave(t, 0, 1);
     memset(t->c, 0, sizeof(float) * REGISTERS);
     for (int64_t at = 0; at < rt_ceil_div(t->k, DEEP) * BLOCK; at += BLOCK) {
-        const float *a = rt_amx_unpack_rows(a_room, t->a + at),
-                    *b = rt_amx_unpack_columns(b_room, t->b + at);
+        const float *a = rt_amx_unpack_rows(a_buffer, t->a + at),
+                    *b = rt_amx_unpack_columns(b_buffer, t->b + at);
 
         for (int i = 0; i < DEEP; i++) {
             float s[DEEP];

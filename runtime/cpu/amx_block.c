@@ -82,13 +82,13 @@ static inline void join(float *x, float *z, const uint32_t *from)
 }
 
 // A matrix of at most DEEP by DEEP. If it is full and has contiguous rows, it is used in place;
-// otherwise it is copied to `room`, with zeros after its rows and columns.
+// otherwise it is copied to `buffer`, with zeros after its rows and columns.
 typedef struct Square {
     const float *at;
     int64_t step;
 } Square;
 
-static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, int64_t row,
+static Square square_of(float buffer[DEEP * DEEP], const float *x, int64_t rows, int64_t row,
                         int64_t columns, int64_t column)
 {
     bool is_full = rows == DEEP && columns == DEEP;
@@ -98,14 +98,14 @@ static Square square_of(float room[DEEP * DEEP], const float *x, int64_t rows, i
     if (is_full && row == 1) {
         for (int64_t i = 0; i < DEEP; i += RT_TRANSPOSE_BLOCK)
             for (int64_t j = 0; j < DEEP; j += RT_TRANSPOSE_BLOCK)
-                rt_transpose_block(room + i * DEEP + j, DEEP, x + i + j * column, column);
-        return (Square){room, DEEP};
+                rt_transpose_block(buffer + i * DEEP + j, DEEP, x + i + j * column, column);
+        return (Square){buffer, DEEP};
     }
-    memset(room, 0, sizeof(float) * DEEP * DEEP);
+    memset(buffer, 0, sizeof(float) * DEEP * DEEP);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
-            room[i * DEEP + j] = x[i * row + j * column];
-    return (Square){room, DEEP};
+            buffer[i * DEEP + j] = x[i * row + j * column];
+    return (Square){buffer, DEEP};
 }
 
 // Prefetches the operand's next block at k. Always inlined: gcc removes a call that it finds to
@@ -138,14 +138,14 @@ static void keep_large(uint32_t *block, const Square *s, const uint32_t most[WID
 // row has numbers i and WIDTH + i.
 void rt_amx_pack_rows(void *panel, const RtSide *a)
 {
-    float room[DEEP * DEEP] __attribute__((aligned(64)));
+    float buffer[DEEP * DEEP] __attribute__((aligned(64)));
     uint32_t *to = panel;
 
     for (int64_t k = 0; k < a->k; k += DEEP, to += BLOCK) {
         uint32_t most[WIDTH] = {0};
 
         prefetch_block(a, k + DEEP);
-        Square s = square_of(room, a->at + k * a->k_step, a->n, a->step, rt_least(DEEP, a->k - k),
+        Square s = square_of(buffer, a->at + k * a->k_step, a->n, a->step, rt_least(DEEP, a->k - k),
                              a->k_step);
         for (int i = 0; i < DEEP; i++)
             split(to + i * WIDTH, s.at + i * s.step, s.at + i * s.step + WIDTH, most);
@@ -155,15 +155,15 @@ void rt_amx_pack_rows(void *panel, const RtSide *a)
 
 void rt_amx_pack_columns(void *panel, const RtSide *b)
 {
-    float room[DEEP * DEEP] __attribute__((aligned(64)));
+    float buffer[DEEP * DEEP] __attribute__((aligned(64)));
     uint32_t *to = panel;
 
     for (int64_t k = 0; k < b->k; k += DEEP, to += BLOCK) {
         uint32_t most[WIDTH] = {0};
 
         prefetch_block(b, k + DEEP);
-        Square s = square_of(room, b->at + k * b->k_step, rt_least(DEEP, b->k - k), b->k_step, b->n,
-                             b->step);
+        Square s = square_of(buffer, b->at + k * b->k_step, rt_least(DEEP, b->k - k), b->k_step,
+                             b->n, b->step);
         for (int i = 0; i < WIDTH; i++)
             for (int j = 0; j < DEEP; j += WIDTH)
                 split(to + j * WIDTH + i * WIDTH, s.at + i * s.step + j,
@@ -172,21 +172,22 @@ void rt_amx_pack_columns(void *panel, const RtSide *b)
     }
 }
 
-const float *rt_amx_unpack_rows(float *room, const uint32_t *block)
+const float *rt_amx_unpack_rows(float *buffer, const uint32_t *block)
 {
     if (rt_amx_is_whole(block))
         return (const float *)block;
     for (int i = 0; i < DEEP; i++)
-        join(room + i * DEEP, room + i * DEEP + WIDTH, block + i * WIDTH);
-    return room;
+        join(buffer + i * DEEP, buffer + i * DEEP + WIDTH, block + i * WIDTH);
+    return buffer;
 }
 
-const float *rt_amx_unpack_columns(float *room, const uint32_t *block)
+const float *rt_amx_unpack_columns(float *buffer, const uint32_t *block)
 {
     if (rt_amx_is_whole(block))
         return (const float *)block;
     for (int i = 0; i < WIDTH; i++)
         for (int j = 0; j < DEEP; j += WIDTH)
-            join(room + i * DEEP + j, room + (WIDTH + i) * DEEP + j, block + j * WIDTH + i * WIDTH);
-    return room;
+            join(buffer + i * DEEP + j, buffer + (WIDTH + i) * DEEP + j,
+                 block + j * WIDTH + i * WIDTH);
+    return buffer;
 }

@@ -36,8 +36,8 @@ static inline bool rt_amx_is_whole(const uint32_t *block)
     return block[2 * RT_AMX_PART] == RT_AMX_WHOLE;
 }
 
-// The numbers of any block, RT_AMX_DEEP rows of RT_AMX_DEEP: in `room`, or in the block itself.
-const float *rt_amx_unpack_rows(float *room, const uint32_t *block);
-const float *rt_amx_unpack_columns(float *room, const uint32_t *block);
+// The numbers of any block, RT_AMX_DEEP rows of RT_AMX_DEEP: in `buffer`, or in the block itself.
+const float *rt_amx_unpack_rows(float *buffer, const uint32_t *block);
+const float *rt_amx_unpack_columns(float *buffer, const uint32_t *block);
 
 #endif

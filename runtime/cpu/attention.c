@@ -8,12 +8,12 @@
 // One thread's memory, in rt->workspace.
 typedef struct Work {
     float *q;                  // panels of RT_NR queries
-    float *k, *v;              // [RT_KEYS][e_room], [RT_KEYS][f_room]
+    float *k, *v;              // [RT_KEYS][e_padded], [RT_KEYS][f_padded]
     float *p;                  // [RT_KEYS][RT_ROWS] scores, then probabilities up to a factor
-    float *y;                  // [RT_ROWS][f_room] sums of values
+    float *y;                  // [RT_ROWS][f_padded] sums of values
     float *most, *sum, *keep;  // by query; keep: the factor of earlier sums after a new maximum
-    float *drop, *bias;        // for RT_NR queries: room of rt_drop and of rt_bias
-    int64_t e_room, f_room;
+    float *drop, *bias;        // for RT_NR queries: scratch of rt_drop and rt_bias
+    int64_t e_padded, f_padded;
     const float *packed_k, *packed_v;  // the keys and values that k and v hold; NULL: none
     const float *bounded_q;            // the head of outside_most; NULL: none
     float outside_most;                // see rt_outside_most
@@ -23,7 +23,7 @@ typedef struct Work {
 static Work work_at(const RtAttention *p, char *workspace, int rank)
 {
     int64_t e = rt_round_up(p->e, RT_PANEL), f = rt_round_up(p->f, RT_PANEL);
-    Work w = {.e_room = e, .f_room = f};
+    Work w = {.e_padded = e, .f_padded = f};
 
     w.q = (float *)(workspace + rank * rt_attention_thread(p));
     w.k = w.q + RT_ROWS * e;
@@ -34,7 +34,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.sum = w.most + RT_ROWS;
     w.keep = w.sum + RT_ROWS;
     w.drop = w.keep + RT_ROWS;
-    w.bias = w.drop + rt_drop_room(p);
+    w.bias = w.drop + rt_drop_floats(p);
     return w;
 }
 
@@ -96,7 +96,7 @@ static void block(const RtAttention *p, Work *w, const RtScores *b)
         int64_t rows = rt_least(RT_NR, b->rows - i);
         RtRange seen = rt_within(rt_seen(p, b->all, b->row + i, rows), b->key, b->keys);
 
-        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q + i * p->e, p->e, &w->queue);
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_padded, w->q + i * p->e, p->e, &w->queue);
         seen = rt_tiles(seen, b->keys);
         softmax(p, w, b, i, seen);
         if (p->drops)
@@ -104,16 +104,17 @@ static void block(const RtAttention *p, Work *w, const RtScores *b)
     }
     for (int64_t i = 0; i < b->rows; i += RT_MR) {
         RtRange seen = rt_seen(p, b->all, b->row + i, rt_least(RT_MR, b->rows - i));
-        float *y = w->y + i * w->f_room;
+        float *y = w->y + i * w->f_padded;
 
         seen = rt_within(seen, b->key, b->keys);
         for (int64_t r = 0; r < rt_least(RT_MR, b->rows - i); r++)
 #pragma omp simd
-            for (int64_t j = 0; j < w->f_room; j++)
-                y[r * w->f_room + j] *= w->keep[i + r];
+            for (int64_t j = 0; j < w->f_padded; j++)
+                y[r * w->f_padded + j] *= w->keep[i + r];
         for (int64_t j = 0; j < p->f; j += RT_NR)
-            rt_tile(y + j, w->f_room, true, seen.last - seen.first, w->p + seen.first * RT_ROWS + i,
-                    1, RT_ROWS, w->v + seen.first * w->f_room + j, w->f_room);
+            rt_tile(y + j, w->f_padded, true, seen.last - seen.first,
+                    w->p + seen.first * RT_ROWS + i, 1, RT_ROWS,
+                    w->v + seen.first * w->f_padded + j, w->f_padded);
     }
 }
 
@@ -121,7 +122,7 @@ static void block(const RtAttention *p, Work *w, const RtScores *b)
 static void divide(const RtAttention *p, const Work *w, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++) {
-        float *y = w->y + i * w->f_room;
+        float *y = w->y + i * w->f_padded;
         bool has_softmax = w->most[i] != -INFINITY && w->sum[i] == w->sum[i];
 
         bool is_empty = p->t == 0 || p->guard == 1 || (p->guard == 2 && w->most[i] == -INFINITY);
@@ -129,7 +130,7 @@ static void divide(const RtAttention *p, const Work *w, int64_t rows)
         if (!has_softmax)
             w->sum[i] = is_empty ? INFINITY : NAN;
         float part = 1 / w->sum[i];
-        for (int64_t j = 0; j < w->f_room; j++)
+        for (int64_t j = 0; j < w->f_padded; j++)
             y[j] = has_softmax ? y[j] * part : part;
     }
 }
@@ -184,8 +185,8 @@ static void pack_keys(const RtAttention *p, Work *w, const float *k, const float
 {
     if (w->packed_k == k && w->packed_v == v)
         return;
-    rt_copy_rows(w->k, k, p->k.row, p->k.col, keys, p->e, w->e_room);
-    rt_copy_rows(w->v, v, p->v.row, p->v.col, keys, p->f, w->f_room);
+    rt_copy_rows(w->k, k, p->k.row, p->k.col, keys, p->e, w->e_padded);
+    rt_copy_rows(w->v, v, p->v.row, p->v.col, keys, p->f, w->f_padded);
     w->packed_k = k;
     w->packed_v = v;
 }
@@ -216,7 +217,7 @@ static void attend(const RtAttention *p, Work *w, RtScores b, const Head *h, con
 {
     int64_t last = rt_seen(p, b.all, b.row, b.rows).last, most = rt_block_keys(p);
 
-    memset(w->y, 0, sizeof(float) * (size_t)(RT_ROWS * w->f_room));
+    memset(w->y, 0, sizeof(float) * (size_t)(RT_ROWS * w->f_padded));
     for (int64_t i = 0; i < RT_ROWS; i++) {
         w->most[i] = -INFINITY;
         w->sum[i] = 0;
@@ -259,7 +260,7 @@ static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next
         attend(p, w, b, h, next);
     }
     divide(p, w, b.rows);
-    rt_spread_rows(h->y + b.row * p->y.row, p->y.row, p->y.col, w->y, b.rows, p->f, w->f_room);
+    rt_spread_rows(h->y + b.row * p->y.row, p->y.row, p->y.col, w->y, b.rows, p->f, w->f_padded);
     rt_spread_rows(max, p->max.row, 1, w->most, b.rows, 1, 1);
     rt_spread_rows(sum, p->sum.row, 1, w->sum, b.rows, 1, 1);
 }
@@ -273,7 +274,7 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, c
     Head all = {q, k, v, bias, y, max, sum, rt_first_draw(p, seed, step, micro)};
     int team = rt_team(rt, heads * p->s * (p->t + 1) * (p->e + p->f + 1) / 16);
 
-    team = (int)rt_least(team, rt_most(tasks, 1));  // the workspace has room for that many threads
+    team = (int)rt_least(team, rt_most(tasks, 1));  // the workspace suffices for that many threads
     int64_t part = heads >= 8 * team ? chunks : 1;
 #pragma omp parallel num_threads(team)
     {

@@ -1,6 +1,7 @@
 // Gradients of attention. Probabilities are recomputed from each query's maximum and sum, which
-// gives them the bits that they had (after Dao et al. 2022, who keep the logarithm of the sum: it
-// has no room beside a large maximum). With p = exp(scores - max) / sum and D = Σ dy y of a query:
+// gives them the bits that they had (after Dao et al. 2022, who keep the logarithm of the sum: its
+// bits are lost next to a large maximum). With p = exp(scores - max) / sum and D = Σ dy y of a
+// query:
 //     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q,
 // and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
 // One thread handles a head of k and v with all queries that read it, in a fixed order.
@@ -10,21 +11,21 @@
 
 // One thread's memory, in rt->workspace.
 typedef struct Work {
-    float *k, *v;                         // [RT_KEYS][e_room], [RT_KEYS][f_room]
+    float *k, *v;                         // [RT_KEYS][e_padded], [RT_KEYS][f_padded]
     float *q_transposed, *dy_transposed;  // panels of RT_NR queries
-    float *q, *dy;                        // [RT_ROWS][e_room], [RT_ROWS][f_room]
+    float *q, *dy;                        // [RT_ROWS][e_padded], [RT_ROWS][f_padded]
     float *dk, *dv;                       // as k and v
     float *p, *ds;                        // [RT_KEYS][RT_ROWS]
     float *max, *part, *d;                // by query; part: 1 / sum
-    float *drop, *bias;                   // for RT_NR queries: room of rt_drop and of rt_bias
-    int64_t e_room, f_room;
+    float *drop, *bias;                   // for RT_NR queries: scratch of rt_drop and rt_bias
+    int64_t e_padded, f_padded;
     RtPrefetchQueue queue;
 } Work;
 
 static Work work_at(const RtAttention *p, char *workspace, int rank)
 {
     int64_t e = rt_round_up(p->e, RT_PANEL), f = rt_round_up(p->f, RT_PANEL);
-    Work w = {.e_room = e, .f_room = f};
+    Work w = {.e_padded = e, .f_padded = f};
 
     w.k = (float *)(workspace + rank * rt_attention_thread(p));
     w.v = w.k + RT_KEYS * e;
@@ -40,7 +41,7 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.part = w.max + RT_ROWS;
     w.d = w.part + RT_ROWS;
     w.drop = w.d + RT_ROWS;
-    w.bias = w.drop + rt_drop_room(p);
+    w.bias = w.drop + rt_drop_floats(p);
     return w;
 }
 
@@ -74,13 +75,13 @@ static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int
 
     rt_pack_columns(w->q_transposed, q, p->q.col, p->q.row, p->e, rows);
     rt_pack_columns(w->dy_transposed, dy, p->dy.col, p->dy.row, p->f, rows);
-    rt_copy_rows(w->q, q, p->q.row, p->q.col, rows, p->e, w->e_room);
-    rt_copy_rows(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_room);
+    rt_copy_rows(w->q, q, p->q.row, p->q.col, rows, p->e, w->e_padded);
+    rt_copy_rows(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_padded);
     for (int64_t i = 0; i < rt_round_up(rows, RT_NR); i++) {
         bool is_inside = i < rows;
 
         w->d[i] = is_inside
-                      ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_room, p->f)
+                      ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_padded, p->f)
                       : 0;
         w->max[i] = is_inside ? h->max[(row + i) * p->max.row] : 0;
         w->part[i] = is_inside ? part_of(h->sum[(row + i) * p->sum.row]) : 0;
@@ -127,9 +128,9 @@ static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
         int64_t rows = rt_least(RT_NR, b->rows - i);
         RtRange seen = rt_within(rt_seen(p, b->all, b->row + i, rows), b->key, b->keys);
 
-        rt_products(w->p, i, seen, b->keys, w->k, w->e_room, w->q_transposed + i * p->e, p->e,
+        rt_products(w->p, i, seen, b->keys, w->k, w->e_padded, w->q_transposed + i * p->e, p->e,
                     &w->queue);
-        rt_products(w->ds, i, seen, b->keys, w->v, w->f_room, w->dy_transposed + i * p->f, p->f,
+        rt_products(w->ds, i, seen, b->keys, w->v, w->f_padded, w->dy_transposed + i * p->f, p->f,
                     &w->queue);
         seen = rt_tiles(seen, b->keys);
         const float *factor = p->drops ? rt_drop(p, b, i, seen, w->drop) : NULL;
@@ -149,7 +150,7 @@ static void probabilities(const RtAttention *p, Work *w, const RtScores *b)
 }
 
 // to[key][j] += Σ_query left[key][query] right[query][j].
-static void add_over_queries(const RtAttention *p, const RtScores *b, float *to, int64_t room,
+static void add_over_queries(const RtAttention *p, const RtScores *b, float *to, int64_t row,
                              const float *left, const float *right, int64_t columns,
                              RtPrefetchQueue *queue)
 {
@@ -160,10 +161,10 @@ static void add_over_queries(const RtAttention *p, const RtScores *b, float *to,
         for (int64_t j = 0; j < columns && q.last > q.first; j += RT_NR) {
             int64_t step;
             const float *at =
-                rt_prefetch_next(queue, q.last - q.first, right + q.first * room, &step);
-            rt_tile_prefetch(to + i * room + j, room, true, q.last - q.first,
-                             left + i * RT_ROWS + q.first, RT_ROWS, 1, right + q.first * room + j,
-                             room, at, step);
+                rt_prefetch_next(queue, q.last - q.first, right + q.first * row, &step);
+            rt_tile_prefetch(to + i * row + j, row, true, q.last - q.first,
+                             left + i * RT_ROWS + q.first, RT_ROWS, 1, right + q.first * row + j,
+                             row, at, step);
         }
     }
 }
@@ -176,7 +177,7 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
     for (int64_t i = 0; i < b->rows; i += RT_MR) {
         int64_t rows = rt_least(RT_MR, b->rows - i);
         RtRange seen = rt_within(rt_seen(p, b->all, b->row + i, rows), b->key, b->keys);
-        const float *ds = w->ds + seen.first * RT_ROWS + i, *k = w->k + seen.first * w->e_room;
+        const float *ds = w->ds + seen.first * RT_ROWS + i, *k = w->k + seen.first * w->e_padded;
 
         for (int64_t j = 0; j < p->e && seen.last > seen.first; j += RT_NR) {
             int64_t columns = rt_least(RT_NR, p->e - j);
@@ -184,10 +185,10 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
 
             if (rows == RT_MR && columns == RT_NR && p->dq.col == 1) {
                 rt_tile(to, p->dq.row, true, seen.last - seen.first, ds, 1, RT_ROWS, k + j,
-                        w->e_room);
+                        w->e_padded);
                 continue;
             }
-            rt_tile(c, RT_NR, false, seen.last - seen.first, ds, 1, RT_ROWS, k + j, w->e_room);
+            rt_tile(c, RT_NR, false, seen.last - seen.first, ds, 1, RT_ROWS, k + j, w->e_padded);
             for (int64_t r = 0; r < rows; r++)
                 for (int64_t l = 0; l < columns; l++)
                     to[r * p->dq.row + l * p->dq.col] += c[r * RT_NR + l];
@@ -307,8 +308,8 @@ static void block(const RtAttention *p, Work *w, const Head *h, const Place *a,
             w->queue = *after;
         pack_queries(p, w, h, b.row, b.rows);
         probabilities(p, w, &b);
-        add_over_queries(p, &b, w->dv, w->f_room, w->p, w->dy, p->f, &w->queue);
-        add_over_queries(p, &b, w->dk, w->e_room, w->ds, w->q, p->e, &w->queue);
+        add_over_queries(p, &b, w->dv, w->f_padded, w->p, w->dy, p->f, &w->queue);
+        add_over_queries(p, &b, w->dk, w->e_padded, w->ds, w->q, p->e, &w->queue);
         add_dq(p, w, &b, dq);
     }
 }
@@ -336,19 +337,19 @@ static void entry(const RtAttention *p, Work *w, const Head *all, Place a)
         a.keys = rt_least(most, p->t - a.key);
         const float *k = first.k + a.key * p->k.row, *v = first.v + a.key * p->v.row;
 
-        rt_copy_rows(w->k, k, p->k.row, p->k.col, a.keys, p->e, w->e_room);
-        rt_copy_rows(w->v, v, p->v.row, p->v.col, a.keys, p->f, w->f_room);
-        memset(w->dk, 0, sizeof(float) * (size_t)(RT_KEYS * w->e_room));
-        memset(w->dv, 0, sizeof(float) * (size_t)(RT_KEYS * w->f_room));
+        rt_copy_rows(w->k, k, p->k.row, p->k.col, a.keys, p->e, w->e_padded);
+        rt_copy_rows(w->v, v, p->v.row, p->v.col, a.keys, p->f, w->f_padded);
+        memset(w->dk, 0, sizeof(float) * (size_t)(RT_KEYS * w->e_padded));
+        memset(w->dv, 0, sizeof(float) * (size_t)(RT_KEYS * w->f_padded));
         for (int64_t g = 0; g < groups; g++) {
             Head h = head_at(p, all, a.b, g);
             RtPrefetchQueue after = prefetch_next(p, all, a, g, groups);
             block(p, w, &h, &a, &after);
         }
         rt_spread_rows(first.dk + a.key * p->dk.row, p->dk.row, p->dk.col, w->dk, a.keys, p->e,
-                       w->e_room);
+                       w->e_padded);
         rt_spread_rows(first.dv + a.key * p->dv.row, p->dv.row, p->dv.col, w->dv, a.keys, p->f,
-                       w->f_room);
+                       w->f_padded);
         a.key += most;
     } while (a.key < p->t);
 }

@@ -73,10 +73,10 @@ static void add_run(const Product *d, Runs *r, int tap, Run more)
 // The part of positions [first, last) of a row of y at which a tap's column isn't padding.
 static Run in_row(const RtPool *q, int64_t column, int64_t first, int64_t last)
 {
-    int64_t start = rt_under(q, 2, 0, column), room = q->x_dim[2] - start, s = q->stride[2];
+    int64_t start = rt_under(q, 2, 0, column), inside = q->x_dim[2] - start, s = q->stride[2];
 
     first = rt_most(first, start < 0 ? rt_ceil_div(-start, s) : 0);
-    last = rt_least(last, room > 0 ? rt_ceil_div(room, s) : 0);
+    last = rt_least(last, inside > 0 ? rt_ceil_div(inside, s) : 0);
     return (Run){first, (start + first * s) * q->x_step[2], last - first};
 }
 

@@ -136,8 +136,8 @@ void rt_depthwise_prepare(Rt *rt, int kernel, const RtConv *p)
     d->blocks = rt_ceil_div(p->c, LANES);
     d->rows = p->n * q->y_dim[0] * q->y_dim[1];
     d->chunks = rt_most(1, rt_least(d->rows, rt_ceil_div(RT_CHUNKS, d->blocks)));
-    int64_t room = q->x_dim[2] - 1 + q->low[2] - (q->size[2] - 1) * q->dilation[2];
+    int64_t inside = q->x_dim[2] - 1 + q->low[2] - (q->size[2] - 1) * q->dilation[2];
     d->first = rt_least(rt_ceil_div(q->low[2], q->stride[2]), q->y_dim[2]);
-    d->last = room < 0 ? d->first : rt_least(room / q->stride[2] + 1, q->y_dim[2]);
+    d->last = inside < 0 ? d->first : rt_least(inside / q->stride[2] + 1, q->y_dim[2]);
     d->last = rt_most(d->first, d->last);
 }

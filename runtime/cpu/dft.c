@@ -133,7 +133,7 @@ static void transpose_f64(double *to, int64_t to_row, const double *from, int64_
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* Transforms the numbers at `x`; `other` has as much room. Returns the one with the result.   \
+    /* Transforms the numbers at `x`; `other` has as much buffer. Returns the one with the result. \
      */                                                                                            \
     static T *passes_##name(const RtDft *p, const T *waves, T *x, T *other)                        \
     {                                                                                              \
@@ -175,17 +175,17 @@ static void transpose_f64(double *to, int64_t to_row, const double *from, int64_
                                                                                                    \
     /* `count` rows: up to LANES of them, or twice as many of real numbers. */                     \
     static void rows_##name(const RtDft *p, T *y, const T *x, int64_t count, const T *waves,       \
-                            T *room)                                                               \
+                            T *buffer)                                                             \
     {                                                                                              \
         int lanes = lanes_of(p);                                                                   \
         int64_t given = p->have * p->c, made = p->size * p->parts, bins = NUMBER / p->parts;       \
         T part[NUMBER * NUMBER];                                                                   \
                                                                                                    \
         if (count < lanes)                                                                         \
-            memset(room, 0, sizeof(T) * (size_t)(given * lanes));                                  \
-        transpose_##name(room, lanes, x, given, count, given);                                     \
-        memset(room + p->have * NUMBER, 0, sizeof(T) * (size_t)((p->n - p->have) * NUMBER));       \
-        T *z = passes_##name(p, waves, room, room + p->n * NUMBER);                                \
+            memset(buffer, 0, sizeof(T) * (size_t)(given * lanes));                                \
+        transpose_##name(buffer, lanes, x, given, count, given);                                   \
+        memset(buffer + p->have * NUMBER, 0, sizeof(T) * (size_t)((p->n - p->have) * NUMBER));     \
+        T *z = passes_##name(p, waves, buffer, buffer + p->n * NUMBER);                            \
         if (p->c == 2)                                                                             \
             transpose_##name(y, made, z, NUMBER / p->parts, made, count);                          \
         for (int64_t k = 0; k < p->size && p->c == 1; k += bins) {                                 \
@@ -205,11 +205,12 @@ static void transpose_f64(double *to, int64_t to_row, const double *from, int64_
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* Block b of rows; `room`: the table, and the buffers of all threads. */                      \
-    static void block_##name(const RtDft *p, int64_t b, int thread, T *y, const T *x, void *room)  \
+    /* Block b of rows; `buffer`: the table, and the buffers of all threads. */                    \
+    static void block_##name(const RtDft *p, int64_t b, int thread, T *y, const T *x,              \
+                             void *buffer)                                                         \
     {                                                                                              \
         int64_t lanes = lanes_of(p), row = b * lanes;                                              \
-        T *waves = room, *buffers = waves + 2 * p->n + thread * 2 * p->n * NUMBER;                 \
+        T *waves = buffer, *buffers = waves + 2 * p->n + thread * 2 * p->n * NUMBER;               \
                                                                                                    \
         rows_##name(p, y + row * p->size * p->parts, x + row * p->have * p->c,                     \
                     rt_least(lanes, p->rows - row), waves, buffers);                               \

@@ -193,10 +193,10 @@ void rt_exchange_by_window(Rt *rt, const RtGroup *g, const RtMessages *m)
 // ---- by messages ----
 
 // A round: part [first, last) of all messages, in flight. A box that isn't a row uses the
-// workspace, which has room for a sent and a received chunk for each rank.
+// workspace, which holds a sent and a received chunk for each rank.
 typedef struct Round {
     int64_t first, last, chunk;
-    char *room;
+    char *chunks;
     RtPending *pending;
     int n;
 } Round;
@@ -209,7 +209,7 @@ static int64_t part_bytes(const Round *r, const RtBox *b)
 // The address at which the part of a merged box is sent or received.
 static char *place_of(const Round *r, const RtBox *b, bool is_direct, int peer, bool sends)
 {
-    return is_direct ? b->at + r->first : r->room + (2 * peer + sends) * r->chunk;
+    return is_direct ? b->at + r->first : r->chunks + (2 * peer + sends) * r->chunk;
 }
 
 static void start_receiving(Rt *rt, const RtGroup *g, const RtMessages *m, Round *r, int peer)
@@ -283,7 +283,7 @@ void rt_exchange_by_message(Rt *rt, const RtGroup *g, const RtMessages *m)
             *r = (Round){.first = i * chunk,
                          .last = (i + 1) * chunk,
                          .chunk = chunk,
-                         .room = rt->workspace + i % most * 2 * ranks * chunk,
+                         .chunks = rt->workspace + i % most * 2 * ranks * chunk,
                          .pending = rt->comm->pending + i % most * 2 * ranks};
             start_round(rt, g, m, r);
         }

@@ -10,10 +10,10 @@
 #include "runtime/cpu/tile.h"
 
 // Bytes of a packed block of a. With RT_BLOCK_K it is less than half of a second-level cache.
-enum { A_ROOM = 768 << 10 };
+enum { A_BYTES = 768 << 10 };
 
 // Floats of the part of a panel that `take` produces before it is packed.
-enum { ROOM = 32 * 256 };
+enum { BUFFER = 32 * 256 };
 
 static const RtMicro *micro_of(const RtGemm *g)
 {
@@ -41,7 +41,7 @@ static int64_t column_panel(const RtMicro *u, int64_t k)
 
 static int64_t row_panel(const RtMicro *u, int64_t k)
 {
-    return u->rows * (rt_round_up(k, u->k_unit) + u->row_room) * u->bytes;
+    return u->rows * (rt_round_up(k, u->k_unit) + u->row_padding) * u->bytes;
 }
 
 static int64_t slab_bytes(const RtMicro *u, const RtGemm *g)
@@ -67,15 +67,15 @@ typedef struct Block {
 static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step, const float *a,
                       Range rows, int64_t at, int64_t k)
 {
-    float room[ROOM];
+    float buffer[BUFFER];
 
     for (int64_t i = rows.first; i < rows.last; i++, to += step) {
         int64_t row = i * u->rows, n = rt_least(u->rows, g->m - row);
         RtSide side = {a + row * g->a_m + at * g->a_k, n, g->a_m, k, g->a_k};
 
         if (g->a_from) {
-            g->take(g->a_from, room, row, n, at, k);
-            side = (RtSide){room, n, k, k, 1};
+            g->take(g->a_from, buffer, row, n, at, k);
+            side = (RtSide){buffer, n, k, k, 1};
         }
         u->pack_rows(to, &side);
     }
@@ -87,7 +87,7 @@ static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step,
 static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const float *a, Range rows,
                            Range columns, const Block *b)
 {
-    char a_pack[A_ROOM] __attribute__((aligned(64)));
+    char a_pack[A_BYTES] __attribute__((aligned(64)));
     int64_t first = rows.first * u->rows, part = part_of(u, b->k, u->part);
     RtStrip s = {.m = rt_least(g->m, rows.last * u->rows) - first,
                  .y_m = g->y_m,
@@ -99,8 +99,8 @@ static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const fl
                  .a_step = row_panel(u, part),
                  .a_part = u->panels * row_panel(u, part)};
 
-    assert(rt_ceil_div(b->k, part) * s.a_part <= A_ROOM);
-    assert(u->part * rt_most(u->rows, u->columns) <= ROOM);
+    assert(rt_ceil_div(b->k, part) * s.a_part <= A_BYTES);
+    assert(u->part * rt_most(u->rows, u->columns) <= BUFFER);
     for (int64_t p = 0; p < b->k; p += part)
         pack_part(u, g, a_pack + p / part * s.a_part, s.a_step, a, rows, b->first + p,
                   rt_least(part, b->k - p));
@@ -152,7 +152,7 @@ static int row_groups(int64_t rows, int64_t columns, int team)
 static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const float *b,
                        const Block *slab, int64_t column, int64_t n)
 {
-    float room[ROOM];
+    float buffer[BUFFER];
     int64_t most = g->b_from ? u->part : slab->k;
 
     for (int64_t p = 0; p < slab->k; p += most) {
@@ -160,8 +160,8 @@ static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const float 
         RtSide side = {b + at * g->b_k + column * g->b_n, n, g->b_n, k, g->b_k};
 
         if (g->b_from) {
-            g->take(g->b_from, room, at, k, column, n);
-            side = (RtSide){room, n, 1, k, n};
+            g->take(g->b_from, buffer, at, k, column, n);
+            side = (RtSide){buffer, n, 1, k, n};
         }
         u->pack_columns(to + p * u->columns * u->bytes, &side);
     }
@@ -234,13 +234,13 @@ static void multiply_columns(const RtMicro *u, const RtGemm *g, float *y, const 
                              const float *b, char *pack, int team, int rank)
 {
     int64_t panels = rt_ceil_div(g->n, u->columns), slab = slab_n(g) / u->columns;
-    int64_t room = g->n <= g->slab_n ? panels : rt_least(panels, 2 * slab);
+    int64_t shared = g->n <= g->slab_n ? panels : rt_least(panels, 2 * slab);
     int64_t first = rt_partition(panels, rank, team) * u->columns,
-            at = rt_partition(room, rank, team);
+            at = rt_partition(shared, rank, team);
     RtGemm own = *g;
 
     own.n = rt_least(g->n, rt_partition(panels, rank + 1, team) * u->columns) - first;
-    own.slab_n = (rt_partition(room, rank + 1, team) - at) * u->columns;
+    own.slab_n = (rt_partition(shared, rank + 1, team) - at) * u->columns;
     multiply_slabs(u, &own, y + first * g->y_n, a, b,
                    pack + at * column_panel(u, part_of(u, g->k, g->slab_k)), first, 1, 0);
 }

@@ -5,9 +5,9 @@
 #include "runtime/cpu/micro.h"
 
 // y[m, n] = Σ_k a[m, k] · b[k, n], any strides, k > 0. Slabs of b, up to slab_k by slab_n, are
-// packed at once. All `team` threads of the parallel region call it, each with its `rank` and with
-// the same `pack`. `pack` has rt_gemm_slab(g) bytes, and twice as many for a team if b is more than
-// one slab. The bits do not depend on `team`.
+// packed in one piece. All `team` threads of the parallel region call it, each with its `rank` and
+// with the same `pack`. `pack` has rt_gemm_slab(g) bytes, and twice as many for a team if b is more
+// than one slab. The bits do not depend on `team`.
 typedef struct RtGemm {
     int64_t m, n, k, a_m, a_k, b_k, b_n, y_m, y_n, slab_k, slab_n;
     const RtMicro *micro;  // NULL: the fastest one for this product

@@ -25,10 +25,10 @@ typedef struct RtStrip {
 
 typedef struct RtMicro {
     int rows, columns;    // size of a tile
-    int panels;           // panels of rows that are packed at once
+    int panels;           // panels of rows that are packed together
     int bytes;            // bytes of a packed element
-    int k_unit, part;     // room is in multiples of k_unit; k of a chain of sums
-    int row_room;         // unused elements after each packed row
+    int k_unit, part;     // memory is in multiples of k_unit; k of a chain of sums
+    int row_padding;      // unused elements after each packed row
     void (*begin)(void);  // each thread calls both around its calls; or NULL
     void (*end)(void);
     void (*pack_rows)(void *to, const RtSide *a);

@@ -185,7 +185,7 @@ static dnnl_primitive_desc_t choose(Conv *c, const RtConv *p, int threads)
     dnnl_convolution_desc_t forward = describe(c, p, RT_CONV), d = describe(c, p, c->direction);
     dnnl_primitive_attr_t a = our_scratch(c);
     dnnl_primitive_desc_t hint = NULL, pd = NULL;
-    int64_t room = rt_conv_workspace(p), least = INT64_MAX;
+    int64_t workspace = rt_conv_workspace(p), least = INT64_MAX;
 
     must(c, dnnl_primitive_desc_create(&hint, &forward, a, c->engine, NULL), "do this convolution");
     for (int t = threads; t > 0 && !pd; t /= 2) {
@@ -197,7 +197,7 @@ static dnnl_primitive_desc_t choose(Conv *c, const RtConv *p, int threads)
             dnnl_primitive_desc_t next = dnnl_primitive_desc_iterator_fetch(it);
             int64_t bytes = place_operands(c, next);
             least = rt_least(least, bytes);
-            if (bytes <= room)
+            if (bytes <= workspace)
                 pd = next;
             else
                 dnnl_primitive_desc_destroy(next);
@@ -209,7 +209,7 @@ static dnnl_primitive_desc_t choose(Conv *c, const RtConv *p, int threads)
     if (!pd)
         rt_kernel_fail(c->number, names[c->direction],
                        "the library wants %lld bytes of workspace, planned were %lld",
-                       (long long)least, (long long)room);
+                       (long long)least, (long long)workspace);
     dnnl_primitive_desc_destroy(hint);
     dnnl_primitive_attr_destroy(a);
     return pd;

@@ -193,7 +193,7 @@ static inline double single(const Plan *q, RtReduceOp op, const float *x, int64_
     return total;
 }
 
-// Adds one row, or four at once if there are as many: reading several rows at a time gives more
+// Adds one row, or four together if there are as many: reading several rows at a time gives more
 // memory bandwidth. Returns how many.
 static inline int64_t add_rows(RtReduceOp op, float *s, const float *x, int64_t stride,
                                int64_t rows, int64_t width)

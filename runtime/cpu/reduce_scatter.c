@@ -46,11 +46,11 @@ static void combine_inter_host(Rt *rt, const RtMessages *m, const RtGroup *intra
     for (int k = 0; k < inter_host->n; k++) {
         int shard = k * intra_host->n + intra_host->me;
         m->boxes(m, shard, &send, &receive);
-        char *room = rt->workspace + k * a->slot;
-        c->source[k] = k == inter_host->me ? slot_of(c, c->rank, a, shard) : room;
+        char *pack = rt->workspace + k * a->slot;
+        c->source[k] = k == inter_host->me ? slot_of(c, c->rank, a, shard) : pack;
         if (k != inter_host->me && part_bytes(a, &receive))
             c->pending[n++] =
-                rt_receive(c, rt_peer(c, inter_host, k), room, part_bytes(a, &receive));
+                rt_receive(c, rt_peer(c, inter_host, k), pack, part_bytes(a, &receive));
         if (k != inter_host->me && part_bytes(a, &send))
             c->pending[n++] = rt_send(c, rt_peer(c, inter_host, k), slot_of(c, c->rank, a, shard),
                                       part_bytes(a, &send));

@@ -1,6 +1,6 @@
 // Resamples along one dim. A table says for each result which neighbours it sums, and their
-// weights. Threads make it in the workspace before they use it: a line of the dim takes little time
-// beside all lines, and so the compiler needs no constants as long as the dim.
+// weights. Threads make it in the workspace before they use it: computing one line's taps takes
+// little time next to all lines, and so the compiler needs no constants as long as the dim.
 //
 // If elements along the dim aren't contiguous, results are computed in rows. If they are, rows are
 // made of LINES lines by transposing, as long as neighbouring results read neighbouring elements;
@@ -26,9 +26,9 @@ typedef struct Table {
     double *weight;
 } Table;
 
-static Table table_in(char *room, int64_t results)
+static Table table_in(char *buffer, int64_t results)
 {
-    int64_t *at = (int64_t *)(void *)room;
+    int64_t *at = (int64_t *)(void *)buffer;
 
     return (Table){results, at, at + results, at + 2 * results, (double *)(at + 3 * results)};
 }
@@ -190,7 +190,7 @@ RESULTS_OF(double, f64)
 
 // ---- lines of contiguous elements ----
 
-// The elements that results [first, last) read: the first one, and one behind the last.
+// The elements that results [first, last) read: the first one, and one after the last.
 static void window_of(const Table *t, int64_t first, int64_t last, int64_t *begin, int64_t *end)
 {
     int64_t other = last - 1;

@@ -9,7 +9,7 @@
 
 enum {
     COLUMNS = 64,        // minimum per part
-    STRIP_BYTES = 1024,  // bytes of a row that are summed at once
+    STRIP_BYTES = 1024,  // bytes of a row that are summed in one pass
 };
 
 // The index of one batch, sorted by the table's rows. The segment of row r ends at end[r] of

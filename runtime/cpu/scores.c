@@ -5,27 +5,27 @@
 #include "runtime/cpu/scores.h"
 
 void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
-                  int64_t columns, int64_t room)
+                  int64_t columns, int64_t padded)
 {
     for (int64_t i = 0; i < rows; i++) {
         const float *from = a + i * row;
-        float *y = to + i * room;
+        float *y = to + i * padded;
 
         if (col == 1)
             memcpy(y, from, sizeof(float) * (size_t)columns);
         else
             for (int64_t j = 0; j < columns; j++)
                 y[j] = from[j * col];
-        if (room > columns)
-            memset(y + columns, 0, sizeof(float) * (size_t)(room - columns));
+        if (padded > columns)
+            memset(y + columns, 0, sizeof(float) * (size_t)(padded - columns));
     }
 }
 
 void rt_spread_rows(float *to, int64_t row, int64_t col, const float *a, int64_t rows,
-                    int64_t columns, int64_t room)
+                    int64_t columns, int64_t padded)
 {
     for (int64_t i = 0; i < rows; i++) {
-        const float *from = a + i * room;
+        const float *from = a + i * padded;
         float *y = to + i * row;
 
         if (col == 1)
@@ -97,7 +97,7 @@ static void widen(float *to, const uint8_t *is_seen, int64_t step, int64_t n)
 }
 
 const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
-                     float *room)
+                     float *scratch)
 {
     int64_t row = p->bias.row, col = p->bias.col, keys = seen.last - seen.first;
     int64_t at = (b->row + first) * row + (b->key + seen.first) * col;
@@ -108,15 +108,15 @@ const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtR
         return NULL;
     if (p->bool_bias) {
         const uint8_t *is_seen = (const uint8_t *)b->bias + at;
-        float *to = room + RT_KEYS * RT_NR;
+        float *to = scratch + RT_KEYS * RT_NR;
         for (int64_t l = 0; l < rows; l++)
             widen(to + l * keys, is_seen + l * row, col, keys);
         bias = to;
         row = keys;
         col = 1;
     }
-    rt_pack_panel(room, bias, col, row, keys, rows);
-    return room;
+    rt_pack_panel(scratch, bias, col, row, keys, rows);
+    return scratch;
 }
 
 // ---- limits ----
@@ -209,7 +209,7 @@ static void shift_columns(float *x, int64_t rows, const uint32_t *shift)
 }
 
 const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
-                     float *room)
+                     float *scratch)
 {
     Drop d = {(uint32_t)ceil((double)p->rate * 0x1p24), 1 / (1 - p->rate)};
     int64_t keys = seen.last - seen.first, row = b->row + first, key = b->key + seen.first;
@@ -218,8 +218,8 @@ const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtR
     uint32_t shift[RT_NR], all = 0;
 
     if (p->drop.col != 1) {
-        draw_strided(p, d, b->draw.key, element, keys, room);
-        return room;
+        draw_strided(p, d, b->draw.key, element, keys, scratch);
+        return scratch;
     }
     for (int l = 0; l < RT_NR; l++) {
         uint64_t e = (uint64_t)(element + l * p->drop.row);
@@ -230,9 +230,9 @@ const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtR
     for (int64_t j = 0; j < keys + 3; j += 4)
 #pragma omp simd
         for (int l = 0; l < RT_NR; l++)
-            draw(p, d, b->draw.key, block[l] + (uint64_t)j / 4, room + j * RT_NR + l);
+            draw(p, d, b->draw.key, block[l] + (uint64_t)j / 4, scratch + j * RT_NR + l);
     if (!all)
-        return room + shift[0] * RT_NR;
-    shift_columns(room, keys, shift);
-    return room;
+        return scratch + shift[0] * RT_NR;
+    shift_columns(scratch, keys, shift);
+    return scratch;
 }

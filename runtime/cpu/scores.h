@@ -2,7 +2,7 @@
 // keys that a query sees, the weights that dropout keeps, and packed operands.
 //
 // Scores are stored by key, [RT_KEYS][RT_ROWS]. Softmax along the keys then handles RT_NR
-// neighbouring queries at once, and both products with the scores find their operand in place.
+// neighbouring queries together, and both products read the scores where they are.
 #ifndef SHARDCC_RT_CPU_SCORES_H
 #define SHARDCC_RT_CPU_SCORES_H
 
@@ -112,13 +112,14 @@ static inline RtDraw rt_first_draw(const RtAttention *p, const int64_t *seed, co
                     : (RtDraw){0};
 }
 
-// Copies rows to contiguous rows of `room`, [rows][room], with zeros after the columns.
+// Copies rows to contiguous rows of `padded` elements, [rows][padded], with zeros after the
+// columns.
 void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
-                  int64_t columns, int64_t room);
+                  int64_t columns, int64_t padded);
 
 // The reverse of rt_copy_rows, without the padding of each row; rt_clear_rows writes zeros there.
 void rt_spread_rows(float *to, int64_t row, int64_t col, const float *a, int64_t rows,
-                    int64_t columns, int64_t room);
+                    int64_t columns, int64_t padded);
 void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t columns);
 
 // Packs a matrix of k rows and n columns into panels of RT_NR columns, [panel][k][RT_NR].
@@ -173,15 +174,15 @@ void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const floa
                  const float *q, int64_t length, RtPrefetchQueue *queue);
 
 // The bias of the RT_NR queries from `first` on, [key][RT_NR] for the keys in `seen`, written to
-// `room`; a bool bias as 0, and as -inf where it hides the key. NULL if a key has the same bias for
-// all queries.
+// `scratch`; a bool bias as 0, and as -inf where it hides the key. NULL if a key has the same bias
+// for all queries.
 const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
-                     float *room);
+                     float *scratch);
 
 // The dropout factors of the weights of the RT_NR queries from `first` on: [key][RT_NR] for the
-// keys in `seen`. Returns their place in `room`, which holds RT_KEYS + 4 keys.
+// keys in `seen`. Returns a pointer to them in `scratch`, which holds RT_KEYS + 4 keys.
 const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtRange seen,
-                     float *room);
+                     float *scratch);
 
 // ---- masks ----
 // The keys outside of a query's limits count only if the query sees no key whose score is far above

@@ -38,7 +38,7 @@ static void pack_panel(void *to, const RtSide *b)
 
 // Distance of the rows in a packed panel: one cache line more than they need, against cache
 // conflicts.
-enum { LINE = 16, ROOM = 2 * LINE - 1 };
+enum { LINE = 16, PADDING = 2 * LINE - 1 };
 static int64_t row_step(int64_t k) { return rt_round_up(k, LINE) + LINE; }
 
 // Packs contiguous rows of a, with zeros after the last one.
@@ -126,7 +126,7 @@ static void multiply_by_column(const RtStrip *s) { multiply(s, false); }
     .rows = RT_MR, .columns = RT_NR, .panels = 8, .bytes = sizeof(float), .k_unit = 1,             \
     .part = 256, .pack_columns = pack_panel
 
-const RtMicro rt_micro_rows = {COMMON, .row_room = ROOM, .pack_rows = pack_by_row,
+const RtMicro rt_micro_rows = {COMMON, .row_padding = PADDING, .pack_rows = pack_by_row,
                                .multiply = multiply_by_row};
 const RtMicro rt_micro_columns = {COMMON, .pack_rows = pack_by_column,
                                   .multiply = multiply_by_column};

@@ -17,8 +17,8 @@ RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64
                              .factor = 1 / (1 - p->rate)};
 }
 
-float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *room, const void *q, const void *k,
-                            const void *bias)
+float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *scratch, const void *q,
+                            const void *k, const void *bias)
 {
     RtCudaAttention a = rt_cuda_attention_plan(p, 1, 1);
     bool adds_bias = p->has_bias && !p->bool_bias && p->order == RT_LIMITS_FIRST;
@@ -27,8 +27,8 @@ float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *room, const voi
         return NULL;
     rt_cuda_launch(rt, "rt_cuda_attention_bounds",
                    (RtCudaGrid){rt_product(p->batch, p->n_batch) * a.groups, 1, 1}, BLOCK,
-                   RT_CUDA_ARGS(&a, &room, &q, &k, &bias));
-    return room;
+                   RT_CUDA_ARGS(&a, &scratch, &q, &k, &bias));
+    return scratch;
 }
 
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, const void *q,

@@ -149,14 +149,14 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
                           const float *k, const float *v, const void *bias, const int64_t *seed,
                           const int64_t *step, const int64_t *micro, const float *most)
 {
-    __shared__ Shared<float[RT_WARP]> room;
+    __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     RtQueries at = rt_queries<1>(a);
     int64_t row = at.row + threadIdx.x % RT_EDGE;
     float of_row = row < p.s ? max[rt_head(p, p.max, at.b, at.g) + row * p.max.row] : 0;
     float outside_most = rt_outside_most(p, most, at.b * a.groups + at.g);
 
-    if (!rt_any(row < p.s && !rt_is_settled(of_row, outside_most), room))
+    if (!rt_any(row < p.s && !rt_is_settled(of_row, outside_most), scratch))
         return;
 #pragma unroll 1
     for (; at.column < p.f; at.column += RT_EDGE)
@@ -166,7 +166,7 @@ RT_ENTRY(rt_cuda_attention_all);
 
 // The largest norm of the rows that the block's threads share.
 __device__ __forceinline__ float rt_largest_norm(const float *x, const RtStrides &s, int64_t rows,
-                                                 int64_t columns, Shared<float[RT_WARP]> &room)
+                                                 int64_t columns, Shared<float[RT_WARP]> &scratch)
 {
     auto larger = [](float a, float b) { return a != a || a > b ? a : b; };
     float most = 0;
@@ -177,11 +177,11 @@ __device__ __forceinline__ float rt_largest_norm(const float *x, const RtStrides
             sum += x[i * s.row + j * s.col] * x[i * s.row + j * s.col];
         most = larger(sum, most);
     }
-    return sqrtf(rt_block_join(most, 0.f, larger, room));
+    return sqrtf(rt_block_join(most, 0.f, larger, scratch));
 }
 
 __device__ __forceinline__ float rt_largest_bias(const RtAttention &p, const float *bias,
-                                                 Shared<float[RT_WARP]> &room)
+                                                 Shared<float[RT_WARP]> &scratch)
 {
     int64_t rows = p.bias.row ? p.s : 1, columns = p.bias.col ? p.t : 1;
     auto larger = [](float a, float b) { return a != a || a > b ? a : b; };
@@ -190,7 +190,7 @@ __device__ __forceinline__ float rt_largest_bias(const RtAttention &p, const flo
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = threadIdx.x; j < columns; j += RT_PRODUCT_BLOCK)
             most = larger(bias[i * p.bias.row + j * p.bias.col], most);
-    return rt_block_join(most, -INFINITY, larger, room);
+    return rt_block_join(most, -INFINITY, larger, scratch);
 }
 
 // For the head of the block: an upper bound of its scores outside of limits.
@@ -198,20 +198,20 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     rt_cuda_attention_bounds(RtCudaAttention a, float *of_heads, const float *q, const float *k,
                              const void *bias)
 {
-    __shared__ Shared<float[RT_WARP]> room;
+    __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     RtDivided at = rt_divide(blockIdx.x, a.groups);
     float most = rt_outside_most(p, nullptr, 0);
 
     if (p.outside_added) {  // 1.001: for the rounding of both norms and of the products
         float norms =
-            rt_largest_norm(q + rt_head(p, p.q, at.quotient, at.rest), p.q, p.s, p.e, room);
-        norms *= rt_largest_norm(k + rt_head(p, p.k, at.quotient, at.rest), p.k, p.t, p.e, room);
+            rt_largest_norm(q + rt_head(p, p.q, at.quotient, at.rest), p.q, p.s, p.e, scratch);
+        norms *= rt_largest_norm(k + rt_head(p, p.k, at.quotient, at.rest), p.k, p.t, p.e, scratch);
         most += 1.001f * fabsf(p.scale) * norms;
     }
     if (p.has_bias && !p.bool_bias)
         most += rt_largest_bias(p, (const float *)bias + rt_head(p, p.bias, at.quotient, at.rest),
-                                room);
+                                scratch);
     if (threadIdx.x == 0)
         of_heads[blockIdx.x] = most;
 }

@@ -1,6 +1,7 @@
 // Gradients of attention. Probabilities are recomputed from each query's maximum and sum, which
-// gives them the bits that they had (after Dao et al. 2022, who keep the logarithm of the sum: it
-// has no room beside a large maximum). With p = exp(scores - max) / sum and D = Σ dy y of a query:
+// gives them the bits that they had (after Dao et al. 2022, who keep the logarithm of the sum: its
+// bits are lost next to a large maximum). With p = exp(scores - max) / sum and D = Σ dy y of a
+// query:
 //     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q,
 // and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
 // A kernel goes over the queries for each tile of keys, another over the keys for each tile of
@@ -27,13 +28,13 @@ __device__ __forceinline__ RtGradHead rt_grad_head(const RtCudaAttention &a,
 
 // Have keys outside of the limits of the tile's queries weights? All threads get the answer.
 __device__ __forceinline__ bool rt_tile_needs_all(const RtAttention &p, const RtGradHead &h,
-                                                  int64_t row, Shared<float[RT_WARP]> &room)
+                                                  int64_t row, Shared<float[RT_WARP]> &scratch)
 {
     int64_t i = row + threadIdx.x % RT_EDGE;
 
     if (!p.causal)
         return false;
-    return rt_any(i < p.s && h.queries[i].needs_all != 0, room);
+    return rt_any(i < p.s && h.queries[i].needs_all != 0, scratch);
 }
 
 // Turns products into weights and ds, for rows and keys from `row` and `key` on. Where a row has no
@@ -126,7 +127,7 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
 {
     __shared__ __align__(16) RtSlice<float> left, right;
     __shared__ __align__(16) RtScoreTile weights, changes;
-    __shared__ Shared<float[RT_WARP]> room;
+    __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     int64_t b = at.b, key = at.key, column = at.column;
     RtPlace place = rt_place(false);
@@ -138,7 +139,7 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
     for (int64_t g = 0; g < a.groups; g++) {
         RtGradHead h = rt_grad_head(a, x, b, g);
         for (int64_t row = rows.first; row < rows.last; row += RT_EDGE) {
-            bool all = ALL && rt_tile_needs_all(p, h, row, room);
+            bool all = ALL && rt_tile_needs_all(p, h, row, scratch);
             if (ALL && !all && (row < seeing.first || row >= seeing.last))
                 continue;
             rt_grad_tile(a, h, place, all, row, key, left, right, &weights, changes);
@@ -160,7 +161,7 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
 extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     rt_cuda_attention_keys_all(RtCudaAttention a, RtCudaGradOperands x)
 {
-    __shared__ Shared<float[RT_WARP]> room;
+    __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     RtKeys at = rt_keys<1>(a);
     int64_t rows = a.groups * p.s, columns = p.e > p.f ? p.e : p.f;
@@ -168,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
 
     for (int64_t i = threadIdx.x; i < rows; i += RT_PRODUCT_BLOCK)
         any |= x.queries[at.b * rows + i].needs_all != 0;
-    if (!rt_any(any, room))
+    if (!rt_any(any, scratch))
         return;
 #pragma unroll 1
     for (; at.column < columns; at.column += RT_EDGE)
@@ -183,14 +184,14 @@ __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
 {
     __shared__ __align__(16) RtSlice<float> left, right;
     __shared__ __align__(16) RtScoreTile changes;
-    __shared__ Shared<float[RT_WARP]> room;
+    __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     RtDivided c = rt_divide(blockIdx.x, a.columns), t = rt_divide(c.quotient, a.tiles);
     RtDivided g = rt_divide(t.quotient, a.groups);
     int64_t row = t.rest * RT_EDGE, column = c.rest * RT_EDGE * TILES;
     RtPlace place = rt_place(false);
     RtGradHead h = rt_grad_head(a, x, g.quotient, g.rest);
-    bool all = rt_tile_needs_all(p, h, row, room);
+    bool all = rt_tile_needs_all(p, h, row, scratch);
     RtRange keys = rt_seen_keys(p, all, row);
     float dq[TILES][RT_EACH][RT_EACH] = {};
     auto change = rt_operand(true, [&](int i, int64_t k) { return (float)changes[i][k]; });

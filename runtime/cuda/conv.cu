@@ -251,7 +251,7 @@ RT_ENTRY(rt_cuda_conv_input_grad_small);
 extern "C" __global__ void rt_cuda_conv_weight_grad_small(RtCudaWindow w, int64_t pixels, float *dw,
                                                           const float *x, const float *dy)
 {
-    __shared__ Shared<float[RT_WARP]> room;
+    __shared__ Shared<float[RT_WARP]> scratch;
     RtGroup g = rt_group(w, 0);
     RtDivided d = rt_divide(blockIdx.x, g.c * g.taps);
     int32_t o = (int32_t)d.quotient;
@@ -264,7 +264,7 @@ extern "C" __global__ void rt_cuda_conv_weight_grad_small(RtCudaWindow w, int64_
         sum = fmaf(rt_x_under(w, x, p, t, channel), dy[rt_y_place(w, p, o)], sum);
     }
     sum = rt_block_join(
-        sum, 0.0f, [](float a, float b) { return a + b; }, room);
+        sum, 0.0f, [](float a, float b) { return a + b; }, scratch);
     if (threadIdx.x == 0)
         dw[blockIdx.x] = sum;
 }

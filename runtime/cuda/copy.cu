@@ -1,4 +1,5 @@
-// Strided copies and fills. Units of up to 16 bytes are moved at once where all strides allow it.
+// Strided copies and fills. Units of up to 16 bytes are moved in one access where all strides allow
+// it.
 #include "runtime/cuda/cuda.cuh"
 
 enum { RT_COPY_BLOCK = 256, RT_COPY_UNITS = 4 };  // threads; units that a thread moves
@@ -58,7 +59,7 @@ RT_COPY(uint32_t, 4)
 RT_COPY(uint2, 8)
 RT_COPY(uint4, 16)
 
-enum { RT_TILE = 32, RT_TILE_ROWS = 8 };  // edge of a tile; rows that a block handles at once
+enum { RT_TILE = 32, RT_TILE_ROWS = 8 };  // edge of a tile; rows that a block handles together
 
 // A tile goes through shared memory, so that both sides are read and written along their unit
 // strides. One more column than needed keeps a tile's column in different banks.

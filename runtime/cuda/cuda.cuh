@@ -113,16 +113,16 @@ template <class T, class Join> __device__ __forceinline__ T rt_warp_join(T x, Jo
 
 // The same for all threads of a block of whole warps; `none` is the identity.
 template <class T, class Join>
-__device__ __forceinline__ T rt_block_join(T x, T none, Join join, Shared<T[RT_WARP]> &room)
+__device__ __forceinline__ T rt_block_join(T x, T none, Join join, Shared<T[RT_WARP]> &scratch)
 {
     const int lane = (int)threadIdx.x % RT_WARP, warps = (int)blockDim.x / RT_WARP;
 
     x = rt_warp_join(x, join);
     __syncthreads();  // the results of the call before have been read
     if (lane == 0)
-        room[threadIdx.x / RT_WARP] = x;
+        scratch[threadIdx.x / RT_WARP] = x;
     __syncthreads();
-    x = lane < warps ? (T)room[lane] : none;
+    x = lane < warps ? (T)scratch[lane] : none;
     return rt_warp_join(x, join);
 }
 

@@ -19,7 +19,7 @@ typedef struct RtCuda {
     struct RtCudaStaging *staging;  // of host memory; NULL: none
     struct RtCudaGraph *graph;      // of functions that have run, a list
     struct RtCudaKernel *kernel;    // those that have been launched, by a hash of their names
-    int n, room;
+    int n, cap;
     RtCublasLt *blas;         // NULL: no product has needed it
     struct RtMatmul *matmul;  // products by cuBLASLt, a list
 } RtCuda;
@@ -30,8 +30,8 @@ static inline RtCuda *rt_cuda_of(const Rt *rt) { return rt->state; }
 
 // ---- recorded functions: graphs.c ----
 
-// Runs a function of the program: the first time as it stands, the second time it is recorded, and
-// from then on the record is replayed. It isn't recorded while its calls are followed.
+// Runs a function of the program: the first time directly, the second time it is recorded, and from
+// then on the record is replayed. It isn't recorded while its calls are followed.
 void rt_cuda_run(Rt *rt, RtPart part);
 void rt_cuda_graphs_free(RtCuda *c);
 
@@ -84,9 +84,9 @@ void rt_cuda_matmuls_free(RtCuda *c);
 // Tiles of `rows` rows (queries or keys) and blocks of columns.
 RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64_t columns);
 // Launches the kernel that finds, for each head, an upper bound of the scores outside of the
-// limits, into `room`, and returns that. NULL: the bound is a number that kernels know.
-float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *room, const void *q, const void *k,
-                            const void *bias);
+// limits, into `scratch`, and returns that. NULL: the bound is a number that kernels know.
+float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *scratch, const void *q,
+                            const void *k, const void *bias);
 
 // ---- dims ----
 
@@ -94,7 +94,7 @@ static inline int64_t rt_least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t rt_most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t rt_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Adds a dim behind those that there are; one of size 1 is left out.
+// Adds a dim after the present ones; one of size 1 is left out.
 void rt_cuda_dims_add(RtCudaDims *d, int64_t dim, int64_t x, int64_t y);
 // Sorts by falling strides of y, or of x, and merges neighbours where both strides allow it.
 void rt_cuda_dims_sort_y(RtCudaDims *d);

@@ -150,7 +150,7 @@ static RtShare gpu_share(struct RtComm *c)
     return (RtShare){.threads = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set)};
 }
 
-// A step needs no threads of the host besides its own.
+// A step needs no threads of the host except its own.
 static bool gpu_start_threads(Rt *rt, const RtModel *m, RtShare share, int threads, bool pins)
 {
     rt->threads = 1;

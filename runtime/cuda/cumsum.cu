@@ -28,7 +28,7 @@ template <class S> __device__ __forceinline__ S rt_warp_scan(S s)
 template <class T> __device__ __forceinline__ void rt_cumsum_row(const RtAlong &p, T *y, const T *x)
 {
     typedef typename RtSum<T>::type S;
-    __shared__ Shared<S[RT_SCAN_WARPS]> room;
+    __shared__ Shared<S[RT_SCAN_WARPS]> scratch;
     const int lane = (int)threadIdx.x % RT_WARP, warp = (int)threadIdx.x / RT_WARP;
     RtDivided line = rt_divide(blockIdx.x, p.inner);
     int64_t start = line.quotient * p.n * p.inner + line.rest;
@@ -39,13 +39,13 @@ template <class T> __device__ __forceinline__ void rt_cumsum_row(const RtAlong &
         S s = rt_warp_scan<S>(i < p.n ? (S)x[at] : 0);
         S shifted = __shfl_up_sync((unsigned)RT_ALL_LANES, s, 1u), sum = before;
 
-        __syncthreads();  // the sums of the turn before have been read
+        __syncthreads();  // the sums of the previous iteration have been read
         if (lane == RT_WARP - 1)
-            room[warp] = s;
+            scratch[warp] = s;
         __syncthreads();
         for (int w = 0; w < RT_SCAN_WARPS; w++) {
-            sum += w < warp ? (S)room[w] : 0;
-            before += (S)room[w];
+            sum += w < warp ? (S)scratch[w] : 0;
+            before += (S)scratch[w];
         }
         if (i < p.n)
             y[at] = (T)(sum + (p.exclusive ? (lane ? shifted : 0) : s));

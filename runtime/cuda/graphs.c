@@ -1,4 +1,4 @@
-// Records the functions of a program as CUDA's graphs, which start hundreds of kernels at once.
+// Records the functions of a program as CUDA's graphs, which start hundreds of kernels in one call.
 #include <stdlib.h>
 
 #include "runtime/core/core.h"

@@ -11,7 +11,7 @@ __device__ __forceinline__ int64_t rt_thread()
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Stands before a loop of a known length, whose arrays are then registers.
+// Written before a loop of a known length, whose arrays are then registers.
 #define RT_UNROLL _Pragma("unroll")
 
 // ---- a thread's elements: N of a row, from element i on ----
@@ -124,9 +124,9 @@ template <class T> __device__ __forceinline__ T rt_warp_sum(T x)
 {
     return rt_warp_join(x, RtAdd());
 }
-template <class T> __device__ __forceinline__ T rt_block_sum(T x, Shared<T[RT_WARP]> &room)
+template <class T> __device__ __forceinline__ T rt_block_sum(T x, Shared<T[RT_WARP]> &scratch)
 {
-    return rt_block_join(x, T(0), RtAdd(), room);
+    return rt_block_join(x, T(0), RtAdd(), scratch);
 }
 
 // ---- sums down columns ----
@@ -158,7 +158,7 @@ template <int WIDTH> struct RtColumns {
 template <int WIDTH, int N>
 __device__ __forceinline__ void rt_store_sums(const RtColumns<WIDTH> &at, const double (&sum)[N],
                                               double *to, int width,
-                                              Shared<double[256 / WIDTH][WIDTH]> &room)
+                                              Shared<double[256 / WIDTH][WIDTH]> &scratch)
 {
 #pragma unroll
     for (int j = 0; j < N; j++) {
@@ -166,10 +166,10 @@ __device__ __forceinline__ void rt_store_sums(const RtColumns<WIDTH> &at, const 
         double total = sum[j];
 
         __syncthreads();  // the sums before have been read
-        room[at.line][lane] = total;
+        scratch[at.line][lane] = total;
         __syncthreads();
         for (int i = 1; at.line == 0 && i < 256 / WIDTH; i++)
-            total += room[i][lane];
+            total += scratch[i][lane];
         if (at.line == 0 && at.column + j < width)
             to[at.column + j] = total;
     }

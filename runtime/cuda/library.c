@@ -25,13 +25,13 @@ cudaError_t rt_cuda_load(RtCuda *c, const void *image)
 
 void rt_cuda_unload(RtCuda *c)
 {
-    for (int i = 0; i < c->room; i++)
+    for (int i = 0; i < c->cap; i++)
         free(c->kernel[i].name);
     free(c->kernel);
     rt_cuda_matmuls_free(c);
     cudaLibraryUnload(c->library);
     c->kernel = NULL;
-    c->n = c->room = 0;
+    c->n = c->cap = 0;
 }
 
 // The kernel's entry in the table, or the free one where it belongs.
@@ -42,7 +42,7 @@ static RtCudaKernel *slot_of(const RtCuda *c, const char *name)
     for (const char *p = name; *p; p++)
         hash = (hash ^ (unsigned char)*p) * 16777619u;
     for (uint32_t i = hash;; i++) {
-        RtCudaKernel *k = &c->kernel[i % (uint32_t)c->room];
+        RtCudaKernel *k = &c->kernel[i % (uint32_t)c->cap];
         if (!k->name || strcmp(k->name, name) == 0)
             return k;
     }
@@ -53,11 +53,11 @@ static void grow(RtCuda *c)
 {
     RtCuda old = *c;
 
-    c->room = old.room ? 2 * old.room : 64;
-    c->kernel = calloc((size_t)c->room, sizeof *c->kernel);
+    c->cap = old.cap ? 2 * old.cap : 64;
+    c->kernel = calloc((size_t)c->cap, sizeof *c->kernel);
     if (!c->kernel)
         rt_cuda_must(cudaErrorMemoryAllocation, "kernels");
-    for (int i = 0; i < old.room; i++)
+    for (int i = 0; i < old.cap; i++)
         if (old.kernel[i].name)
             *slot_of(c, old.kernel[i].name) = old.kernel[i];
     free(old.kernel);
@@ -65,7 +65,7 @@ static void grow(RtCuda *c)
 
 static cudaKernel_t kernel_of(RtCuda *c, const char *name)
 {
-    if (2 * c->n >= c->room)
+    if (2 * c->n >= c->cap)
         grow(c);
     RtCudaKernel *k = slot_of(c, name);
     if (!k->name) {

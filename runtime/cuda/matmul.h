@@ -8,7 +8,7 @@
 // Calls may have operands of different alignments, as those of the layers of a loop. There is an
 // algorithm for calls whose operands all begin at a multiple of 16 bytes, and one for others.
 enum { RT_ALIGNED, RT_UNALIGNED, RT_ALIGNMENTS };
-enum { RT_MATMUL_ALIGNMENT = 16 };  // bytes that cuBLASLt's kernels load at once
+enum { RT_MATMUL_ALIGNMENT = 16 };  // bytes that cuBLASLt's kernels load in one access
 
 typedef struct RtMatmulChoice {
     bool is_made, has_algorithm;

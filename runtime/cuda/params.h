@@ -51,7 +51,7 @@ typedef struct RtCudaReduce {
     int64_t results, length, chunks;
 } RtCudaReduce;
 
-// Resampling. A position has room for `most` taps.
+// Resampling. A position has `most` taps at most.
 typedef struct RtCudaResample {
     RtResample p;
     int64_t most;

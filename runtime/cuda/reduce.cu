@@ -76,13 +76,13 @@ __device__ __forceinline__ void rt_reduce_row(const RtCudaReduce &p, T *y,
                                               typename RtTotal<T>::type *partial, const T *x)
 {
     typedef typename RtTotal<T>::type S;
-    __shared__ Shared<S[RT_WARP]> room;
+    __shared__ Shared<S[RT_WARP]> scratch;
     RtDivided at = rt_divide(blockIdx.x, p.chunks);
     RtChunk c = rt_chunk(p, at.rest);
     S s = rt_reduce_some(p, x + rt_offsets(p.kept, at.quotient).x, c.first + threadIdx.x, c.last,
                          RT_REDUCE_BLOCK);
 
-    s = rt_block_join(s, rt_none<T>(p.op), RtReducer<S>{p.op}, room);
+    s = rt_block_join(s, rt_none<T>(p.op), RtReducer<S>{p.op}, scratch);
     if (threadIdx.x == 0)
         rt_reduced(p, y, partial, at.quotient, at.rest, s);
 }
@@ -109,7 +109,7 @@ __device__ __forceinline__ void rt_reduce_column(const RtCudaReduce &p, T *y,
                                                  typename RtTotal<T>::type *partial, const T *x)
 {
     typedef typename RtTotal<T>::type S;
-    __shared__ Shared<S[RT_LINES][RT_WARP]> room;
+    __shared__ Shared<S[RT_LINES][RT_WARP]> scratch;
     int lane = (int)threadIdx.x % RT_WARP, line = (int)threadIdx.x / RT_WARP;
     RtDivided at = rt_divide(blockIdx.x, p.chunks);
     RtChunk c = rt_chunk(p, at.rest);
@@ -118,12 +118,12 @@ __device__ __forceinline__ void rt_reduce_column(const RtCudaReduce &p, T *y,
 
     if (result < p.results)
         s = rt_reduce_some(p, x + rt_offsets(p.kept, result).x, c.first + line, c.last, RT_LINES);
-    room[line][lane] = s;
+    scratch[line][lane] = s;
     __syncthreads();
     if (line > 0 || result >= p.results)
         return;
     for (int i = 1; i < RT_LINES; i++)
-        s = RtReducer<S>{p.op}(s, room[i][lane]);
+        s = RtReducer<S>{p.op}(s, scratch[i][lane]);
     rt_reduced(p, y, partial, result, at.rest, s);
 }
 

@@ -6,7 +6,7 @@
 
 enum { RT_SORT_BLOCK = 256, RT_PUT_LINES = 8 };
 
-// The row of the table's shard; p.n, behind all rows, if it is outside.
+// The row of the table's shard; p.n, after all rows, if it is outside.
 __device__ __forceinline__ int32_t rt_sort_key(const RtGather &p, const void *index, int64_t i)
 {
     int64_t x = p.index_type == RT_I32 ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
@@ -63,15 +63,15 @@ template <class T> __device__ __forceinline__ T rt_combine(RtReduceOp op, T a, T
 }
 
 // RT_PUT_LINES lines of `columns` threads combine a segment, the sorted elements of one row, with a
-// tile of columns of the table. There are some for each sorted element; those that begin no segment
-// have nothing to do, and where the last row stands, those that end none. Lines share a segment's
+// tile of columns of the table. There are some for each sorted element; threads that begin no
+// segment have nothing to do, nor, at the last row, threads that end none. Lines share a segment's
 // rows, and their results are combined in order.
 template <class T>
 __device__ __forceinline__ void rt_put_segment(const RtGather &p, int columns, T *table,
                                                const T *rows, const int32_t *row,
                                                const int32_t *order)
 {
-    __shared__ Shared<T[RT_SORT_BLOCK]> room;
+    __shared__ Shared<T[RT_SORT_BLOCK]> scratch;
     int threads = columns * RT_PUT_LINES;
     int lane = (int)threadIdx.x % columns, line = (int)threadIdx.x % threads / columns;
     int64_t unit = (int64_t)blockIdx.x * (RT_SORT_BLOCK / threads) + (int)threadIdx.x / threads;
@@ -95,12 +95,12 @@ __device__ __forceinline__ void rt_put_segment(const RtGather &p, int columns, T
             s = i == first + line ? x : rt_combine(p.op, s, x);
         }
     }
-    room[threadIdx.x] = s;
+    scratch[threadIdx.x] = s;
     __syncthreads();
     if (line > 0 || !is_some)
         return;
     for (int i = 1; i < RT_PUT_LINES && first + i < n && sorted[first + i] == mine; i++)
-        s = rt_combine(p.op, s, (T)room[(int)threadIdx.x + i * columns]);
+        s = rt_combine(p.op, s, (T)scratch[(int)threadIdx.x + i * columns]);
     T *to = table + (slice * p.n + mine) * p.inner + column;
     *to = rt_combine(p.op, *to, s);
 }

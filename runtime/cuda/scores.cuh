@@ -94,7 +94,7 @@ __device__ __forceinline__ RtRange rt_seeing_rows(const RtAttention &p, int64_t 
     return q;
 }
 
-// The operands that a head's scores need beside q and k.
+// The operands that a head's scores need in addition to q and k.
 struct RtMasks {
     const void *bias;
     uint64_t drop_key;
@@ -180,10 +180,10 @@ __device__ __forceinline__ bool rt_is_settled(float max, float outside_most)
 }
 
 // Is the claim true for a thread of the block?
-__device__ __forceinline__ bool rt_any(bool is, Shared<float[RT_WARP]> &room)
+__device__ __forceinline__ bool rt_any(bool is, Shared<float[RT_WARP]> &scratch)
 {
     return rt_block_join(
-               is ? 1.f : 0.f, 0.f, [](float a, float b) { return a > b ? a : b; }, room) != 0;
+               is ? 1.f : 0.f, 0.f, [](float a, float b) { return a > b ? a : b; }, scratch) != 0;
 }
 
 // The factors of dropout of RT_EACH keys from `key` on. A block of random numbers is drawn again

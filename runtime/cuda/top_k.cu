@@ -1,5 +1,5 @@
 // The k largest elements along a dim, descending; of equals the first comes first; NaN counts as
-// the largest. Each turn through a line finds the first element behind the one that was found last.
+// the largest. Each pass over a line finds the first element after the last one found.
 #include "runtime/cuda/best.cuh"
 
 template <class T>

@@ -1,6 +1,6 @@
 // Chooses the algorithms of products: those of the file NAME.tune, or with --tune the fastest of
 // those that cuBLASLt offers. They are timed before anything is put into the arena, which gives
-// operands and workspace their room, so that tuning takes no memory of its own.
+// operands and workspace their bytes, so that tuning takes no memory of its own.
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { RUNS = 5 };
 
 typedef struct Tuning {
     Rt *rt;
-    int64_t room;  // bytes of the arena
+    int64_t arena_bytes;  // bytes of the arena
     RtTune tune;
     cudaEvent_t mark[RUNS + 1];
 } Tuning;
@@ -42,9 +42,9 @@ static bool describe_gpu(const Rt *rt, const RtModel *m, RtTune *to)
 }
 
 // "2304x768/2304'+0": rows, columns, leading dimension; transposed; the stride of the batch.
-static void describe_matrix(const RtCudaMatrix *m, char *to, size_t room)
+static void describe_matrix(const RtCudaMatrix *m, char *to, size_t capacity)
 {
-    snprintf(to, room, "%lldx%lld/%lld%s+%lld", (long long)m->rows, (long long)m->columns,
+    snprintf(to, capacity, "%lldx%lld/%lld%s+%lld", (long long)m->rows, (long long)m->columns,
              (long long)m->leading, m->is_transposed ? "'" : "", (long long)m->stride);
 }
 
@@ -60,7 +60,7 @@ static void describe_product(const RtMatmul *q, char to[RT_TUNE_TEXT])
              (long long)q->plan.batches, a, b, y, (unsigned long long)q->workspace);
 }
 
-// ---- room for operands ----
+// ---- bytes for operands ----
 
 static int64_t up(int64_t bytes)
 {
@@ -84,14 +84,14 @@ static int64_t find_places(const Tuning *u, const RtMatmul *q, RtMatmulPlaces *t
     int64_t b = a + up(bytes_a);
 
     // Both factors may be one matrix of the program.
-    if (b + bytes_b > u->room)
+    if (b + bytes_b > u->arena_bytes)
         b = a;
     *to = (RtMatmulPlaces){arena, arena + workspace, arena + a, arena + b};
     int64_t bytes = rt_most(a + bytes_a, b + bytes_b);
-    return bytes <= u->room ? bytes : 0;
+    return bytes <= u->arena_bytes ? bytes : 0;
 }
 
-static int64_t find_room(const Tuning *u)
+static int64_t find_bytes(const Tuning *u)
 {
     RtMatmulPlaces at;
     int64_t bytes = 0;
@@ -199,7 +199,7 @@ static int choose_all(Tuning *u, bool times)
 
 static bool time_all(Tuning *u, const RtModel *m, const char *path)
 {
-    int64_t bytes = find_room(u);
+    int64_t bytes = find_bytes(u);
     RtFileError e;
 
     if (!rt_out_try(path, &e))
@@ -234,12 +234,12 @@ static void use_file(Tuning *u, const RtModel *m, const char *path)
 
 bool rt_cuda_tune(Rt *rt, const RtModel *m)
 {
-    Tuning u = {.rt = rt, .room = m->arena_bytes};
+    Tuning u = {.rt = rt, .arena_bytes = m->arena_bytes};
     char path[PATH_MAX];
 
     if (!rt_cuda_of(rt)->matmul)
         return true;
-    if (!rt_beside(m, ".tune", path, sizeof path))
+    if (!rt_path_of(m, ".tune", path, sizeof path))
         return !rt->gpu.tunes || rt_error(m, "--tune: the program's own place isn't known");
     bool is_fine = describe_gpu(rt, m, &u.tune);
     if (is_fine && rt->gpu.tunes)

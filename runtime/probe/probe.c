@@ -375,7 +375,7 @@ static void print_device(const Rt *rt, const Rates *r, int per_host)
     printf("]}}\n");
 }
 
-// The computation beside messages stays in the caches, as most of a product does.
+// The computation that overlaps messages stays in the caches, as most of a product does.
 static void measure_links(const Ranks *ranks, Rt *rt)
 {
     char *p = take((size_t)rt->threads * VECTOR * sizeof(float));

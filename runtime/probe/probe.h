@@ -25,14 +25,14 @@ Ranks ranks_begin(void);
 void ranks_wait(const Ranks *r);
 void ranks_end(const Ranks *r);
 
-// Computation beside the messages, as a trainer would do: less than a millisecond of work.
+// Computation concurrent with the messages, as a trainer would do: less than a millisecond of work.
 typedef struct Meanwhile {
     void (*call)(Rt *rt, const void *p);
     Rt *rt;
     const void *p;
 } Meanwhile;
 
-// Measures messages between pairs of ranks and between all ranks at once. Rank 0 prints them:
+// Measures messages between pairs of ranks and between all ranks together. Rank 0 prints them:
 // "messages": {…}. All ranks call it.
 void ranks_measure(const Ranks *r, const Meanwhile *m);
 
@@ -48,9 +48,9 @@ enum {
 double message_seconds(int other, bool begins, char *p, int bytes, int calls);
 
 // Every rank exchanges messages with the rank `stride` away. Returns how many times longer this
-// takes than if only the first rank and its partner exchange. `p` has room for two LARGE messages.
+// takes than if only the first rank and its partner exchange. `p` holds two LARGE messages.
 double load_times(const Ranks *r, int stride, char *p);
-// Seconds that computation takes longer for each byte that is sent each way beside it.
+// Seconds that computation takes longer for each byte sent in each direction meanwhile.
 double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m);
 
 // ---- hosts ----

@@ -14,7 +14,7 @@
 
 enum { MAX_CALLS = 100 };
 
-static const double WINDOW = 0.1;  // seconds of computation, enough for many messages beside it
+static const double WINDOW = 0.1;  // seconds of computation, enough for many concurrent messages
 
 // The rank to exchange messages with; -1 if there is none.
 static int partner(const Ranks *r, int stride)
@@ -32,7 +32,7 @@ static double most_of_all(double x)
     return most;
 }
 
-// ---- messages beside messages ----
+// ---- messages concurrent with messages ----
 
 static double exchange_seconds(int other, char *p)
 {
@@ -56,7 +56,7 @@ double load_times(const Ranks *r, int stride, char *p)
     return together / most_of_all(alone);
 }
 
-// ---- messages beside computation ----
+// ---- messages concurrent with computation ----
 
 // A thread that exchanges messages as the comm thread does (comm_thread.c).
 typedef struct Exchanges {
@@ -82,9 +82,9 @@ static void *overlapped_exchange(void *exchanges)
     return NULL;
 }
 
-// Calls per second during `seconds`, or until `beside` is done if it isn't NULL; *took: the actual
+// Calls per second during `seconds`, or until `during` is done if it isn't NULL; *took: the actual
 // duration.
-static double call_rate(const Meanwhile *m, double seconds, Exchanges *beside, double *took)
+static double call_rate(const Meanwhile *m, double seconds, Exchanges *during, double *took)
 {
     double start = rt_seconds();
     int calls = 0;
@@ -93,7 +93,7 @@ static double call_rate(const Meanwhile *m, double seconds, Exchanges *beside, d
         m->call(m->rt, m->p);
         calls++;
         *took = rt_seconds() - start;
-    } while (beside ? !atomic_load(&beside->is_done) : *took < seconds);
+    } while (during ? !atomic_load(&during->is_done) : *took < seconds);
     return calls / *took;
 }
 
@@ -109,8 +109,8 @@ double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m)
     ranks_wait(r);
     if (pthread_create(&thread, NULL, overlapped_exchange, &x))
         MPI_Abort(MPI_COMM_WORLD, 1);
-    double beside = call_rate(m, 0, &x, &took);
+    double during = call_rate(m, 0, &x, &took);
     pthread_join(thread, NULL);
-    double lost = fmax(1 - beside / alone, 0) * took;
+    double lost = fmax(1 - during / alone, 0) * took;
     return x.other < 0 ? 0 : lost / ((double)x.calls * LARGE);
 }

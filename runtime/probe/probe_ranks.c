@@ -1,5 +1,5 @@
 // Measures messages between the ranks that mpirun started: each pair alone, with 1 byte and with
-// LARGE bytes; and all ranks at once (probe_load.c). Medians count, because other traffic and the
+// LARGE bytes; and all ranks together (probe_load.c). Medians count, because other traffic and the
 // state of the peer disturb a time in both directions.
 #include "runtime/probe/probe.h"
 
@@ -72,7 +72,7 @@ Ranks ranks_begin(void)
     orderly = r.per_host == first && place == r.rank % first;
     MPI_Allreduce(&orderly, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all)
-        refuse(&r, "the ranks of a host must stand in a row, equally many on each: mpirun --map-by "
+        refuse(&r, "the ranks of a host must be consecutive, equally many on each: mpirun --map-by "
                    "slot");
     r.per_machine = count_neighbours(&r);
     return r;

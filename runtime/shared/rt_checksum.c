@@ -45,7 +45,7 @@ static void make_table(Table table, int64_t n)
 
     memset(table, 0, sizeof(Table));
     for (int i = 0; i < BITS; i++, factor = times_x(factor)) {
-        // The factor of the bit that stands for x^i, in byte 3 - i / 8.
+        // The factor of the bit that represents x^i, in byte 3 - i / 8.
         int k = 3 - i / 8;
         for (uint32_t b = 0; b < 256; b++)
             table[k][b] ^= b & (128u >> i % 8) ? factor : 0;

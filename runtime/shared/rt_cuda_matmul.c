@@ -93,7 +93,7 @@ bool rt_cuda_matmul_plan(const RtDot *p, RtCudaMatmul *to)
 
 // cuBLASLt splits long sums of few results, and stores the parts' sums here. NVIDIA's guide advises
 // 32 MiB for an H100 whatever the product is. That would be most of a small model's arena, so
-// results of few bytes get room for 8 parts.
+// results of few bytes get bytes for 8 parts.
 int64_t rt_cuda_matmul_bytes(const RtDot *p)
 {
     enum { PARTS = 8, MAX_BYTES = 32 << 20 };

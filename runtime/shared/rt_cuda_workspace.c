@@ -15,8 +15,8 @@ int64_t rt_cuda_reduce_chunks(int64_t units, int64_t length, int64_t least_lengt
     return chunks > 1 ? chunks : 1;
 }
 
-// A warp's columns: 4 for each thread if there are enough of them, so that 16 bytes are read at
-// once.
+// A warp's columns: 4 for each thread if there are enough of them, so that 16 bytes are read in one
+// access.
 int64_t rt_cuda_sums_columns(int64_t width)
 {
     int64_t columns = 8;

@@ -21,12 +21,12 @@ static bool is_plain(const char *s, int *bytes)
     return plain;
 }
 
-void rt_printable(char *to, size_t room, const char *s)
+void rt_printable(char *to, size_t capacity, const char *s)
 {
     enum { MAX_CHAR = 4, DOTS = 4 };  // bytes of a character or an escape; of the end
     size_t n = 0;
 
-    for (int bytes; *s && n + MAX_CHAR + DOTS <= room; s += bytes) {
+    for (int bytes; *s && n + MAX_CHAR + DOTS <= capacity; s += bytes) {
         bool plain = is_plain(s, &bytes);
 
         if (plain)
@@ -35,7 +35,7 @@ void rt_printable(char *to, size_t room, const char *s)
             snprintf(to + n, MAX_CHAR + 1, "\\x%02x", (unsigned char)*s);
         n += plain ? (size_t)bytes : MAX_CHAR;
     }
-    snprintf(to + n, room - n, "%s", *s ? "..." : "");
+    snprintf(to + n, capacity - n, "%s", *s ? "..." : "");
 }
 
 // Escapes the whole message, because it may quote an untrusted file.
@@ -80,14 +80,14 @@ int rt_dtype_bytes(const char *dtype)
     return 0;
 }
 
-void rt_stored_print(char *to, size_t room, const RtStored *t)
+void rt_stored_print(char *to, size_t capacity, const RtStored *t)
 {
-    size_t n = (size_t)snprintf(to, room, "%s[", t->dtype);
+    size_t n = (size_t)snprintf(to, capacity, "%s[", t->dtype);
 
-    for (int i = 0; i < t->rank && n < room; i++)
-        n += (size_t)snprintf(to + n, room - n, "%s%lld", i ? "," : "", (long long)t->dim[i]);
-    if (n < room)
-        snprintf(to + n, room - n, "]");
+    for (int i = 0; i < t->rank && n < capacity; i++)
+        n += (size_t)snprintf(to + n, capacity - n, "%s%lld", i ? "," : "", (long long)t->dim[i]);
+    if (n < capacity)
+        snprintf(to + n, capacity - n, "]");
 }
 
 // ---- npy ----
@@ -113,7 +113,7 @@ static bool take(Cursor *c, char what)
 }
 
 // A string in single or double quotes without escapes.
-static bool take_string(Cursor *c, char *to, size_t room)
+static bool take_string(Cursor *c, char *to, size_t capacity)
 {
     char quote = peek(c);
     size_t n = 0;
@@ -121,7 +121,7 @@ static bool take_string(Cursor *c, char *to, size_t room)
     if (quote != '\'' && quote != '"')
         return false;
     for (c->at++; c->at < c->end && *c->at != quote; c->at++) {
-        if (n + 1 >= room || *c->at == '\\' || !*c->at)
+        if (n + 1 >= capacity || *c->at == '\\' || !*c->at)
             return false;
         to[n++] = *c->at;
     }
@@ -237,7 +237,7 @@ bool rt_npy_parse(RtStored *t, const uint8_t *data, size_t size, RtFileError *e)
                         (long long)t->bytes, (long long)there);
 }
 
-size_t rt_npy_header(char *to, size_t room, const RtStored *t)
+size_t rt_npy_header(char *to, size_t capacity, const RtStored *t)
 {
     const char *npy = "";
     for (int i = 0; i < N_DTYPES; i++)
@@ -246,11 +246,11 @@ size_t rt_npy_header(char *to, size_t room, const RtStored *t)
     char order = npy[1] == '1' ? '|' : '<';
 
     size_t n = 10;
-    n += (size_t)snprintf(to + n, room - n, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                          order, npy);
+    n += (size_t)snprintf(to + n, capacity - n,
+                          "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order, npy);
     for (int i = 0; i < t->rank; i++)
-        n += (size_t)snprintf(to + n, room - n, "%lld, ", (long long)t->dim[i]);
-    n += (size_t)snprintf(to + n, room - n, "), }");
+        n += (size_t)snprintf(to + n, capacity - n, "%lld, ", (long long)t->dim[i]);
+    n += (size_t)snprintf(to + n, capacity - n, "), }");
     while (n % 64 != 63)
         to[n++] = ' ';
     to[n++] = '\n';

@@ -76,7 +76,7 @@ int64_t rt_nonfinite_find(const char *dtype, const void *x, int64_t n, RtNonfini
     return -1;
 }
 
-void rt_nonfinite_print(char *to, size_t room, const RtStored *t, const RtNonfinite *f)
+void rt_nonfinite_print(char *to, size_t capacity, const RtStored *t, const RtNonfinite *f)
 {
     static const char *const is[] = {[RT_NAN] = "NaN", [RT_INF] = "inf", [RT_MINUS_INF] = "-inf"};
     char name[160], place[RT_FILE_RANK * 22 + 4] = "";
@@ -91,5 +91,5 @@ void rt_nonfinite_print(char *to, size_t room, const RtStored *t, const RtNonfin
         n += (size_t)snprintf(place + n, sizeof place - n, "%s%lld", i ? ", " : "[",
                               (long long)(f->element / count % t->dim[i]));
     }
-    snprintf(to, room, "'%s'%s%s is %s", name, place, t->rank ? "]" : "", is[f->kind]);
+    snprintf(to, capacity, "'%s'%s%s is %s", name, place, t->rank ? "]" : "", is[f->kind]);
 }

@@ -9,11 +9,11 @@
 
 // ---- writing ----
 
-size_t rt_json_string(char *to, size_t room, const char *s)
+size_t rt_json_string(char *to, size_t capacity, const char *s)
 {
     size_t n = 1;
 
-    if (room > 1)
+    if (capacity > 1)
         to[0] = '"';
     while (*s) {
         char escape[8];
@@ -26,12 +26,12 @@ size_t rt_json_string(char *to, size_t room, const char *s)
             k = snprintf(escape, sizeof escape, "\\u%04x", c);
         else
             memcpy(escape, s, (size_t)k);
-        if (n + (size_t)k < room)
+        if (n + (size_t)k < capacity)
             memcpy(to + n, escape, (size_t)k);
         n += (size_t)k;
         s += from > 0 ? from : 1;
     }
-    if (n + 1 < room) {
+    if (n + 1 < capacity) {
         to[n] = '"';
         to[n + 1] = 0;
     }
@@ -147,14 +147,15 @@ bool rt_json_count(RtJson *r, int64_t *v)
     return true;
 }
 
-// Reads at most `room` counts in brackets; returns how many, or -1 if the text is anything else.
-int rt_json_counts(RtJson *r, int64_t *v, int room)
+// Reads at most `capacity` counts in brackets; returns how many, or -1 if the text is anything
+// else.
+int rt_json_counts(RtJson *r, int64_t *v, int capacity)
 {
     if (!rt_json_take(r, '['))
         return -1;
     if (rt_json_take(r, ']'))
         return 0;
-    for (int n = 0; n < room;) {
+    for (int n = 0; n < capacity;) {
         if (!rt_json_count(r, &v[n++]))
             return -1;
         if (rt_json_take(r, ']'))

@@ -59,11 +59,11 @@ bool rt_take_number(RtLines *l, int64_t most, int64_t *to)
     return true;
 }
 
-bool rt_take_rest(RtLines *l, char *to, size_t room)
+bool rt_take_rest(RtLines *l, char *to, size_t capacity)
 {
     size_t n = strlen(l->word);
 
-    if (n == 0 || n >= room)
+    if (n == 0 || n >= capacity)
         return false;
     memcpy(to, l->word, n + 1);
     l->word += n;

@@ -17,13 +17,13 @@ bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t su
 {
     if (m->n == RT_MANIFEST_FILES)
         return false;
-    if (m->n == m->room) {
-        int room = m->room ? 2 * m->room : 16;
-        RtManifestFile *grown = realloc(m->file, (size_t)room * sizeof *grown);
+    if (m->n == m->capacity) {
+        int capacity = m->capacity ? 2 * m->capacity : 16;
+        RtManifestFile *grown = realloc(m->file, (size_t)capacity * sizeof *grown);
         if (!grown)
             return false;
         m->file = grown;
-        m->room = room;
+        m->capacity = capacity;
     }
     RtManifestFile *to = &m->file[m->n++];
     *to = (RtManifestFile){.bytes = bytes, .sum = sum};
@@ -33,13 +33,13 @@ bool rt_manifest_add(RtManifest *m, const char *name, int64_t bytes, uint32_t su
 
 bool rt_manifest_keep(RtManifest *m, int tensor)
 {
-    if (m->n_kept == m->kept_room) {
-        int room = m->kept_room ? 2 * m->kept_room : 16;
-        int *grown = realloc(m->kept, (size_t)room * sizeof *grown);
+    if (m->n_kept == m->kept_capacity) {
+        int capacity = m->kept_capacity ? 2 * m->kept_capacity : 16;
+        int *grown = realloc(m->kept, (size_t)capacity * sizeof *grown);
         if (!grown)
             return false;
         m->kept = grown;
-        m->kept_room = room;
+        m->kept_capacity = capacity;
     }
     m->kept[m->n_kept++] = tensor;
     return true;
@@ -73,14 +73,14 @@ static uint32_t sum_of(const void *data, size_t n)
 enum { REAL = 25 };  // of a number in 17 digits, with the blank before it
 
 // Prints a line with the numbers, if there are any, and returns its length.
-static size_t print_recent(char *to, size_t room, const char *word, const RtRecent *r)
+static size_t print_recent(char *to, size_t capacity, const char *word, const RtRecent *r)
 {
     size_t n = 0;
 
     for (int i = 0; i < r->n; i++)
-        n += (size_t)snprintf(to + n, room - n, "%s %.17g", i ? "" : word,
+        n += (size_t)snprintf(to + n, capacity - n, "%s %.17g", i ? "" : word,
                               r->value[(r->next - r->n + i + RT_RECENT) % RT_RECENT]);
-    return r->n ? n + (size_t)snprintf(to + n, room - n, "\n") : 0;
+    return r->n ? n + (size_t)snprintf(to + n, capacity - n, "\n") : 0;
 }
 
 static const char *const evaluations[] = {
@@ -89,38 +89,38 @@ static const char *const evaluations[] = {
 char *rt_manifest_print(const RtManifest *m, size_t *bytes)
 {
     enum { HEAD = 640 + 2 * (16 + RT_RECENT * REAL), LINE = RT_MANIFEST_NAME + 48 };
-    size_t room = HEAD + (size_t)(m->n + 1) * LINE + (size_t)m->n_kept * 20;
-    char *to = malloc(room), log[24] = "none";
+    size_t capacity = HEAD + (size_t)(m->n + 1) * LINE + (size_t)m->n_kept * 20;
+    char *to = malloc(capacity), log[24] = "none";
 
     if (!to)
         return NULL;
     if (m->log >= 0)
         snprintf(log, sizeof log, "%lld", (long long)m->log);
     size_t n = (size_t)snprintf(
-        to, room,
+        to, capacity,
         "%s%d\nprogram %s\nstep %lld\nstep_samples %lld\ndata_samples %lld\nseed %lld\n"
         "shuffle %s\nlog %s\n",
         FIRST, VERSION, m->program, (long long)m->step, (long long)m->step_samples,
         (long long)m->data_samples, (long long)m->seed, m->shuffles ? "yes" : "no", log);
     if (m->has_sum)
-        n += (size_t)snprintf(to + n, room - n, "data %08x\n", m->data_sum);
+        n += (size_t)snprintf(to + n, capacity - n, "data %08x\n", m->data_sum);
     if (m->best.is_known)
-        n += (size_t)snprintf(to + n, room - n, "best %lld %.17g %lld %08x\n",
+        n += (size_t)snprintf(to + n, capacity - n, "best %lld %.17g %lld %08x\n",
                               (long long)m->best.step, m->best.loss, (long long)m->best.samples,
                               m->best.data_sum);
     if (m->rollbacks)
-        n += (size_t)snprintf(to + n, room - n, "rollbacks %lld %lld\n", (long long)m->rollbacks,
-                              (long long)m->skipped);
+        n += (size_t)snprintf(to + n, capacity - n, "rollbacks %lld %lld\n",
+                              (long long)m->rollbacks, (long long)m->skipped);
     if (m->evaluation)
-        n += (size_t)snprintf(to + n, room - n, "evaluation %s\n", evaluations[m->evaluation]);
-    n += print_recent(to + n, room - n, "loss", &m->loss);
-    n += print_recent(to + n, room - n, "grad_norm", &m->grad_norm);
+        n += (size_t)snprintf(to + n, capacity - n, "evaluation %s\n", evaluations[m->evaluation]);
+    n += print_recent(to + n, capacity - n, "loss", &m->loss);
+    n += print_recent(to + n, capacity - n, "grad_norm", &m->grad_norm);
     for (int i = 0; i < m->n; i++)
-        n += (size_t)snprintf(to + n, room - n, "file %s %lld %08x\n", m->file[i].name,
+        n += (size_t)snprintf(to + n, capacity - n, "file %s %lld %08x\n", m->file[i].name,
                               (long long)m->file[i].bytes, m->file[i].sum);
     for (int i = 0; i < m->n_kept; i++)
-        n += (size_t)snprintf(to + n, room - n, "kept %d\n", m->kept[i]);
-    n += (size_t)snprintf(to + n, room - n, "end %d %08x\n", m->n, sum_of(to, n));
+        n += (size_t)snprintf(to + n, capacity - n, "kept %d\n", m->kept[i]);
+    n += (size_t)snprintf(to + n, capacity - n, "end %d %08x\n", m->n, sum_of(to, n));
     *bytes = n;
     return to;
 }
@@ -248,7 +248,7 @@ static bool read_loss(RtLines *l, RtManifest *m) { return read_recent(l, &m->los
 
 static bool read_grad_norm(RtLines *l, RtManifest *m) { return read_recent(l, &m->grad_norm); }
 
-// The lines that not all manifests have, in their order. They stand before those of files.
+// The lines that not all manifests have, in their order. They come before the lines of files.
 static const struct {
     const char *word;
     bool (*read)(RtLines *l, RtManifest *m);
@@ -303,7 +303,7 @@ static bool read_file(RtLines *l, RtManifest *m)
                         RT_MANIFEST_FILES);
 }
 
-// A line of a tensor that isn't finite. They stand behind those of files.
+// A line of a tensor that isn't finite. They come after the lines of files.
 static bool read_kept(RtLines *l, RtManifest *m)
 {
     int64_t tensor;

@@ -34,12 +34,12 @@ bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e)
 }
 
 // The folder of the file, as a path that can be opened.
-static void name_folder(const RtOut *o, char *to, size_t room)
+static void name_folder(const RtOut *o, char *to, size_t capacity)
 {
     const char *slash = strrchr(o->path, '/');
     int n = slash ? (int)(slash - o->path) : 0;
 
-    snprintf(to, room, "%.*s%s", n, o->path, !slash ? "." : n == 0 ? "/" : "");
+    snprintf(to, capacity, "%.*s%s", n, o->path, !slash ? "." : n == 0 ? "/" : "");
 }
 
 // Is `name` the name of a temporary file of `base`?
@@ -187,9 +187,9 @@ static size_t gather_part(RtOut *o, int64_t at, const char *p, size_t n)
         o->gathered_at = at;
     // The place in the buffer is that in the block.
     size_t to = (size_t)(o->gathered_at % RT_OUT_BLOCK) + o->n_gathered;
-    size_t room = n >= RT_OUT_LONG && lies_as_in_file(p, at) ? RT_OUT_BLOCK - to % RT_OUT_BLOCK
-                                                             : RT_OUT_GATHERED - to;
-    size_t part = n < room ? n : room;
+    size_t capacity = n >= RT_OUT_LONG && lies_as_in_file(p, at) ? RT_OUT_BLOCK - to % RT_OUT_BLOCK
+                                                                 : RT_OUT_GATHERED - to;
+    size_t part = n < capacity ? n : capacity;
 
     memcpy(o->gathered + to, p, part);
     o->n_gathered += part;

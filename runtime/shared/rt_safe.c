@@ -14,7 +14,7 @@ enum { MAX_TENSORS = 1 << 20 };
 
 typedef struct Reader {
     RtJson json;
-    char *names;  // room for all names, whose total length is below the header's
+    char *names;  // capacity for all names, whose total length is below the header's
     RtFileError *e;
 } Reader;
 
@@ -220,39 +220,40 @@ void rt_safe_close(RtSafe *s)
 
 // ---- writing ----
 
-// Appends to `to` as snprintf does and always advances the length, even without room.
-__attribute__((format(printf, 4, 5))) static void put(char *to, size_t room, size_t *n,
+// Appends to `to` as snprintf does and always advances the length, even if it doesn't fit.
+__attribute__((format(printf, 4, 5))) static void put(char *to, size_t capacity, size_t *n,
                                                       const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    int k = vsnprintf(to && *n < room ? to + *n : NULL, to && *n < room ? room - *n : 0, fmt, args);
+    int k = vsnprintf(to && *n < capacity ? to + *n : NULL, to && *n < capacity ? capacity - *n : 0,
+                      fmt, args);
     va_end(args);
     *n += (size_t)k;
 }
 
-static size_t put_header(char *to, size_t room, const RtStored *t, int n_tensors)
+static size_t put_header(char *to, size_t capacity, const RtStored *t, int n_tensors)
 {
     size_t n = 8;
     long long at = 0;
 
     // Other readers of safetensors expect the format in the metadata.
-    put(to, room, &n, "{\"__metadata__\":{\"format\":\"pt\"}");
+    put(to, capacity, &n, "{\"__metadata__\":{\"format\":\"pt\"}");
     for (int i = 0; i < n_tensors; i++) {
         long long bytes = rt_dtype_bytes(t[i].dtype);
 
-        put(to, room, &n, ",");
-        n += rt_json_string(to ? to + n : NULL, to ? room - n : 0, t[i].name);
-        put(to, room, &n, ":{\"dtype\":\"%s\",\"shape\":[", t[i].dtype);
+        put(to, capacity, &n, ",");
+        n += rt_json_string(to ? to + n : NULL, to ? capacity - n : 0, t[i].name);
+        put(to, capacity, &n, ":{\"dtype\":\"%s\",\"shape\":[", t[i].dtype);
         for (int k = 0; k < t[i].rank; k++) {
-            put(to, room, &n, "%s%lld", k ? "," : "", (long long)t[i].dim[k]);
+            put(to, capacity, &n, "%s%lld", k ? "," : "", (long long)t[i].dim[k]);
             bytes *= t[i].dim[k];
         }
-        put(to, room, &n, "],\"data_offsets\":[%lld,%lld]}", at, at + bytes);
+        put(to, capacity, &n, "],\"data_offsets\":[%lld,%lld]}", at, at + bytes);
         at += bytes;
     }
-    put(to, room, &n, "}%*s", (int)(7 - n % 8), "");
+    put(to, capacity, &n, "}%*s", (int)(7 - n % 8), "");
     return n;
 }
 

@@ -22,15 +22,16 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool rt_shards_find(const char *path, char *to, size_t room, RtFileError *e)
+bool rt_shards_find(const char *path, char *to, size_t capacity, RtFileError *e)
 {
     if (!is_folder(path))
-        return (size_t)snprintf(to, room, "%s", path) < room || rt_file_fail(e, "too long a path");
-    if ((size_t)snprintf(to, room, "%s/%s", path, INDEX) >= room)
+        return (size_t)snprintf(to, capacity, "%s", path) < capacity ||
+               rt_file_fail(e, "too long a path");
+    if ((size_t)snprintf(to, capacity, "%s/%s", path, INDEX) >= capacity)
         return rt_file_fail(e, "too long a path");
     if (access(to, F_OK) == 0)
         return true;
-    snprintf(to, room, "%s/%s", path, FILE_NAME);
+    snprintf(to, capacity, "%s/%s", path, FILE_NAME);
     return access(to, F_OK) == 0 ||
            rt_file_fail(e, "a folder that has neither %s nor %s", FILE_NAME, INDEX);
 }
@@ -46,9 +47,9 @@ static bool is_index(const char *path)
 
 typedef struct Index {
     RtJson json;
-    char *words, *end;  // room for all strings, and where the next one goes
+    char *words, *end;  // capacity for all strings, and where the next one goes
     const char **name;  // of the files, each once
-    int n, room;
+    int n, capacity;
     RtFileError *e;
 } Index;
 
@@ -69,13 +70,13 @@ static bool add_name(Index *x, const char *name)
             return true;
     if (x->n == MAX_FILES)
         return rt_file_fail(x->e, "it has more than %d shards", MAX_FILES);
-    if (x->n == x->room) {
-        int room = x->room ? 2 * x->room : 16;
-        const char **grown = realloc(x->name, (size_t)room * sizeof *grown);
+    if (x->n == x->capacity) {
+        int capacity = x->capacity ? 2 * x->capacity : 16;
+        const char **grown = realloc(x->name, (size_t)capacity * sizeof *grown);
         if (!grown)
             return rt_file_fail(x->e, "out of memory");
         x->name = grown;
-        x->room = room;
+        x->capacity = capacity;
     }
     x->name[x->n++] = name;
     return true;
@@ -129,7 +130,7 @@ static bool read_index(Index *x)
 
 // ---- the files ----
 
-static bool make_room(RtShards *s, int n, RtFileError *e)
+static bool reserve(RtShards *s, int n, RtFileError *e)
 {
     s->file = calloc((size_t)n + 1, sizeof *s->file);
     s->path = calloc((size_t)n + 1, sizeof *s->path);
@@ -159,7 +160,7 @@ static bool open_index(RtShards *s, const char *path, RtFileError *e)
     Index x = {.json = {(const char *)map.data, (const char *)map.data + map.size}, .e = e};
     x.words = x.end = malloc(map.size + 1);
     bool ok = x.words ? read_index(&x) && rt_map_check(&map, e) : rt_file_fail(e, "out of memory");
-    ok = ok && make_room(s, x.n, e);
+    ok = ok && reserve(s, x.n, e);
     for (int i = 0; i < x.n && ok; i++)
         ok =
             (snprintf(shard, sizeof shard, "%.*s%s", folder, path, x.name[i]) < (int)sizeof shard ||
@@ -199,7 +200,7 @@ bool rt_shards_open(RtShards *s, const char *path, RtFileError *e)
     if (is_index(file)) {
         ok = open_index(s, file, e);
     } else {
-        ok = make_room(s, 1, e) && add_file(s, file, NULL, e);
+        ok = reserve(s, 1, e) && add_file(s, file, NULL, e);
     }
     if (ok && join_tensors(s, e))
         return true;

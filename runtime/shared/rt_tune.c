@@ -16,13 +16,13 @@ bool rt_tune_add(RtTune *t, const char *product, int algorithm)
 {
     if (t->n == RT_TUNE_PRODUCTS)
         return false;
-    if (t->n == t->room) {
-        int room = t->room ? 2 * t->room : 16;
-        RtTuned *grown = realloc(t->product, (size_t)room * sizeof *grown);
+    if (t->n == t->capacity) {
+        int capacity = t->capacity ? 2 * t->capacity : 16;
+        RtTuned *grown = realloc(t->product, (size_t)capacity * sizeof *grown);
         if (!grown)
             return false;
         t->product = grown;
-        t->room = room;
+        t->capacity = capacity;
     }
     RtTuned *to = &t->product[t->n++];
     to->algorithm = algorithm;
@@ -48,18 +48,18 @@ void rt_tune_free(RtTune *t)
 
 char *rt_tune_print(const RtTune *t, size_t *bytes)
 {
-    enum { REST = 64 };  // bytes of a line beside the name
-    size_t room = (size_t)(t->n + 5) * (RT_TUNE_TEXT + REST);
-    char *to = malloc(room);
+    enum { REST = 64 };  // bytes of a line without the name
+    size_t capacity = (size_t)(t->n + 5) * (RT_TUNE_TEXT + REST);
+    char *to = malloc(capacity);
 
     if (!to)
         return NULL;
-    size_t n = (size_t)snprintf(to, room, "%s\ngpu %s\ncublaslt %d\ntf32 %s\n", FIRST, t->gpu,
+    size_t n = (size_t)snprintf(to, capacity, "%s\ngpu %s\ncublaslt %d\ntf32 %s\n", FIRST, t->gpu,
                                 t->library, t->has_tf32 ? "yes" : "no");
     for (int i = 0; i < t->n; i++)
-        n += (size_t)snprintf(to + n, room - n, "algorithm %d of %s\n", t->product[i].algorithm,
+        n += (size_t)snprintf(to + n, capacity - n, "algorithm %d of %s\n", t->product[i].algorithm,
                               t->product[i].product);
-    n += (size_t)snprintf(to + n, room - n, "end %d\n", t->n);
+    n += (size_t)snprintf(to + n, capacity - n, "end %d\n", t->n);
     *bytes = n;
     return to;
 }

@@ -185,7 +185,7 @@ int64_t rt_dft_workspace(const RtDft *p, int threads)
     return 2 * p->n * rt_type_bytes(p->type) * (1 + 2 * RT_DFT_LANES * (int64_t)threads);
 }
 
-int64_t rt_drop_room(const RtAttention *p) { return p->drops ? (RT_KEYS + 4) * RT_PANEL : 0; }
+int64_t rt_drop_floats(const RtAttention *p) { return p->drops ? (RT_KEYS + 4) * RT_PANEL : 0; }
 
 // Bytes of one thread, for forward or gradient, whichever needs more: operands, results and
 // probabilities of a block. runtime/cpu/attention.c and attention_grad.c list them.
@@ -197,7 +197,7 @@ int64_t rt_attention_thread(const RtAttention *p)
 
     int64_t bias = p->has_bias ? (p->bool_bias ? 2 : 1) * RT_KEYS * RT_PANEL : 0;
 
-    return 4 * ((forward > grad ? forward : grad) + rt_drop_room(p) + bias);
+    return 4 * ((forward > grad ? forward : grad) + rt_drop_floats(p) + bias);
 }
 
 int64_t rt_attention_workspace(const RtAttention *p, int threads)
@@ -237,9 +237,9 @@ static int64_t message_bytes(const RtExchange *p, int ranks)
     return round_up(bytes, 64) + 64;
 }
 
-// Over TCP, Open MPI sends messages up to 64 KiB at once (eager). Larger ones wait for the receiver
-// first (rendezvous), which leaves links that are busy in both directions idle for a third of the
-// time.
+// Over TCP, Open MPI sends messages up to 64 KiB immediately (eager). Larger ones wait for the
+// receiver first (rendezvous), which leaves links that are busy in both directions idle for a third
+// of the time.
 int64_t rt_exchange_chunk(const RtExchange *p, int ranks)
 {
     enum { MAX_SHARE = 60 << 10, MIN_SHARE = 16 << 10, ALL = 1 << 20 };

@@ -30,11 +30,11 @@ void rt_catch_signals(void)
 
 void rt_buffer_messages(RtRun *run)
 {
-    enum { ROOM = 1 << 16 };
+    enum { CAPACITY = 1 << 16 };
 
     fflush(stderr);
-    run->stderr_buffer = rt_alloc(ROOM, 1);
-    setvbuf(stderr, run->stderr_buffer, _IOFBF, ROOM);
+    run->stderr_buffer = rt_alloc(CAPACITY, 1);
+    setvbuf(stderr, run->stderr_buffer, _IOFBF, CAPACITY);
 }
 
 void rt_flush_messages(RtRun *run)

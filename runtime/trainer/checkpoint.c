@@ -70,7 +70,7 @@ bool rt_checkpoints_open(RtRun *run, const RtData *data, const RtData *eval)
 
 // ---- threads ----
 
-// Without a thread the work is done at once.
+// Without a thread the work is done immediately.
 static void start(RtThread *t, void *(*work)(void *), void *context)
 {
     t->is_running = pthread_create(&t->id, NULL, work, context) == 0;
@@ -216,7 +216,7 @@ static bool is_finite(RtCheckpoints *c)
 }
 
 // Ends a checkpoint whose files are on disk if `ok`. One that can't be written is removed: the next
-// one may need its room.
+// one may need its space.
 static void end(RtCheckpoints *c, bool ok)
 {
     RtRun *run = c->run;
@@ -306,7 +306,7 @@ static void save_in_place(RtCheckpoints *c)
     end(c, ok);
 }
 
-// ---- beside the steps ----
+// ---- concurrently with the steps ----
 
 // Steps have precedence: the thread takes the time that they leave, and writes at a pace.
 static void *write_copy(void *checkpoints)
@@ -325,7 +325,7 @@ static void *write_copy(void *checkpoints)
 }
 
 // `seconds`: since the checkpoint before.
-static void begin_beside(RtCheckpoints *c, double seconds)
+static void begin_background(RtCheckpoints *c, double seconds)
 {
     RtWriter *w = &c->writer;
     char *to = w->copy;
@@ -344,7 +344,7 @@ static void begin_beside(RtCheckpoints *c, double seconds)
 
 // Ends the checkpoint that is being written if all ranks have written their parts. `waits`: until
 // they have.
-static void end_beside(RtCheckpoints *c, bool waits)
+static void end_background(RtCheckpoints *c, bool waits)
 {
     static const struct timespec pause = {0, 10 * 1000 * 1000};
     RtWriter *w = &c->writer;
@@ -382,7 +382,7 @@ static bool is_due(const RtCheckpoints *c)
 // A second checkpoint waits for the first.
 static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
 {
-    end_beside(c, true);
+    end_background(c, true);
     if (*c->broken)
         return;
     bool ok = rt_agree_to_try(c->run, describe(c, log) || warn(c, "out of memory"));
@@ -393,7 +393,7 @@ static void save(RtCheckpoints *c, const RtLog *log, bool is_last)
     if (!ok)
         rt_manifest_free(&c->manifest);
     else if (c->writer.copy && !is_last)
-        begin_beside(c, c->last_at - before);
+        begin_background(c, c->last_at - before);
     else
         save_in_place(c);
 }
@@ -405,7 +405,7 @@ bool rt_checkpoints_step(RtCheckpoints *c, RtLog *log, double seconds)
     if (c->lock >= 0 && !c->has_noted)
         rt_checkpoints_note_step(c);
     rt_pace_step(&c->writer.pace, seconds, c->is_writing);
-    end_beside(c, false);
+    end_background(c, false);
     if (!*c->broken && is_due(c))
         save(c, log, false);
     return !*c->broken;
@@ -415,7 +415,7 @@ void rt_checkpoints_wait(RtCheckpoints *c)
 {
     if (!c)
         return;
-    end_beside(c, true);
+    end_background(c, true);
     join(&c->remover.thread);
 }
 
@@ -423,7 +423,7 @@ bool rt_checkpoints_end(RtCheckpoints *c, RtLog *log)
 {
     if (!c)
         return true;
-    end_beside(c, true);
+    end_background(c, true);
     if (!*c->broken && c->last != c->run->step)
         save(c, log, true);
     return !*c->broken;

@@ -24,13 +24,13 @@ extern const RtCheckpointFile rt_checkpoint_files[RT_CHECKPOINT_FILES];  // chec
 
 enum { RT_BROKEN = 640 };
 
-// A thread that works beside the steps.
+// A thread that works concurrently with the steps.
 typedef struct RtThread {
     pthread_t id;
     bool is_running;
 } RtThread;
 
-// The files of a checkpoint are written beside the steps that follow it, by a thread, from a copy.
+// A thread writes the files of a checkpoint from a copy, during the steps that follow it.
 typedef struct RtWriter {
     RtThread thread;
     RtPace pace;
@@ -41,7 +41,7 @@ typedef struct RtWriter {
     int64_t bytes[RT_CHECKPOINT_FILES];
 } RtWriter;
 
-// Rank 0 removes what is no longer needed beside the steps that follow, by a thread: large files
+// A thread of rank 0 removes what is no longer needed during the steps that follow: large files
 // take a while.
 typedef struct RtRemover {
     RtThread thread;

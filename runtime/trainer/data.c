@@ -11,16 +11,16 @@
 enum { PATH = 4096 };
 
 // The expected contents of an input's file: "I64[samples,16]".
-static void print_expected(const RtColumn *c, char *to, size_t room)
+static void print_expected(const RtColumn *c, char *to, size_t capacity)
 {
     const RtTensor *t = c->input;
-    size_t n =
-        (size_t)snprintf(to, room, "%s[%s", rt_type_name(t->type), c->is_whole ? "" : "samples");
+    size_t n = (size_t)snprintf(to, capacity, "%s[%s", rt_type_name(t->type),
+                                c->is_whole ? "" : "samples");
 
-    for (int i = c->is_whole ? 0 : 1; i < t->rank && n < room; i++)
-        n += (size_t)snprintf(to + n, room - n, "%s%lld", i ? "," : "", (long long)t->dim[i]);
-    if (n < room)
-        snprintf(to + n, room - n, "]");
+    for (int i = c->is_whole ? 0 : 1; i < t->rank && n < capacity; i++)
+        n += (size_t)snprintf(to + n, capacity - n, "%s%lld", i ? "," : "", (long long)t->dim[i]);
+    if (n < capacity)
+        snprintf(to + n, capacity - n, "]");
 }
 
 // Checks that the file fits the input; fills in the column.
@@ -229,7 +229,7 @@ const uint8_t *rt_data_row(const RtColumn *c, int64_t sample)
 }
 
 // Ignores those of n labels, staged at `to`, that follow the end of a document. `from`: the first
-// label in the file, behind the token before it.
+// label in the file, after the token before it.
 static void ignore_ends(const RtColumn *c, int64_t ignored, const uint8_t *from, char *to,
                         int64_t n)
 {

@@ -58,10 +58,11 @@ typedef struct RtData {
     RtDocuments documents;
     int64_t document_end;  // the token
     int64_t *start;        // RT_CUT: see RtColumn
-    int64_t start_room;
+    int64_t start_capacity;
     int64_t n_documents, n_left_out, n_tokens;  // RT_CUT: tokens in no window; all tokens
     uint32_t sum;                               // see rt_data_sum
-    char *staging;                              // room for one batch, for callers without a loader
+    char *staging;                              // memory for one batch, for callers without a
+                                                // loader
     int64_t *sample;                            // numbers of the samples in that batch
 } RtData;
 

@@ -8,13 +8,13 @@
 // Appends where a window begins, in bytes from the file's first token.
 static bool add_window(RtData *d, int64_t place)
 {
-    if (d->samples == d->start_room) {
-        int64_t more = d->start_room ? 2 * d->start_room : 1024;
+    if (d->samples == d->start_capacity) {
+        int64_t more = d->start_capacity ? 2 * d->start_capacity : 1024;
         int64_t *grown = realloc(d->start, (size_t)more * sizeof *grown);
         if (!grown)
             return false;
         d->start = grown;
-        d->start_room = more;
+        d->start_capacity = more;
     }
     d->start[d->samples++] = place;
     return true;

@@ -21,16 +21,16 @@
 
 // ---- bytes ----
 
-enum { ROOM = 1024, HEAD = 12 };  // bytes of a record, and before its data
+enum { CAPACITY = 1024, HEAD = 12 };  // bytes of a record, and before its data
 
 typedef struct Record {
-    uint8_t byte[ROOM];
+    uint8_t byte[CAPACITY];
     size_t n;
 } Record;
 
 static void add_bytes(Record *r, const void *from, size_t n)
 {
-    n = n < ROOM - r->n ? n : ROOM - r->n;
+    n = n < CAPACITY - r->n ? n : CAPACITY - r->n;
     memcpy(r->byte + r->n, from, n);
     r->n += n;
 }
@@ -141,11 +141,11 @@ static void write_scalars(RtEventFile *f, int64_t step, const RtScalar *x, int n
 // ---- the file ----
 
 // The name of this host, without characters that a file's name might not take.
-static void host_name(char *to, size_t room)
+static void host_name(char *to, size_t capacity)
 {
-    if (gethostname(to, room) != 0)
-        snprintf(to, room, "host");
-    to[room - 1] = 0;
+    if (gethostname(to, capacity) != 0)
+        snprintf(to, capacity, "host");
+    to[capacity - 1] = 0;
     for (char *c = to; *c; c++)
         if ((*c < '0' || *c > '9') && ((*c | 32) < 'a' || (*c | 32) > 'z') && !strchr("-.", *c))
             *c = '_';

@@ -14,9 +14,9 @@
 // Loads this rank's shards of all tensors of these roles from that file. Names, types and shapes
 // must match; otherwise it prints a list of the differences. `what` are they: "the weights".
 bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *what);
-// Sets the path of the weights file: --load, or the file beside the program; empty if there is
+// Sets the path of the weights file: --load, or the file next to the program; empty if there is
 // none.
-bool rt_weights_find(const RtRun *run, char *path, size_t room);
+bool rt_weights_find(const RtRun *run, char *path, size_t capacity);
 // Loads the weights from that file, or draws them.
 bool rt_weights_start(RtRun *run);
 bool rt_weights_draw(RtRun *run);
@@ -31,7 +31,7 @@ void rt_kept_agree(RtRun *run);  // makes RtRun.kept the same on all ranks, whic
 // Lists them in the manifest. Returns false if memory runs out.
 bool rt_kept_list(const RtRun *run, const RtEntries *weights, RtManifest *m);
 // "samples 3, 16 to 19 and 480 more"; sorts them.
-void rt_samples_print(char *to, size_t room, int64_t *sample, int64_t n);
+void rt_samples_print(char *to, size_t capacity, int64_t *sample, int64_t n);
 
 // ---- saving: save.c ----
 
@@ -66,7 +66,7 @@ void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, 
 void rt_saver_look(RtSaver *s, int entry, int64_t place);
 // Were all numbers finite? If not, `text` says which one wasn't: "'w'[3, 5] is NaN". All ranks call
 // it, and get the same answer.
-bool rt_saver_judge(const RtSaver *s, char *text, size_t room);
+bool rt_saver_judge(const RtSaver *s, char *text, size_t capacity);
 // Opens it without a file, and looks through this rank's weights. The caller closes it.
 void rt_weights_search(RtSaver *s, RtRun *run);
 bool rt_saver_end(RtSaver *s);
@@ -74,8 +74,8 @@ bool rt_saver_write(RtSaver *s);   // begin, all entries from the arena, end
 void rt_saver_cancel(RtSaver *s);  // removes a file that was begun
 void rt_saver_close(RtSaver *s);
 
-// Between begin and place, in parts. rt_saver_put_all has all ranks; those beside have one, and may
-// run in a thread of their own.
+// Between begin and place, in parts. rt_saver_put_all has all ranks; those during the steps have
+// one, and may run in a thread of their own.
 bool rt_saver_put_all(RtSaver *s);                 // all entries from the arena
 int64_t rt_saver_copy_bytes(RtSaver *s);           // of a copy of what this rank writes
 void rt_saver_copy(RtSaver *s, char *to);          // copies it from the arena, to a block

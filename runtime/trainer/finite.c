@@ -78,26 +78,26 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-void rt_samples_print(char *to, size_t room, int64_t *sample, int64_t n)
+void rt_samples_print(char *to, size_t capacity, int64_t *sample, int64_t n)
 {
     enum { RANGES = 24 };
     int64_t i = 0;
     size_t at = 0;
 
     qsort(sample, (size_t)n, sizeof *sample, by_number);
-    for (int k = 0; k < RANGES && i < n && at < room; k++) {
+    for (int k = 0; k < RANGES && i < n && at < capacity; k++) {
         int64_t last = i;
         while (last + 1 < n && sample[last + 1] <= sample[last] + 1)
             last++;
-        at += (size_t)snprintf(to + at, room - at, "%s%lld",
+        at += (size_t)snprintf(to + at, capacity - at, "%s%lld",
                                k       ? ", "
                                : n > 1 ? "samples "
                                        : "sample ",
                                (long long)sample[i]);
-        if (last > i && at < room)
-            at += (size_t)snprintf(to + at, room - at, " to %lld", (long long)sample[last]);
+        if (last > i && at < capacity)
+            at += (size_t)snprintf(to + at, capacity - at, " to %lld", (long long)sample[last]);
         i = last + 1;
     }
-    if (i < n && at < room)
-        snprintf(to + at, room - at, " and %lld more", (long long)(n - i));
+    if (i < n && at < capacity)
+        snprintf(to + at, capacity - at, " and %lld more", (long long)(n - i));
 }

@@ -23,7 +23,7 @@ typedef struct Text {
     int64_t *token;  // the last `window` of them
     int64_t n;
     double *weight;  // by token of the vocabulary: its probability, not normalized
-    char *room;      // see rt_collect
+    char *buffer;    // see rt_collect
 } Text;
 
 static bool find_tensors(Text *x)
@@ -160,9 +160,9 @@ static int64_t next_token(Text *x, int64_t i)
     rt_watch_begin(run->rt.watch, RT_FORWARD);
     place_tokens(x);
     run->rt.device->run(&run->rt, run->model->forward);
-    rt_collect(&run->rt, run->model, x->logits, (x->n - 1) * row, row, x->room);
+    rt_collect(&run->rt, run->model, x->logits, (x->n - 1) * row, row, x->buffer);
     if (run->rank == 0)
-        token = choose(x, x->room, i);
+        token = choose(x, x->buffer, i);
     return rt_comm_max(run->rt.comm, token);
 }
 
@@ -175,7 +175,7 @@ bool rt_generate(RtRun *run)
         return false;
     x.token = rt_alloc((size_t)x.window, sizeof *x.token);
     x.weight = rt_alloc((size_t)x.vocabulary, sizeof *x.weight);
-    x.room = rt_alloc(2 * (size_t)x.logits->dim[2], (size_t)rt_element_bytes(x.logits));
+    x.buffer = rt_alloc(2 * (size_t)x.logits->dim[2], (size_t)rt_element_bytes(x.logits));
     rt_set_hypers(run, 0, 0, 0);
     // The context can't be empty. A newline is a good beginning of a text.
     bool ok = read_prompt(&x, prompt ? prompt : x.is_bytes && x.vocabulary > '\n' ? "\n" : "");
@@ -192,6 +192,6 @@ bool rt_generate(RtRun *run)
         putchar('\n');
     free(x.token);
     free(x.weight);
-    free(x.room);
+    free(x.buffer);
     return ok;
 }

@@ -57,8 +57,9 @@ void rt_help(const RtModel *m)
         snprintf(text, sizeof text, "(%g)", m->tensors[i].fill);
         print_option(name, "X", text);
     }
-    printf("\nExit status: 0 done, 2 wrong options, 1 any other error, 130 after Ctrl-C. Ctrl-C\n"
-           "finishes the step and writes the file of --save; a second Ctrl-C ends at once.\n");
+    printf(
+        "\nExit status: 0 done, 2 wrong options, 1 any other error, 130 after Ctrl-C. Ctrl-C\n"
+        "finishes the step and writes the file of --save; a second Ctrl-C ends it immediately.\n");
 }
 
 static double mebibytes(int64_t bytes) { return (double)bytes / (1 << 20); }

@@ -116,7 +116,7 @@ bool rt_outputs_check(const RtRun *run, const RtInputs *x)
     };
     char weights[PATH_MAX], tuned[PATH_MAX];
 
-    if (r->tune && rt_beside(run->model, ".tune", tuned, sizeof tuned))
+    if (r->tune && rt_path_of(run->model, ".tune", tuned, sizeof tuned))
         out[sizeof out / sizeof *out - 1].path = tuned;
     if (!rt_weights_find(run, weights, sizeof weights))
         return false;

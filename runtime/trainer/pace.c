@@ -7,7 +7,7 @@
 
 static const double SLOW = 1.02;     // how much longer a step is that writing has slowed down
 static const double RECENT = 0.125;  // the last step's part of the mean of steps
-static const double AT_ONCE = 0.05;  // seconds of writing that may be made up for at once
+static const double AT_ONCE = 0.05;  // seconds of writing that may be made up for in one go
 
 static int64_t per_second(int64_t bytes, double seconds)
 {

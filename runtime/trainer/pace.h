@@ -1,4 +1,4 @@
-// How fast a checkpoint is written beside the steps: so that they don't take longer.
+// How fast a checkpoint is written during the steps: so that they don't take longer.
 #ifndef SHARDCC_RT_PACE_H
 #define SHARDCC_RT_PACE_H
 
@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The rate halves after a step that is slower than those beside which nothing is written, and grows
-// by a quarter after any other. It isn't so low that a checkpoint takes more than half of the time
-// to the next one. All zero: nothing is known yet, and there is no limit.
+// The rate halves after a step that is slower than steps without writing, and grows by a quarter
+// after any other. It isn't so low that a checkpoint takes more than half of the time to the next
+// one. All zero: nothing is known yet, and there is no limit.
 typedef struct RtPace {
     atomic_llong rate;       // bytes a second; 0: there is no limit
     atomic_llong written;    // bytes of this checkpoint
     atomic_bool hurries;     // somebody waits for the checkpoint
     int64_t least, counted;  // the lowest rate; what was written before the last step
-    double step;             // seconds of a step beside which nothing is written; 0: unknown
+    double step;             // seconds of a step during which nothing is written; 0: unknown
     double due;              // when the writer may go on
 } RtPace;
 

@@ -15,7 +15,7 @@ typedef struct Output {
     int64_t each;  // elements of a sample; 0: the output has no sample axis, and the file has one
                    // row per batch
     int64_t part;  // elements that are collected at a time
-    char *room;    // see rt_collect
+    char *buffer;  // see rt_collect
     float *wide;   // a part of a bf16 output as f32, as it is written to the file; else NULL
     char name[256];
 } Output;
@@ -29,7 +29,7 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
     o->each = has_samples ? rt_whole_count(t) / d->batch : 0;
     // Each collection of a sharded tensor goes through all of its runs.
     o->part = t->n_parts || rt_whole_count(t) < PART ? rt_whole_count(t) : PART;
-    o->room = rt_alloc((t->n_parts ? 2 : 1) * (size_t)o->part, (size_t)rt_element_bytes(t));
+    o->buffer = rt_alloc((t->n_parts ? 2 : 1) * (size_t)o->part, (size_t)rt_element_bytes(t));
     if (t->type == RT_BF16)
         o->wide = rt_alloc((size_t)o->part, sizeof *o->wide);
     rt_file_name(t, o->name, sizeof o->name);
@@ -40,7 +40,7 @@ static void describe(Output *o, RtNpzEntry *x, const RtTensor *t, const RtData *
         x->t.dim[0] = t->dim[0] / d->batch * d->samples;
         return;
     }
-    // Adds a first axis of batches. A tensor of eight dims has no room for it, so its last two are
+    // Adds a first axis of batches. A tensor of eight dims can't get a ninth, so its last two are
     // merged.
     if (t->rank == RT_FILE_RANK)
         x->t.dim[RT_FILE_RANK - 2] *= x->t.dim[RT_FILE_RANK - 1];
@@ -75,12 +75,12 @@ static void write_output(RtRun *run, RtOut *out, const Output *o, RtNpzEntry *x,
 
     for (int64_t at = 0, n; at < count; at += n) {
         n = count - at < o->part ? count - at : o->part;
-        rt_collect(&run->rt, run->model, o->tensor, at, n, o->room);
+        rt_collect(&run->rt, run->model, o->tensor, at, n, o->buffer);
         if (run->rank > 0)
             continue;
         if (o->wide)
-            rt_widen(o->wide, o->room, n);
-        rt_npz_write(out, x, o->wide ? (const void *)o->wide : o->room, (size_t)(n * bytes));
+            rt_widen(o->wide, o->buffer, n);
+        rt_npz_write(out, x, o->wide ? (const void *)o->wide : o->buffer, (size_t)(n * bytes));
     }
 }
 
@@ -140,7 +140,7 @@ bool rt_predict(RtRun *run, const RtData *d)
         fprintf(stderr, "wrote %s: %d output%s of %lld samples\n", run->o.out, n, n == 1 ? "" : "s",
                 (long long)d->samples);
     for (int i = 0; i < n; i++) {
-        free(o[i].room);
+        free(o[i].buffer);
         free(o[i].wide);
     }
     free(o);

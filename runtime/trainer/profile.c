@@ -15,7 +15,7 @@ static void end_call(RtProfile *p)
     p->is_running = false;
 }
 
-// Makes room for one more call; only the first step needs it.
+// Ensures capacity for one more call; only the first step needs it.
 static void grow(RtProfile *p)
 {
     int cap = p->cap ? 2 * p->cap : 1024;

@@ -27,15 +27,15 @@ void rt_short_number(double v, char to[RT_SHORT])
 }
 
 // "5:45" or "1:05:45".
-static void print_time(double seconds, char *to, size_t room)
+static void print_time(double seconds, char *to, size_t capacity)
 {
     double capped = seconds < 360000 ? seconds : 359999;  // 99:59:59
     long s = lround(isfinite(capped) ? capped : 0);
 
     if (s >= 3600)
-        snprintf(to, room, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+        snprintf(to, capacity, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
     else
-        snprintf(to, room, "%ld:%02ld", s / 60, s % 60);
+        snprintf(to, capacity, "%ld:%02ld", s / 60, s % 60);
 }
 
 RtProgress rt_progress_start(const RtRun *run)

@@ -46,15 +46,15 @@ void rt_limits_open(int n);
 
 // A failure on one rank ends all of them, with one message. So rt_buffer_messages holds back stderr
 // from the start, until rt_agree decides whose message is printed. rt_flush_messages ends this;
-// rank 0 calls it at once.
+// rank 0 calls it immediately.
 void rt_buffer_messages(RtRun *run);
 void rt_flush_messages(RtRun *run);
 void rt_catch_signals(void);  // SIGINT, SIGTERM, SIGUSR1
 // All ranks call it together. Returns true if `ok` is true on all of them; afterwards
-// run->interrupted is the same on all. After a failure it returns false at once, so every function
-// on the way up may call it. A rank that fails alone therefore only has to return: the call at the
-// end of its rt_main answers the next call of the others. It must not return where the others wait
-// for a different message first.
+// run->interrupted is the same on all. After a failure it returns false immediately, so every
+// caller up the stack may call it. A rank that fails alone therefore only has to return: the call
+// at the end of its rt_main answers the next call of the others. It must not return where the
+// others wait for a different message first.
 bool rt_agree(RtRun *run, bool ok);
 // The same about something whose failure isn't one of the run: of its messages, which are warnings,
 // that of the first rank is printed, and the run goes on.

@@ -58,8 +58,8 @@ bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int
 void rt_log_cut(RtLog *l, int64_t before);
 void rt_log_step(RtLog *l, const RtReport *r);
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds);
-// Writes all of it at once, so that the file is complete up to here however the program ends, or
-// nothing, with a warning at the first failure.
+// Writes all of it in one call, so that the file is complete up to here however the program ends,
+// or nothing, with a warning at the first failure.
 void rt_log_write(RtLog *l, const void *data, size_t bytes);
 // Returns false after a message if the file lacks anything.
 bool rt_log_close(RtLog *l);
@@ -89,7 +89,7 @@ typedef struct RtProgress {
 
 RtProgress rt_progress_start(const RtRun *run);
 void rt_progress_step(RtProgress *p, const RtReport *r);
-// Makes room for another line on a terminal.
+// Ends the status line, so that another line can be printed on a terminal.
 void rt_progress_clear(const RtProgress *p);
 void rt_progress_eval(const RtProgress *p, int64_t step, double loss);
 void rt_progress_end(RtProgress *p);

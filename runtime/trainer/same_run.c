@@ -66,23 +66,23 @@ static bool is_same_program(const RtRun *run)
 // ---- its options ----
 
 // Word number i of "constant|linear|cosine".
-static void print_word(const char *words, int64_t i, char *to, size_t room)
+static void print_word(const char *words, int64_t i, char *to, size_t capacity)
 {
     for (; i > 0; i--)
         words += strcspn(words, "|") + 1;
-    snprintf(to, room, "%.*s", (int)strcspn(words, "|"), words);
+    snprintf(to, capacity, "%.*s", (int)strcspn(words, "|"), words);
 }
 
-static void print_number(double v, char *to, size_t room)
+static void print_number(double v, char *to, size_t capacity)
 {
     if (isnan(v))
-        snprintf(to, room, "none");
+        snprintf(to, capacity, "none");
     else
-        snprintf(to, room, "%.15g", v);
+        snprintf(to, capacity, "%.15g", v);
 }
 
 // An option's value as text; of those that ranks may have of their own, whether it is given.
-static void print_value(const RtOptions *o, const RtOption *x, char *to, size_t room)
+static void print_value(const RtOptions *o, const RtOption *x, char *to, size_t capacity)
 {
     const void *field = (const char *)o + x->at;
     int64_t whole = x->kind == RT_WHOLE || x->kind == RT_WORD ? *(const int64_t *)field : 0;
@@ -90,41 +90,41 @@ static void print_value(const RtOptions *o, const RtOption *x, char *to, size_t 
     const RtPeriod *period = field;
 
     if (x->kind == RT_REAL || x->kind == RT_TIME)
-        print_number(*(const double *)field, to, room);
+        print_number(*(const double *)field, to, capacity);
     else if (x->kind == RT_PERIOD && period->steps)
-        snprintf(to, room, "%lld", (long long)period->steps);
+        snprintf(to, capacity, "%lld", (long long)period->steps);
     else if (x->kind == RT_PERIOD)
-        snprintf(to, room, "%.15gs", period->seconds);
+        snprintf(to, capacity, "%.15gs", period->seconds);
     else if (x->kind == RT_FLAG)
-        snprintf(to, room, "%s", *(const bool *)field ? "it" : "none");
+        snprintf(to, capacity, "%s", *(const bool *)field ? "it" : "none");
     else if (x->kind == RT_TEXT)
-        snprintf(to, room, "%s", !text ? "none" : x->is_own ? "one" : text);
+        snprintf(to, capacity, "%s", !text ? "none" : x->is_own ? "one" : text);
     else if (whole < 0)
-        snprintf(to, room, "none");
+        snprintf(to, capacity, "none");
     else if (x->kind == RT_WORD)
-        print_word(x->value, whole, to, room);
+        print_word(x->value, whole, to, capacity);
     else
-        snprintf(to, room, "%lld", (long long)whole);
+        snprintf(to, capacity, "%lld", (long long)whole);
 }
 
 // Prints option i, in the order of rt_options and then of the tensors, some of which are
 // hyper-parameters. Returns false if it is none, or if ranks may have different values.
-static bool print_option(const RtRun *run, int i, char *name, size_t name_room, char *to,
-                         size_t room)
+static bool print_option(const RtRun *run, int i, char *name, size_t name_capacity, char *to,
+                         size_t capacity)
 {
     const RtModel *m = run->model;
 
     if (i < rt_n_options) {
         const RtOption *x = &rt_options[i];
-        snprintf(name, name_room, "%s", x->name);
-        print_value(&run->o, x, to, room);
+        snprintf(name, name_capacity, "%s", x->name);
+        print_value(&run->o, x, to, capacity);
         return !x->is_own || x->kind == RT_TEXT;
     }
     const RtTensor *t = &m->tensors[i - rt_n_options];
     if (!rt_is_option(t))
         return false;
-    rt_option_name(t, name, name_room);
-    print_number(run->o.hyper[i - rt_n_options], to, room);
+    rt_option_name(t, name, name_capacity);
+    print_number(run->o.hyper[i - rt_n_options], to, capacity);
     return true;
 }
 

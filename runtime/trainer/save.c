@@ -54,7 +54,7 @@ void rt_saver_cancel(RtSaver *s)
 }
 
 // Writes parts that end with those of the file which are gathered. `pace`: when it may go on after
-// each; NULL: at once.
+// each; NULL: immediately.
 static void put(RtSaver *s, int64_t at, const char *data, int64_t bytes, RtPace *pace)
 {
     for (int64_t n; bytes > 0; bytes -= n, at += n, data += n) {
@@ -142,13 +142,13 @@ void rt_saver_put(RtSaver *s, int entry, int64_t place) { stage(s, entry, place,
 
 void rt_saver_look(RtSaver *s, int entry, int64_t place) { stage(s, entry, place, false); }
 
-bool rt_saver_judge(const RtSaver *s, char *text, size_t room)
+bool rt_saver_judge(const RtSaver *s, char *text, size_t capacity)
 {
     RtNonfinite f = s->bad;
 
     rt_nonfinite_agree(s->run, &f);
     if (f.tensor)
-        rt_nonfinite_print(text, room, &s->entries.item[f.tensor - 1], &f);
+        rt_nonfinite_print(text, capacity, &s->entries.item[f.tensor - 1], &f);
     return !f.tensor;
 }
 

@@ -76,10 +76,10 @@ bool rt_has_tokens(const char *folder)
 
 static void add_file(RtData *d, const char *folder, const char *name)
 {
-    size_t room = strlen(folder) + strlen(name) + 2;
-    char *path = rt_alloc(room, 1);
+    size_t capacity = strlen(folder) + strlen(name) + 2;
+    char *path = rt_alloc(capacity, 1);
 
-    snprintf(path, room, "%s%s%s", folder, *folder ? "/" : "", name);
+    snprintf(path, capacity, "%s%s%s", folder, *folder ? "/" : "", name);
     d->file[d->n_files++].path = path;
 }
 

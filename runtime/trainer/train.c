@@ -186,7 +186,7 @@ static void end_times(const Train *t, RtReport *r)
 
 // ---- steps that are no good ----
 
-enum { WHY = 2048 };  // room for what is wrong with a step
+enum { WHY = 2048 };  // capacity for what is wrong with a step
 
 static const char *what_is(double x) { return isnan(x) ? "NaN" : "infinite"; }
 

@@ -11,7 +11,7 @@
 #include "runtime/trainer/trainer.h"
 #include "runtime/trainer/watch.h"
 
-// The status of a run that was asked to make room, and can go on another time: EX_TEMPFAIL of
+// The status of a run that was asked to stop for others, and can go on another time: EX_TEMPFAIL of
 // sysexits.h.
 enum { TRY_AGAIN = 75 };
 

@@ -54,7 +54,7 @@ const RtOption rt_options[] = {
     {"--tf32", RT_FLAG, AT(tf32), 0, 0, NULL,
      "round the operands of products of f32 to TF32, which tensor cores multiply", RT_CAN_ROUND},
     {"--tune", RT_FLAG, AT(tune), 0, 0, NULL,
-     "time several algorithms for each product, and keep the fastest in NAME.tune beside the "
+     "time several algorithms for each product, and keep the fastest in NAME.tune next to the "
      "program, for this run and later ones",
      RT_CAN_TUNE},
     {"--libraries", RT_TEXT, AT(libraries), 0, 0, "FOLDER",
@@ -63,7 +63,7 @@ const RtOption rt_options[] = {
      RT_CAN_LOAD, true},
     {"--load", RT_TEXT, AT(load), 0, 0, "PATH",
      "weights to start from: a file, an index of shards, a folder with one of these or with "
-     "checkpoints (NAME.safetensors beside the program)",
+     "checkpoints (NAME.safetensors next to the program)",
      0, true},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",
      "write parameters and buffers at the end, also after Ctrl-C"},
@@ -76,7 +76,7 @@ const RtOption rt_options[] = {
     {"--checkpoint-every", RT_PERIOD, AT(every), 1, RT_MAX_STEPS, "N|TIME",
      "a checkpoint every N steps, or every 90s, 10min or 2h"},
     {"--checkpoint-in-place", RT_FLAG, AT(in_place), 0, 0, NULL,
-     "let steps wait while a checkpoint is written, instead of writing a copy beside them"},
+     "let steps wait while a checkpoint is written, instead of writing a copy meanwhile"},
     {"--keep", RT_WHOLE, AT(keep), 1, RT_MAX_STEPS, "N", "how many checkpoints are kept (2)"},
     {"--keep-best", RT_FLAG, AT(keep_best), 0, 0, NULL,
      "write a checkpoint after the evaluation with the least loss so far, and keep it"},
@@ -136,9 +136,9 @@ bool rt_is_option(const RtTensor *t)
     return t->role == RT_HYPER;
 }
 
-void rt_option_name(const RtTensor *t, char *to, size_t room)
+void rt_option_name(const RtTensor *t, char *to, size_t capacity)
 {
-    snprintf(to, room, "--%s", t->name);
+    snprintf(to, capacity, "--%s", t->name);
     for (char *c = to; *c; c++)
         *c = *c == '_' ? '-' : *c;
 }
@@ -215,15 +215,15 @@ static bool set_time(const RtModel *m, const RtOption *x, const char *text, doub
 // Sets *to to the index of `text` among the words of x->value, as in "constant|linear|cosine".
 static bool set_word(const RtModel *m, const RtOption *x, const char *text, int64_t *to)
 {
-    enum { WORDS = 4, ROOM = 16 };
-    char words[WORDS][ROOM];
+    enum { WORDS = 4, CAPACITY = 16 };
+    char words[WORDS][CAPACITY];
     const char *names[WORDS];
     int n = 0;
 
     for (const char *at = x->value; *at && n < WORDS; n++) {
         int length = (int)strcspn(at, "|");
 
-        snprintf(words[n], ROOM, "%.*s", length, at);
+        snprintf(words[n], CAPACITY, "%.*s", length, at);
         names[n] = words[n];
         if (strcmp(words[n], text) == 0) {
             *to = n;
@@ -268,9 +268,9 @@ static bool set_option(const RtModel *m, RtOptions *o, const RtOption *x, const 
 
 static bool unknown(const RtModel *m, const char *name)
 {
-    enum { ROOM = 48 };
+    enum { CAPACITY = 48 };
     const char **names = rt_alloc((size_t)(rt_n_options + m->n_tensors), sizeof *names);
-    char(*hyper)[ROOM] = rt_alloc((size_t)m->n_tensors, ROOM);
+    char(*hyper)[CAPACITY] = rt_alloc((size_t)m->n_tensors, CAPACITY);
     int n = 0;
 
     for (int i = 0; i < rt_n_options; i++)
@@ -278,7 +278,7 @@ static bool unknown(const RtModel *m, const char *name)
             names[n++] = rt_options[i].name;
     for (int i = 0; i < m->n_tensors; i++)
         if (rt_is_option(&m->tensors[i])) {
-            rt_option_name(&m->tensors[i], hyper[i], ROOM);
+            rt_option_name(&m->tensors[i], hyper[i], CAPACITY);
             names[n++] = hyper[i];
         }
     const char *suggestion = rt_nearest(name, names, n);

@@ -73,7 +73,7 @@ bool rt_has_option(const RtModel *m, const RtOption *x);
 // May the user set this hyper-parameter? Not the ones that the trainer counts itself.
 bool rt_is_option(const RtTensor *t);
 // "--weight-decay" for weight_decay.
-void rt_option_name(const RtTensor *t, char *to, size_t room);
+void rt_option_name(const RtTensor *t, char *to, size_t capacity);
 void rt_help(const RtModel *m);
 void rt_info(const RtModel *m);
 

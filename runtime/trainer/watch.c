@@ -165,7 +165,7 @@ static const RtLoop *loop_before(const Timeline *p, int end)
     return NULL;
 }
 
-// The bytes [low, high) of a live buffer that are in use now. A redzone is behind them.
+// The bytes [low, high) of a live buffer that are in use now. A redzone follows them.
 typedef struct Part {
     int64_t low, high;
 } Part;
@@ -280,8 +280,8 @@ static bool is_skipped(const Timeline *p, int statement)
     return false;
 }
 
-// Ends a turn of loop `at`: fills the slots that it has used last, and then sets the redzones of
-// buffers of which the next turn uses one slot more or less.
+// Ends an iteration of loop `at`: fills the slots that it has used last, and then sets the redzones
+// of buffers of which the next turn uses one slot more or less.
 static void end_turn(RtWatch *w, int at)
 {
     const Timeline *p = w->now;
@@ -343,7 +343,7 @@ void rt_watch_runs_begin(RtWatch *w)
 {
     if (!w)
         return;
-    rt_watch_call(w, "the begin of the runs");
+    rt_watch_call(w, "the start of the runs");
     w->is_in_runs = true;
 }
 

@@ -109,7 +109,7 @@ bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *w
 }
 
 // --load is a file, an index, a folder of one of these, or one of checkpoints.
-static bool find_given(const RtModel *m, const char *load, char *path, size_t room)
+static bool find_given(const RtModel *m, const char *load, char *path, size_t capacity)
 {
     RtFileError e;
     int64_t step = rt_checkpoint_before(load, INT64_MAX);
@@ -117,21 +117,21 @@ static bool find_given(const RtModel *m, const char *load, char *path, size_t ro
 
     if (step >= 0 && !rt_checkpoint_path(folder, load, step, NULL))
         return rt_error(m, "%s: %s", load, strerror(ENAMETOOLONG));
-    return rt_shards_find(step >= 0 ? folder : load, path, room, &e) ||
+    return rt_shards_find(step >= 0 ? folder : load, path, capacity, &e) ||
            rt_error(m, "%s: %s", load, e.text);
 }
 
-bool rt_weights_find(const RtRun *run, char *path, size_t room)
+bool rt_weights_find(const RtRun *run, char *path, size_t capacity)
 {
     const RtModel *m = run->model;
 
     *path = 0;
     if (run->o.load)
-        return find_given(m, run->o.load, path, room);
+        return find_given(m, run->o.load, path, capacity);
     if (!rt_find(m->tensors, m->n_tensors, RT_PARAMETER) &&
         !rt_find(m->tensors, m->n_tensors, RT_BUFFER))
         return true;
-    if (!rt_beside(m, ".safetensors", path, room))
+    if (!rt_path_of(m, ".safetensors", path, capacity))
         return rt_error(m, "the program's own place isn't known; give --load");
     if (access(path, F_OK) == 0)
         return true;

@@ -49,12 +49,12 @@ double ascent_gather(const Ascent *s, int i, double *into)
 double ascent_share(const Ascent *s, int i, bool is_forward, int *n_ahead)
 {
     const FloatProblem *f = s->f;
-    int n = f->first_half_edge[i + 1] - f->first_half_edge[i], behind = 0;
+    int n = f->first_half_edge[i + 1] - f->first_half_edge[i], n_before = 0;
 
     for (int j = f->first_half_edge[i]; j < f->first_half_edge[i + 1]; j++)
-        behind += is_before(i, f->half_edge[j].other, is_forward);
-    *n_ahead = n - behind;
-    int most = *n_ahead > behind ? *n_ahead : behind;
+        n_before += is_before(i, f->half_edge[j].other, is_forward);
+    *n_ahead = n - n_before;
+    int most = *n_ahead > n_before ? *n_ahead : n_before;
     return most ? 1.0 / most : 0;
 }
 

@@ -20,7 +20,7 @@ static void mark_choice(const Ascent *s, bool *mark)
         mark[p->first[i] + s->choice[i]] = true;
 }
 
-// Marks the alternatives that the climb to better prices takes on its way.
+// Marks the alternatives that the climb to better prices passes through.
 static void mark_climb(Ascent *s, const Deadline *w, bool *mark)
 {
     const Problem *p = s->f->p;

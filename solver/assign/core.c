@@ -1,5 +1,5 @@
-// Bounds and choices of a large problem by way of its core: the few alternatives of each node that
-// a cheap choice may take (Balas and Zemel, "An algorithm for large zero-one knapsack problems",
+// Bounds and choices of a large problem through its core: the few alternatives of each node that a
+// cheap choice may take (Balas and Zemel, "An algorithm for large zero-one knapsack problems",
 // Operations Research 1980). Prices and choices are sought in the core, where a sweep is much
 // faster. A few sweeps of the whole problem at these prices then prove the bound, and tell which
 // alternatives the core lacks.

@@ -36,7 +36,7 @@ static int by_matrix(const void *a, const void *b)
 }
 
 // The cost of what is forbidden: above the most that choices can differ by, as far as doubles have
-// room for both. It is a power of two, so that adding and subtracting it leaves whole numbers
+// limit for both. It is a power of two, so that adding and subtracting it leaves whole numbers
 // exact.
 static double penalty(const Problem *p)
 {
@@ -53,8 +53,8 @@ static double penalty(const Problem *p)
         sum += width(r);
         most = width(r) > most ? width(r) : most;
     }
-    double least = 4 * most, room = 0x1p48;
-    while (power < 4 * sum && (power < least || power < room))
+    double least = 4 * most, limit = 0x1p48;
+    while (power < 4 * sum && (power < least || power < limit))
         power *= 2;
     return power;
 }

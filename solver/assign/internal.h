@@ -116,7 +116,7 @@ bool scan_list(Scan *s, void *to, bool (*item)(Scan *s, void *to));
 bool scan_numbers(Scan *s, Lists *l);  // reads a list and appends it to l
 bool scan_whole(Scan *s, int64_t *x);  // from -(2^63 - 1) to 2^63 - 1
 bool scan_wide(Scan *s, Wide *x);      // from -(2^126 - 1) to 2^126 - 1
-// The text as it stands in the file, a string without its quotes, up to `size` - 1 bytes.
+// The text as in the file, a string without its quotes, up to `size` - 1 bytes.
 bool scan_string(Scan *s, char *text, size_t size);
 bool scan_number(Scan *s, char *text, size_t size);
 bool scan_nothing(Scan *s);  // checks that only blanks are left
@@ -173,7 +173,7 @@ typedef struct Presolved {
     Undo *undo;
 } Presolved;
 
-// Makes a smaller problem. Every choice of r->problem stands for a choice of p, and p's optimum is
+// Makes a smaller problem. Every choice of r->problem represents a choice of p, and p's optimum is
 // among these if it is cheaper than `cutoff`. `dual` (may be NULL) serves for reduced-cost fixing.
 // False: no choice within the limit is cheaper than the cutoff.
 bool presolve(Arena *a, const Problem *p, const Dual *dual, Wide cutoff, Presolved *r);
@@ -186,7 +186,7 @@ bool presolve_plain(Arena *a, const Problem *p, Replay *replay, Presolved *r);
 // The node of p that is node i of r->problem, and the original numbers of its alternatives. i must
 // not be the added last node, which holds the bytes that no choice changes.
 int presolve_origin(const Presolved *r, int i, const int **alternative);
-// Writes the choice of p that a choice of r->problem stands for.
+// Writes the choice of p that a choice of r->problem represents.
 void presolve_undo(const Presolved *r, const int *choice, int *original);
 
 // ---- presolve_fix.c ----
@@ -224,8 +224,8 @@ FloatProblem *float_problem_new(Arena *a, const Problem *p);
 FloatProblem *float_problem_new_rough(Arena *a, const Problem *p);
 // The slot of a time, or else the last slot before it; may be -1.
 int float_problem_slot(const FloatProblem *f, int time);
-// Writes the cost of each alternative's bytes, at a price per byte for each slot. `sum` has room
-// for n_slots + 1 and gets the prefix sums of the prices.
+// Writes the cost of each alternative's bytes, at a price per byte for each slot. `sum` has n_slots
+// + 1 elements and gets the prefix sums of the prices.
 void float_problem_byte_costs(const FloatProblem *f, const double *price, double *sum,
                               double *byte_cost);
 // Writes the bytes that a choice holds, by slot.

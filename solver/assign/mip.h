@@ -52,7 +52,7 @@ typedef struct Engine Engine;
 
 // Starts an engine. NULL, with a warning, if the folder has no program of that name.
 Engine *engine_start(const char *programs, const char *name, const Deadline *w, Diag *d);
-void engine_end(Engine *e);    // ends the process at once, and frees e, which may be NULL
+void engine_end(Engine *e);    // ends the process immediately, and frees e, which may be NULL
 void engine_clear(Engine *e);  // forgets all columns and rows; e may be NULL
 void engine_columns(Engine *e, const Lines *columns);
 void engine_rows(Engine *e, const Lines *rows);

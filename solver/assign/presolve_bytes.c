@@ -263,7 +263,8 @@ static void times_filter(ConstraintNet *g, const int64_t *base, const int64_t *m
     g->n_times = n;
 }
 
-// Drops the places that leave no room for the least bytes of all other vertices.
+// Drops the alternatives that leave too few bytes for the cheapest alternatives, in bytes, of all
+// other vertices.
 static void places_drop(ConstraintNet *g, int node)
 {
     Vertex *v = &g->node[node];

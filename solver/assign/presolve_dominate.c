@@ -3,9 +3,9 @@
 //
 // A replacement makes a choice cheaper, or as cheap and earlier in the order of alternatives. So
 // the cheapest choice that comes first in this order never contains a replaced alternative. All
-// alternatives that one pass finds may therefore go at once, in whatever order it found them
-// (dead-end elimination: Goldstein 1994; for pairs, Lecoutre et al. 2012 call it soft neighbourhood
-// substitutability).
+// alternatives that one pass finds may therefore be removed together, in whatever order it found
+// them (dead-end elimination: Goldstein 1994; for pairs, Lecoutre et al. 2012 call it soft
+// neighbourhood substitutability).
 #include "solver/assign/presolve.h"
 
 #include <stdlib.h>

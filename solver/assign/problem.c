@@ -138,7 +138,7 @@ static Wide edge_least_wide(const int64_t *cost, int n, int m, const int64_t *me
     return least;
 }
 
-// The least term of an edge, in 64 bits where that is enough. `row` has room for 2 · m.
+// The least term of an edge, in 64 bits where that is enough. `row` has capacity 2 · m.
 static Wide edge_least(const int64_t *cost, int n, int m, const int64_t *message, int shift,
                        int64_t *row)
 {

@@ -131,7 +131,7 @@ static void improve(LocalSearch *h)
     record(h);
 }
 
-// Adapts the prices: raises them where too much is held, lowers them where there is room.
+// Adapts the prices: raises them where too much is held, lowers them where memory is left.
 static void adapt(LocalSearch *h)
 {
     Search *s = h->s;

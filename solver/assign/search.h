@@ -1,5 +1,5 @@
 // The state and the moves of local search: one choice, the cost that each alternative would have
-// beside it, and the bytes that it holds.
+// with the rest of it, and the bytes that it holds.
 #ifndef SHARDCC_SOLVER_SEARCH_H
 #define SHARDCC_SOLVER_SEARCH_H
 
@@ -86,7 +86,7 @@ typedef struct TreeMove {
     bool is_kept;    // the move is undone unless it fits and isn't dearer
 } TreeMove;
 
-// Grows a tree and takes the best choice of all its nodes at once. Returns how many nodes it has.
+// Grows a tree and takes the best joint choice of all its nodes. Returns how many nodes it has.
 int search_tree(Search *s, TreeMove b);
 
 // ---- search.c ----

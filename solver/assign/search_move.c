@@ -42,7 +42,7 @@ typedef struct Relief {
     double rate;  // cost per byte freed
 } Relief;
 
-// Updates *best with the cheapest way in which node i can free bytes at the slot.
+// Updates *best with the cheapest move of node i that frees bytes at the slot.
 static void relieve(Search *s, int i, int slot, int64_t excess, Relief *best)
 {
     const FloatProblem *f = s->f;

@@ -1,4 +1,4 @@
-// Moves of many nodes at once: solves exactly a tree that the graph induces on some nodes, while
+// Moves of many nodes together: solves exactly a tree that the graph induces on some nodes, while
 // the others stay (Hamze and de Freitas, "From fields to trees", UAI 2004). Bytes are priced.
 #include <string.h>
 

@@ -67,7 +67,7 @@ static bool has_cutoff(const SolveState *c, Wide *cost)
     return a->choice || enough;
 }
 
-// Is there nothing left to do, or no way to do it?
+// Is there nothing left to do, or nothing that can be done?
 static bool is_over(const SolveState *c)
 {
     Wide cost;

@@ -11,13 +11,13 @@ typedef struct SolveState {
     const SolveOptions *o;
     Answer *answer;
     Deadline deadline;
-    Arena *arena, *bound_arena;  // bound_arena: for the thread that bounds beside a search
+    Arena *arena, *bound_arena;  // bound_arena: for the thread that bounds during a search
     Diag *d;
     int n_levels;
     Presolved level[MAX_PRESOLVE_LEVELS];
     Wide offset;                       // sum of all levels' offsets
-    int *at[MAX_PRESOLVE_LEVELS + 1];  // room for a choice of each level; at[0] is of p
-    int *known_choice;                 // room for answer->choice
+    int *at[MAX_PRESOLVE_LEVELS + 1];  // capacity for a choice of each level; at[0] is of p
+    int *known_choice;                 // capacity for answer->choice
     Dual dual;                         // of the last level's problem; may be empty
     Dual prices;                       // of the first level, before costs fixed anything
     bool has_dual, has_bound;

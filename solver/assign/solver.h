@@ -62,7 +62,7 @@ bool problem_read(Arena *a, const char *path, Problem *p, Diag *d);
 bool problem_join_edges(Arena *a, Problem *p, Diag *d);
 
 // A small graph of conversion steps. Metric gives an edge whose cost is that of the cheapest path
-// through the graph; each alternative of the edge's ends stands for one of its points.
+// through the graph; each alternative of the edge's ends represents one of its points.
 typedef struct PathStep {
     int from, to;  // points
     int64_t cost;  // >= 0

@@ -27,7 +27,8 @@ enum { MAX_CHAIN_STAGES = 1024, MAX_CHAIN_WAYS = 256 };
 typedef struct ChainWay {
     int64_t saved;  // bytes that the backward needs beyond the input; the output is among them
     double forward_time, backward_time;
-    int64_t more_scratch;  // bytes that the backward needs beside the stage's backward_scratch
+    int64_t more_scratch;  // bytes that the backward needs in addition to the stage's
+                           // backward_scratch
 } ChainWay;
 
 typedef struct ChainStage {
@@ -89,7 +90,7 @@ void chain_print(const ChainProblem *p, const ChainSchedule *s, Text *t);
 // ---- schedules ----
 
 // Executes the operations on bytes and times, and sets time and peak. Returns false if an operation
-// isn't possible where it stands, or not all is done at the end.
+// isn't possible at its position, or not all is done at the end.
 bool chain_replay(Arena *a, const ChainProblem *p, ChainSchedule *s);
 
 // Schedules by a rule. Each stage is saved in the way that takes the least time.

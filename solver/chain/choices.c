@@ -24,7 +24,7 @@ static Choice save_first(const ChainTable *t, int first, int last, int k)
     return (Choice){.need = w->saved + larger(forward, backward),
                     .held = first < last ? w->saved : 0,
                     .time = w->forward_time + w->backward_time,
-                    .behind = first < last ? subchain_row(t, first + 1, last) : 0,
+                    .rest = first < last ? subchain_row(t, first + 1, last) : 0,
                     .way = k};
 }
 
@@ -46,7 +46,7 @@ int list_choices(const ChainTable *t, int first, int last, Choice *to)
         to[n++] = (Choice){.need = need,
                            .held = s->output,
                            .time = time,
-                           .behind = subchain_row(t, split, last),
+                           .rest = subchain_row(t, split, last),
                            .before = subchain_row(t, first, split - 1),
                            .split = split};
     }

@@ -58,7 +58,7 @@ static bool check_ways(const ChainProblem *p, RecordReader *r)
         RecordReader inner = {r->a, r->d, "keep", k, r};
         if (s->way[k].saved < s->output)
             return record_wrong(&inner, "saved",
-                                "must have room for the output of '%.40s', %" PRId64
+                                "must hold the output of '%.40s', %" PRId64
                                 " bytes, found %" PRId64,
                                 s->name, s->output, s->way[k].saved);
     }

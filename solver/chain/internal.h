@@ -29,7 +29,7 @@ typedef struct Subchain {
     int first, last;
 } Subchain;
 
-// Equal subchains share a row. The rows of what a subchain is made of stand before its own.
+// Equal subchains share a row. The rows of a subchain's parts come before its own.
 struct ChainTable {
     const ChainProblem *p;
     int64_t most;        // bytes beyond value 0
@@ -43,12 +43,11 @@ struct ChainTable {
 };
 
 // One of the ways in which the schedule of a subchain begins. Its own operations need `need` bytes.
-// Then it holds `held` bytes while row `behind` runs, and after that row `before` runs without
-// them.
+// Then it holds `held` bytes while row `rest` runs, and after that row `before` runs without them.
 typedef struct Choice {
     int64_t need, held;
     double time;  // of its own operations
-    int behind, before;
+    int rest, before;
     int split;  // the stage whose input becomes a checkpoint; 0: the first stage is saved
     int way;
 } Choice;

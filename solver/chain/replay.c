@@ -21,7 +21,7 @@ static bool is_live(const Replay *r, int i)
     return r->live[i].value || (i && r->live[i - 1].saved);
 }
 
-// Counts the bytes while an operation runs that takes so many besides those live before.
+// Counts the bytes in use while an operation runs: its own and the bytes live before.
 static void run(Replay *r, int64_t bytes, double time)
 {
     r->peak = larger(r->peak, r->bytes + bytes);

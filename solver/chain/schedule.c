@@ -74,8 +74,8 @@ static Choice best_choice(const Extractor *x, int first, int last, int64_t memor
         const Choice *c = &x->choice[i];
         if (c->need > memory)
             continue;
-        double time = c->time + row_time(x->t, c->behind, memory - c->held) +
-                      row_time(x->t, c->before, memory);
+        double time =
+            c->time + row_time(x->t, c->rest, memory - c->held) + row_time(x->t, c->before, memory);
         if (time < least) {
             least = time;
             best = i;

@@ -65,7 +65,7 @@ static int find_slot(const double *best, double time, int first, int last)
 // in the slot before.
 static void try_choice(const ChainTable *t, const Choice *c, double *best)
 {
-    const SlotRow *x = &t->slot_row[c->behind], *y = &t->slot_row[c->before];
+    const SlotRow *x = &t->slot_row[c->rest], *y = &t->slot_row[c->before];
     if (!x->n || !y->n)
         return;
     int x_first = x->first + slots_up(t, c->held), x_last = x_first + x->n - 1,

@@ -33,7 +33,7 @@ static bool put_point(Filler *f, Stair *s, int64_t memory, double time)
 // Sets `sum` to the time that the choice gives at every memory.
 static void add_stairs(Filler *f, const Choice *c)
 {
-    const Stair *x = &f->t->stair[c->behind], *y = &f->t->stair[c->before];
+    const Stair *x = &f->t->stair[c->rest], *y = &f->t->stair[c->before];
     int i = 0, j = 0;
     int64_t memory = larger(c->need, larger(x->point[0].memory + c->held, y->point[0].memory));
 

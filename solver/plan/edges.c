@@ -205,8 +205,8 @@ static size_t edges_capacity(const Builder *b)
     return n;
 }
 
-// Makes the edges with room for their costs, which threads then fill. All costs are one allocation:
-// its pages are zeroed by the thread that first touches them.
+// Makes the edges with capacity for their costs, which threads then fill. All costs are one
+// allocation: its pages are zeroed by the thread that first touches them.
 static void edges_new(Builder *b)
 {
     Problem *p = &b->q->problem;

@@ -13,7 +13,7 @@ enum {
     OVERLAP_COMPUTE_WEIGHT = 2,
     // Cost of a plan in percent of the nodes' least cost, up to which overlap can't gain much.
     MIN_OVERLAP_PERCENT = 105,
-    // Alternatives of a problem up to which find_both searches for both plans at once.
+    // Alternatives of a problem up to which find_both searches for both plans concurrently.
     MAX_THREADED_ALTERNATIVES = 250000,
 };
 
@@ -107,8 +107,8 @@ static void begin_choices(Finder *f, const Answer *x)
     f->choice[0] = (PlanChoice){.choice = x->choice, .preset = -1, .peak = x->peak, .at = x->at};
 }
 
-// Should both searches run at once? They then begin with a known plan, or with prices of a similar
-// problem.
+// Should both searches run concurrently? They then begin with a known plan, or with prices of a
+// similar problem.
 static bool begins_both(const Finder *f, const bool *keep, const Answer *start)
 {
     if (f->n > MAX_THREADED_ALTERNATIVES)

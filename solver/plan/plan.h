@@ -21,9 +21,9 @@ typedef struct Pin {
     bool is_given;  // of a spec: allowed even if no strategy makes or reads it
 } Pin;
 
-// One or several known ways to shard a step. Each covers the ranks that its size says (a single one
-// may have size 0: all ranks), from slow axes to fast ones. Each axis of the mesh may split only
-// what its part splits.
+// One or several known rules to shard a step. Each covers the ranks that its size says (a single
+// one may have size 0: all ranks), from slow axes to fast ones. Each axis of the mesh may split
+// only what its part splits.
 typedef struct PresetPart {
     int preset;  // index into the presets of preset.c
     int size;
@@ -70,7 +70,7 @@ typedef struct PlanTrial {
     double seconds, compute_seconds;  // of a step; of its computation
 } PlanTrial;
 
-// How programs are made of plans. Two threads may call it at once.
+// How programs are made of plans. Two threads may call it concurrently.
 typedef struct PlanTrials {
     PlanTrial (*make)(const void *context, const Graph *g, const Plan *plan);
     const void *context;
@@ -131,7 +131,7 @@ typedef struct Planned {
     // `at` are of `plan`; times are items of live_ranges_find.
     Answer answer;
     // Picoseconds: by the prices of nodes and edges, no plan's step is shorter, however much of its
-    // communication goes on beside computation. A program may take less: prices don't know which
+    // communication overlaps with computation. A program may take less: prices don't know which
     // operands a fused group shares, nor which messages are sent together.
     Wide step_bound;
     // Valid if answer.choice isn't NULL:

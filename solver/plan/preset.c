@@ -1,4 +1,4 @@
-// Presets, known ways to shard a training step: which roles each axis of a mesh may split.
+// Presets, known rules to shard a training step: which roles each axis of a mesh may split.
 #include <ctype.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "solver/plan/build_problem.h"
 
-// A graph whose nodes are priced. Tied nodes cost alike: the first one stands for all.
+// A graph whose nodes are priced. Tied nodes cost alike: the first one represents all.
 typedef struct Prices {
     const Graph *g;
     Traffic traffic;

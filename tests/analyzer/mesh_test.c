@@ -73,7 +73,8 @@ static const struct {
     {host, 1, 8, "8", {1e-6}, {4e-10}, {3e-11}},
     {host, 1, 2, "2", {1e-6}, {2e-10}, {3e-11}},
     {host, 1, 8, "2x4", {1e-6, 1e-6}, {4e-10, 4e-10}, {3e-11, 3e-11}},
-    // All four ranks of a host send at once over its wire. Inside a host each has its own link.
+    // All four ranks of a host send over its wire at the same time. Inside a host each has its own
+    // link.
     {two, 2, 8, "2x4", {1e-5, 1e-6}, {4e-9, 1e-10}, {2e-10, 0}},
     {two, 2, 8, "2x2x2", {1e-5, 1e-6, 1e-6}, {4e-9, 1e-10, 1e-10}, {2e-10, 0, 0}},
     // One, two, then four rings cross the wire. In each ring only a host's last rank sends over

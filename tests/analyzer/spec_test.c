@@ -18,7 +18,7 @@ static const Value qkv = {
     .dtype = F32, .rank = 4, .dim = {3, 4, 12, 48}, .own_rank = 2, .own_dim = {144, 48}};
 static const Value ones = {
     .dtype = F32, .rank = 4, .dim = {5, 1, 2, 1}, .own_rank = 4, .own_dim = {1, 5, 2, 1}};
-// The dims of this value aren't products of atoms: they stand for themselves.
+// The dims of this value aren't products of atoms: they represent themselves.
 static const Value odd = {.dtype = F32, .rank = 2, .dim = {4, 6}, .own_rank = 2, .own_dim = {3, 8}};
 
 static const struct {
@@ -59,7 +59,7 @@ static const struct {
     {&plain, "[-,-]sum:dp", "expected ' ' at byte 5"},
     {&plain, "[-,-] sum", "expected ':' at byte 9"},
     {&plain, "[-,-] mean:dp", "expected sum, max or min at byte 6"},
-    {&plain, "[-,-] sum:dp max:tp", "a value can be partial in one way: sum, max or min"},
+    {&plain, "[-,-] sum:dp max:tp", "a value can have one partial kind: sum, max or min"},
     {&qkv, "[-.-,-]", "expected '.' at byte 4"},
     {&qkv, "[-.-.-.-,-]", "expected ',' at byte 6"},
     {&ones, "[dp,-,-,-]", "byte 1: a dim of size 1 can't be split"},

@@ -1,4 +1,4 @@
-// The double of CUDA's runtime: calls for tests, beside CUDA's own.
+// The double of CUDA's runtime: calls for tests, in addition to CUDA's own.
 //
 // Device memory is memory of the process that only kernels and copies may touch; a host that
 // touches it ends with a message. What CUDA leaves undefined, or what makes a program wait without
@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 // How work is carried out. `order` of a kernel's blocks and threads: 0 rising, 1 falling, others
-// shuffled. A lazy device carries work out when it is waited for and no sooner, streams that
-// nobody waits for last; else it is carried out at once.
+// shuffled. A lazy device carries work out when it is waited for and no sooner, streams that nobody
+// waits for last; else it is carried out immediately.
 void cudart_order(unsigned order, bool is_lazy);
 // The machine: how many GPUs of how much memory. The default is one of 1 GiB.
 void cudart_machine(int devices, size_t memory);

@@ -25,7 +25,7 @@ using namespace cudart;
 // ---- libraries and launches ----
 
 // Loads a shared library of kernels that lies in memory: tests/cuda/nvcc.in makes them. Other code
-// stands for kernels that the program has already.
+// represents kernels that the program has already.
 static void load_kernels(const void *code)
 {
     const auto *elf = static_cast<const Elf64_Ehdr *>(code);

@@ -49,7 +49,7 @@ struct State {
     bool is_foreign = false;  // kernels aren't for this GPU
     long launches_left = -1;  // until one fails; negative: none does
     long matmuls = 0;         // calls of cuBLASLt's double
-    double delay = 0;         // seconds that work has taken beside those of the clock
+    double delay = 0;         // seconds that work has taken in addition to the clock's
     cudaError_t last_error = cudaSuccess;
 };
 extern State state;

@@ -62,8 +62,8 @@ static void test_order(void **state)
     assert_int_not_equal(copied_byte(true, false), 7);
 }
 
-// A captured fork: b copies x to y beside a. Without the join the capture fails; without the fork's
-// wait a lazy device copies too soon.
+// A captured fork: b copies x to y concurrently with a. Without the join the capture fails; without
+// the fork's wait a lazy device copies too soon.
 static void test_graph(void **state)
 {
     for (int lazy = 0; lazy < 2; lazy++) {
@@ -215,7 +215,7 @@ static void launch_blocks(Machine *m, int64_t x, int64_t y, int64_t z)
 static void launch_wide(Machine *m) { launch_blocks(m, (int64_t)1 << 32, 1, 1); }
 static void launch_high(Machine *m) { launch_blocks(m, 1, 1 << 16, 1); }
 static void launch_deep(Machine *m) { launch_blocks(m, 1, 1, 1 << 16); }
-// A copy of more bytes than y has, by a kernel: behind y, and behind its pages.
+// A copy of more bytes than y has, by a kernel: after y, and after its pages.
 static void launch_copy(Machine *m, int64_t count)
 {
     RtCuda c = {.stream = m->a};

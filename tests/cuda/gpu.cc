@@ -99,7 +99,7 @@ asm(".text\n"
 namespace
 {
 
-// Stands first where a fiber goes on.
+// Comes first where a fiber continues.
 void arrive(Fiber *f)
 {
 #if GPU_HAS_ASAN

@@ -43,7 +43,7 @@ struct Visit {
 };
 
 // The running thread's surroundings. `launch_epoch` and `block_epoch` are the barriers' number at
-// the begin of the launch and of the block. `warp_syncs` counts each warp's __syncwarp.
+// the start of the launch and of the block. `warp_syncs` counts each warp's __syncwarp.
 struct State {
     Dim thread, block, block_size, grid;
     int lane, warp;  // of the thread in its block

@@ -105,7 +105,7 @@ void *reserve(size_t bytes, bool is_device)
     return unused - bytes;
 }
 
-// Keeps the last KEPT allocations that were freed, behind those in use.
+// Keeps the last KEPT allocations that were freed, after those in use.
 void forget_freed()
 {
     std::stable_partition(all.begin(), all.end(), [](auto &a) { return !a.is_freed; });

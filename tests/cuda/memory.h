@@ -12,7 +12,7 @@ namespace cudart
 enum Kind { PAGEABLE, PINNED, DEVICE };
 
 // While one exists, device memory can be touched. At its end it looks for bytes that were written
-// behind allocations.
+// after allocations.
 struct Open {
     Open();
     ~Open();

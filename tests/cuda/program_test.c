@@ -11,7 +11,7 @@
 #include "tests/cuda/cudart.h"
 #include "tests/generator/group_graph.h"
 
-// Programs are compiled without sanitizers: beside these every twelfth operator is tried.
+// Programs are compiled without sanitizers: in addition, every twelfth operator is tried.
 #ifdef __SANITIZE_ADDRESS__
 enum { EACH = 12 };
 #else
@@ -105,7 +105,7 @@ static void run_gpu(const RtModel *m, char *arena, int k)
     free(rt.kernel);
 }
 
-// No kernel writes bytes that hold no value: behind rows, behind buffers.
+// No kernel writes bytes that hold no value: after rows, after buffers.
 static void check_unused(const Program *p, const char *arena, char fill)
 {
     const Set *s = &p->set[SET_PREDICT];
@@ -344,7 +344,7 @@ static void add_line(Test *t, int64_t n, int64_t step)
     add_check(t, &form_line, make_concat(g, 2, both, 1), 1);
 }
 
-// Sums over the places of each channel, which lies last. tanh keeps them behind the convolution.
+// Sums over the places of each channel, which lies last. tanh keeps them after the convolution.
 static void add_channels(Test *t, int64_t channels)
 {
     const Window plain = {.n = 2, .stride = {1, 1}, .dilation = {1, 1}};

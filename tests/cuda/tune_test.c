@@ -1,5 +1,4 @@
-// Products that --tune times: which algorithms they get, what is written, and what it leaves
-// behind.
+// Products that --tune times: which algorithms they get, what is written, and what it leaves.
 #include <limits.h>
 
 #include "runtime/core/core.h"
@@ -56,7 +55,7 @@ static void read_file(RtTune *t)
     char path[PATH_MAX];
     RtFileError e;
 
-    assert_true(rt_beside(&model, ".tune", path, sizeof path));
+    assert_true(rt_path_of(&model, ".tune", path, sizeof path));
     assert_true(rt_tune_read(t, path, &e));
 }
 
@@ -64,7 +63,7 @@ static void remove_file(void)
 {
     char path[PATH_MAX];
 
-    assert_true(rt_beside(&model, ".tune", path, sizeof path));
+    assert_true(rt_path_of(&model, ".tune", path, sizeof path));
     remove(path);
 }
 
@@ -154,7 +153,7 @@ static void test_unknown_algorithms(void **state)
     read_file(&t);
     t.product[0].algorithm = RT_TUNE_ALGORITHMS - 1;
     t.product[1].algorithm = RT_TUNE_ALGORITHMS - 1;
-    assert_true(rt_beside(&model, ".tune", path, sizeof path));
+    assert_true(rt_path_of(&model, ".tune", path, sizeof path));
     assert_true(rt_tune_write(&t, path, &e));
     rt_tune_free(&t);
     start(&m, false, false, 4096);

@@ -105,7 +105,7 @@ class Deep:
         path = self.work / "chain.json"
         status, out, err = self.said("plan", self.onnx, *ARGUMENTS[:-2], "--ranks", 1, "--chain", path, *more)
         assert status == 0, err
-        return json.loads(path.read_text()), int(re.search(r"beside them (\d+) bytes", out)[1])
+        return json.loads(path.read_text()), int(re.search(r"others hold (\d+) bytes", out)[1])
 
     def replay(self, chain, memory, *more):
         """Time and peak of the schedule in that memory, None if there is none; and the least memory."""

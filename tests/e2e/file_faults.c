@@ -1,6 +1,6 @@
 // Preloaded into a trainer, lets its FAULT_AT-th operation on files below FAULT_FOLDER go wrong:
 // FAULT_HOW says how. "fail": it gives an error; "short": half of a write is done; "full": so it
-// is, and the two operations after it find no room; "tear": half of a write is done, then the
+// is, and the two operations after it find no space; "tear": half of a write is done, then the
 // process is killed; "kill": the process is killed before it; "killed": after it. Of several ranks,
 // that of FAULT_RANK alone. At the end the number of operations is written to FAULT_REPORT. A
 // manifest that gets its name while a file that it lists has bytes which aren't on disk ends the

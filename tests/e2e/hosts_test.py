@@ -120,7 +120,7 @@ def test_spare(checks, pair, work):
 def test_none_fits(checks, two, work):
     env = write_script(work / "none", 'echo "ssh: connect to host b port 22: No route to host" >&2; exit 1')
     status, said = Job(two, "none_fits", own=["--hosts", write_hosts(work, "a", "b")], env=env).end()
-    text = f"shardcc: error: no program beside '{two.program}' fits the 1 slot left"
+    text = f"shardcc: error: no program next to '{two.program}' fits the 1 slot left"
     checks.check("no program fits", (status, said[-1:]) == (1, [text]), f"{status} {said}")
 
 
@@ -162,8 +162,8 @@ def test_problems(checks, shardcc, two, work):
         ({"seen": 0}, ["b: error: a file that a has made in '.' isn't there"]),
         ({"free": 20 << 30}, ["b: error: 20.0 GiB of memory are free, less than half of the median 60.0 GiB"]),
         ({"disk": 1 << 30}, ["b: error: 1.0 GiB of disk are free, less than half of the median 1.0 TiB"]),
-        ({"ahead": 3}, ["b: error: its clock is 3.0 s ahead of that of a"]),
-        ({"ahead": -2}, ["b: error: its clock is 2.0 s behind that of a"]),
+        ({"ahead": 3}, ["b: error: its clock is 3.0 s later than that of a"]),
+        ({"ahead": -2}, ["b: error: its clock is 2.0 s earlier than that of a"]),
         ({"ahead": None}, ["b: error: messages between a and it don't come through"]),
         ({"cores": None, "ahead": None}, ["b: error: it doesn't answer"]),
     )

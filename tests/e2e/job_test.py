@@ -254,7 +254,7 @@ def test_shared_memory(checks, runs):
     command = [str(x) for x in [*mount, *mpirun(RANKS), runs.all, "--data", "data", "--steps", 1, "--quiet"]]
     done = subprocess.run(command, cwd=runs.work, env=ENV, text=True, capture_output=True, timeout=100)
     said = [x for x in done.stderr.splitlines() if x.startswith(f"{runs.all.name}: ")]
-    message = f"{runs.all.name}: error: no room for 1024 KiB of shared memory for each rank of a host: df /dev/shm, ulimit -f"
+    message = f"{runs.all.name}: error: no space for 1024 KiB of shared memory for each rank of a host: df /dev/shm, ulimit -f"
     checks.check("no room in /dev/shm", done.returncode == 1 and said == [message], f"{done.returncode} {said}")
 
 

@@ -58,7 +58,7 @@ OPTIONS = [
     (["a.onnx", "--memory", "1GiB", "--bind", "a=1..4", "--svg", "it.svg"], "--svg doesn't go with a range of --bind"),
     (["a.onnx", "--memory", "1GiB", "--bind", "a=1..4", "--by", "time"], "--by doesn't go with a range of --bind"),
     (["a.ir", "--memory", "1GiB", "--bind", "a=1..4"], "--bind: a graph's text has its shapes and parameters already"),
-    (["a.program", "--memory", "1GiB", "--bind", "a=1..4"], "--bind doesn't apply: a program's text is behind all passes"),
+    (["a.program", "--memory", "1GiB", "--bind", "a=1..4"], "--bind doesn't apply: a program's text has passed all passes"),
 ]  # fmt: skip
 # Arguments, message; exit status 1.
 WRONG = [

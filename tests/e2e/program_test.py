@@ -122,9 +122,9 @@ class Programs:
     def refused(self):
         for name, options in REFUSED.items():
             said = self.compile("text.program", *options, status=2)
-            self.checks.check(f"{name} is refused", f"{name} doesn't apply: a program's text is behind all passes" in said, said)
+            self.checks.check(f"{name} is refused", f"{name} doesn't apply: a program's text has passed all passes" in said, said)
         said = run(self.shardcc, "plan", "text.program", *ADAMW, cwd=self.work, status=2)
-        self.checks.check("a plan is refused", "a program is behind its plan" in said, said)
+        self.checks.check("a plan is refused", "a program has its plan already" in said, said)
         # The first group reads its operands in another order.
         wrong = re.sub(r"\{add (%\w+)\(0, 1\)", r"{add \1(1, 0)", self.text("text.program"), count=1)
         (self.work / "wrong.program").write_text(wrong)

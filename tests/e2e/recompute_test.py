@@ -44,7 +44,7 @@ WRONG = [
     ([{"class": "blocks", "again": []}], "keep[0]: 0 layers from 0 on, but 'blocks' has 3"),
     ([{"class": "blocks", "layers": 1, "again": ["none"]}], "keep[0].again: 'none' is no node of the block's first layer"),
     ([{"class": "", "again": ["none"]}], "keep[0].again: 'none' is no node outside of blocks"),
-    ([{"class": "blocks", "layers": 2, "again": []}] * 2, "keep[1].class: 'blocks' has layers that stand in two entries"),
+    ([{"class": "blocks", "layers": 2, "again": []}] * 2, "keep[1].class: 'blocks' has layers that are in two entries"),
     ([{"class": "blocks", "layers": -1, "again": []}], "keep[0].layers"),
     ([{"class": "blocks", "layers": 1}], "again"),
 ]
@@ -147,7 +147,7 @@ def refused(case):
     plan, path = case.plan("none", 2), case.model.work / "wrong.json"
     # The first kernel stands twice, and a node that is no kernel.
     name = case.kernels()[1][0]
-    twice = [({"class": "blocks", "layers": 1, "again": [name, name]}, f"keep[0].again: '{name}' stands there twice")]
+    twice = [({"class": "blocks", "layers": 1, "again": [name, name]}, f"keep[0].again: '{name}' is there twice")]
     for keep, message in WRONG + [([x], m) for x, m in twice]:
         path.write_text(json.dumps({**plan, "keep": keep}))
         status, text = said("--cluster", SLOW_LINK, "--plan", path)

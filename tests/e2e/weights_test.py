@@ -326,7 +326,7 @@ def test_mistakes(checks, options, work):
         expect([options.shardcc, "checkpoint", "export", *args], status, message)
     text = "shardcc: error: --weights: a graph's text has its shapes and parameters already"
     expect([options.shardcc, "graph.ir", "--weights", "w.safetensors"], 2, text)
-    text = "shardcc: error: --weights doesn't apply: a program's text is behind all passes"
+    text = "shardcc: error: --weights doesn't apply: a program's text has passed all passes"
     expect([options.shardcc, "x.program", "--weights", "w.safetensors"], 2, text)
     expect([options.shardcc, "plan", "linear.onnx", "--weights", "cut.safetensors", *TRAINING], 1, MISTAKES[2][2])
 

@@ -290,7 +290,7 @@ static bool gives_gradient(Arena *a, const char *model)
 }
 
 // Which operators give a gradient, as the importer's tables say. An operator whose results are
-// sequences only is judged by the cases that it stands in.
+// sequences only is judged by the cases that it occurs in.
 static void test_gradients(void **state)
 {
     Arena *a = arena_new();

@@ -11,7 +11,7 @@
 // ---- Fourier transforms ----
 
 // Bin k of a row of x [rows, have, parts], which is cut or filled with zeros to n elements. Half a
-// spectrum stands for its mirror image too.
+// spectrum represents its mirror image too.
 static void bin(const Tensor *x, int64_t row, int64_t n, int64_t k, int sign, bool is_half,
                 double *re, double *im)
 {

@@ -36,9 +36,9 @@ static const struct {
     {"a = stack(b,)", "error: line 1: expected a name or a function, found ')'\n"},
     {"a = stack()", "error: line 1: expected a name or a function, found ')'\n"},
     {"a = transpose(b, c)", "error: line 1: transpose takes one operand\n"},
-    {"a = b.{0..1}", "error: line 1: 'b.{0..1}': a range stands in stack(…) or concat(…)\n"},
+    {"a = b.{0..1}", "error: line 1: 'b.{0..1}': a range must be in stack(…) or concat(…)\n"},
     {"a = transpose(b.{0..1})",
-     "error: line 1: 'b.{0..1}': a range stands in stack(…) or concat(…)\n"},
+     "error: line 1: 'b.{0..1}': a range must be in stack(…) or concat(…)\n"},
     {"a = stack(b.{0..1}.{0..1})", "error: line 1: 'b.{0..1}.{0..1}' has two ranges\n"},
     {"a = stack(b.{1..0})",
      "error: line 1: 'b.{1..0}': a range is {0..7}, with numbers below 65536\n"},
@@ -74,7 +74,7 @@ static void test_maps(void **state)
 }
 
 static const struct {
-    const char *glob, *name, *stars;  // what the stars stand for, each behind a '|'
+    const char *glob, *name, *stars;  // what the stars match, each after a '|'
 } globs[] = {
     {"a", "a", ""},
     {"a", "b", NULL},

@@ -50,10 +50,10 @@ static const Case cases[] = {
      "model.norm.w F32[2]; model.h.0.norm.w F32[2] 7",
      .result = "norm.w F32[2] 1 2\nh.0.norm.w F32[2] 7 8\n"},
     {LINEAR("w f32[3,2]") "w); output y", "a.w F32[3,2]; b.w F32[3,2]",
-     .result = "m: error: names of 'w.safetensors' fit the model's in two ways: --weight-map says "
+     .result = "m: error: names of 'w.safetensors' match the model's twice: --weight-map says "
                "which\n  ambiguous   w: 'a.w' or 'b.w'\n"},
     {OF_TWO, "w F32[2]",
-     .result = "m: error: names of 'w.safetensors' fit the model's in two ways: --weight-map says "
+     .result = "m: error: names of 'w.safetensors' match the model's twice: --weight-map says "
                "which\n  ambiguous   tensor w: of 'a.w' or of 'b.w'\n"},
     // ---- types ----
     {LINEAR("w f32[3,2]") "w); output y", "w F16[3,2] -1", .result = "w F32[3,2] -1 0 1 2 3 4\n"},

@@ -1,6 +1,6 @@
-// Tests fused groups whose results are too large for caches: flat ones, short rows beside a
+// Tests fused groups whose results are too large for caches: flat ones, short rows with a
 // transposed operand, long rows. The programs must have eval's numbers and write these results by
-// streaming stores. They must prefetch operands that are too large for a core's cache beside a
+// streaming stores. They must prefetch operands that are too large for a core's cache, next to a
 // transposed operand and before expensive arithmetic, and sum there in lanes, with whole lines and
 // a remainder.
 #include "tests/generator/program.h"

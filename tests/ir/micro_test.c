@@ -15,7 +15,7 @@
 
 enum { BATCH = 4 };
 
-// Stands before the lines of a case. $B is the batch, $R its reciprocal, $T three times the batch,
+// Comes before the lines of a case. $B is the batch, $R its reciprocal, $T three times the batch,
 // $Q its reciprocal.
 static const char head[] = "graph \"g\" training {\n"
                            "  input %x f32[$B,3]\n"

@@ -76,7 +76,7 @@ static void check_time(const Program *p, const Cluster *c, Mesh *mesh)
 static void check_plan(const Model *m, int at, Dice *d, Seen *seen)
 {
     Arena *a = arena_new();
-    // The machines range from slow ones, beside their links, to ones that finish before any
+    // The machines range from slow ones, compared with their links, to ones that finish before any
     // message arrives.
     double rate = pow(10, 3 + roll(d, 8));
     Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};

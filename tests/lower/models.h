@@ -154,7 +154,7 @@ static inline double loss_of(const Graph *g, const Tensor *output)
     return loss;
 }
 
-// The relative distance between `got` and `want`. It is 0 where `want` is negligible beside
+// The relative distance between `got` and `want`. It is 0 where `want` is negligible compared with
 // `most`: the gradients of attention keys' biases, for example, consist of rounding errors.
 static inline double error_of(const Tensor *got, const Tensor *want, double most)
 {

@@ -12,9 +12,9 @@
 #include "tests/lower/plans.h"
 
 // A plan is a list of words. `NAME=[x0,-]` is a storage spec. `NAME:xy` says for each axis what it
-// splits in the node that makes NAME: a letter of the node's rule, `-` for nothing, `+` for
-// partial inputs, `0` if only input 0 is partial; `_` stands for a blank. Other nodes are not
-// split, and other values are stored as they are made.
+// splits in the node that makes NAME: a letter of the node's rule, `-` for nothing, `+` for partial
+// inputs, `0` if only input 0 is partial; `_` means a blank. Other nodes are not split, and other
+// values are stored as they are made.
 typedef struct Case {
     const char *name, *graph, *plan, *result;  // result: the sharded graph, or the message
     bool is_joined;                            // small collectives are bucketed

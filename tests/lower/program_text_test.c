@@ -17,7 +17,7 @@
 #define AGAIN "again"    // a loop over four layers, of which the products are made again
 #define NESTED "nested"  // the same in segments of two layers, which run again and then backward
 
-// The first `from` behind `after` becomes `to`.
+// The first `from` following `after` becomes `to`.
 static const struct {
     const char *file, *after, *from, *to, *message;
 } cases[] = {
@@ -46,7 +46,7 @@ static const struct {
     {RANKS, "", "exchange %v24 all_reduce bytes 4", "exchange %v24 all_reduce bytes -4",
      "-4 isn't"},
     {RANKS, "", "\nexchange %v24", "\npack %v24\nexchange %v24",
-     "the node of 'v24' stands there twice"},
+     "the node of 'v24' is there twice"},
     // buffers
     {LINE, "", "buffer 2 ", "buffer 3 ", "3 isn't between 2 and 2"},
     {LINE, "buffer 1 ", "local", "global", "a kind of buffer expected, not 'global'"},
@@ -160,7 +160,7 @@ static const struct {
     {NESTED, "  13     kernel ", "%y2[layer-1]", "%y2 in %y2[layer-1]+24*outer",
      "'@8768+128*layer+96*outer' expected"},
     {RANKS, "   9 start ", "2", "-1", "-1 isn't between 0 and"},
-    {RANKS, "  34 wait ", "3", "4", "slot 4 is waited for, but nothing is under way in it"},
+    {RANKS, "  34 wait ", "3", "4", "slot 4 is waited for, but nothing is running in it"},
     {RANKS, "  17   start 0+layer mod ", "2", "1", "1 isn't between 2 and"},
 };
 

@@ -54,7 +54,8 @@ static ValueId seen(Net *n, ValueId s, int which, int variant)
     }
 }
 
-// Added numbers are -inf. Beside any other number, f32 and f64 differ in what is left of the score.
+// Added numbers are -inf. Next to any other number, f32 and f64 differ in what is left of the
+// score.
 ValueId net_hide(Net *n, ValueId s, const int *arg)
 {
     static const double lows[] = {-1e9, -(double)FLT_MAX, -1e4, -INFINITY};

@@ -53,7 +53,7 @@ static double row_loss(const double *x, int64_t n, int64_t label, double smooth)
         sum += exp(x[i] - most);
         mean += x[i] / (double)n;
     }
-    // Differences are taken first, because beside a huge maximum the logarithm would be rounded
+    // Differences are taken first, because next to a huge maximum the logarithm would be rounded
     // away.
     return log(sum) + (1 - smooth) * (most - x[label]) + smooth * (most - mean);
 }

@@ -115,7 +115,7 @@ static void run_and_judge(Machines *x, const Program *p, const Reference *r, con
 static void judge_plan(Arena *a, const Graph *g, const Reference *r, const Tensor *value,
                        const Plan *plan, Dice *dice, const Subject *s, Verdict *v, Diag *d)
 {
-    // The machines range from slow ones, beside their links, to ones that finish before any
+    // The machines range from slow ones, compared with their links, to ones that finish before any
     // message arrives.
     double rate = pow(10, 3 + roll(dice, 8));
     Cluster cluster = {.bandwidth = rate, .read_bandwidth = rate, .vector = rate};

@@ -171,7 +171,7 @@ static void hold_skipped(const Graph *g, ValueId v, double *direction)
     }
 }
 
-// Compares one parameter's gradient along a random direction. A missing gradient stands for zero.
+// Compares one parameter's gradient along a random direction. A missing gradient means zero.
 static void judge_gradient(const Reference *r, const Oracle *o, ValueId v, Verdict *to)
 {
     const Value *p = value_of(o->g, v);
@@ -254,7 +254,7 @@ static void judge_norm(const Reference *r, Verdict *v)
                       sqrt(sum));
 }
 
-// Sums and choices are left out: masks, which stand for minus infinity, come that way.
+// Sums and choices are left out: masks, which mean minus infinity, have such values.
 static bool is_product(const OpDef *op)
 {
     return op == &op_dot || op == &op_conv || op == &op_attention || op == &op_mul ||

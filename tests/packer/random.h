@@ -42,7 +42,7 @@ typedef struct Tile {
 } Tile;
 
 // Cuts a tile in two, or a large one in five around the one in the middle, which no straight cut
-// makes. Returns how many tiles were added behind `n`.
+// makes. Returns how many tiles were added after `n`.
 static inline int cut_tile(Tile *t, int n, int at, uint64_t *r)
 {
     Tile x = t[at];

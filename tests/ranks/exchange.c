@@ -180,7 +180,7 @@ static int64_t extent(int64_t whole, int64_t shard, int i)
 
 // ---- collectives ----
 
-// Calls f here, or on the comm thread beside an all_reduce along each axis.
+// Calls f here, or on the comm thread while there is an all_reduce along each axis.
 static void call(Test *t, RtCollective *f, const void *x)
 {
     const RtMesh *m = &t->rt.comm->model->mesh;

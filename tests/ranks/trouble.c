@@ -1,7 +1,7 @@
 // Runs two collectives alternately on four ranks (2x2). A neighbour of rank 0 fails in the third
-// round: trouble stop|kill|fail|slow TIMEOUT [AXIS [beside]], just before its collective along
+// round: trouble stop|kill|fail|slow TIMEOUT [AXIS [overlap]], just before its collective along
 // that axis. An unfinished file trouble.tmp exists meanwhile. Along axis 0 ranks send messages, as
-// if they were on different hosts; along axis 1 they use the shared window. With `beside`, there
+// if they were on different hosts; along axis 1 they use the shared window. With `overlap`, there
 // is a comm thread, which runs the collectives along axis 0.
 #include <signal.h>
 #include <stdio.h>

@@ -62,7 +62,7 @@ static void attend(float *y, const float *q, const float *k, const float *v, con
             dv[t * WIDTH + c] += exp(score[t]) / sum * (double)dy[c];
 }
 
-// Queries whose windows begin behind a block of keys that others of their part still see.
+// Queries whose windows begin after a block of keys that others of their part still see.
 static void window_with_bias(int64_t window)
 {
     RtAttention p = {.s = S,

@@ -134,7 +134,7 @@ static void sums_data(void **state)
 
 // ---- tokens ----
 
-// Files with headers: the first four words of 256, and the bytes behind them.
+// Files with headers: the first four words of 256, and the bytes after them.
 static const struct {
     uint32_t head[4];
     size_t bytes;      // of the file

@@ -92,7 +92,7 @@ static const RtDevice far_device = {
     .free_mark = far_free_mark,
 };
 
-// ---- programs for it: they get the reserved address, and work on the memory behind it ----
+// ---- programs for it: they get the reserved address, and work on the memory at it ----
 
 static void far_linear_micro(Rt *rt, char *m)
 {
@@ -182,7 +182,7 @@ static void is_as_the_cpu(void **state)
     }
 }
 
-// --profile marks the begin and the end of each call, and reads the marks when the device has been
+// --profile marks the start and the end of each call, and reads the marks when the device has been
 // waited for, once a step.
 static void marks_what_it_measures(void **state)
 {
@@ -222,7 +222,7 @@ static void copies_by_one_thread(void **state)
     assert_int_equal(last_loss("counted", "others "), 0);
 }
 
-// An element of any size is repeated, and nothing beside it is written.
+// An element of any size is repeated, and nothing else is written.
 static void cpu_fills(void **state)
 {
     char arena[96], element[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -238,7 +238,7 @@ static void cpu_fills(void **state)
         }
 }
 
-// Copies of all sizes are whole, on one thread and on several, and nothing beside them is written.
+// Copies of all sizes are whole, on one thread and on several, and nothing else is written.
 static void cpu_copies(void **state)
 {
     enum { MAX_SIZE = (5 << 20) + 3, ROOM = MAX_SIZE + 2 };

@@ -8,7 +8,7 @@ static int n_shapes = 60;
 
 // ---- the definition, in double ----
 
-// The position that stands for x in a dim of n elements.
+// The position that replaces x in a dim of n elements.
 static double moved(const RtGrid *p, int64_t n, double x)
 {
     double low = p->corners ? 0 : -0.5, high = p->corners ? (double)n - 1 : (double)n - 0.5;
@@ -279,7 +279,7 @@ static void test_odd_points(void **state)
     }
 }
 
-// An element that isn't finite reaches only the points beside it, though places outside of x are
+// An element that isn't finite reaches only the points next to it, though places outside of x are
 // read as its first element.
 static void test_odd_elements(void **state)
 {

@@ -31,14 +31,14 @@ static Sum sum_of(const RtGemm *g, const float *a, const float *b, int64_t i, in
     return s;
 }
 
-// Allocates room for vector loads that read past the end.
+// Allocates extra bytes for vector loads that read past the end.
 static void *room(int64_t bytes) { return aligned_alloc(64, (size_t)(bytes + 4096) / 64 * 64); }
 
 static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, const float *b,
                  bool is_more)
 {
     int64_t k = rt_round_up(g->k, u->k_unit);
-    char *rows = room(u->rows * (k + u->row_room) * u->bytes);
+    char *rows = room(u->rows * (k + u->row_padding) * u->bytes);
     char *columns = room(u->columns * k * u->bytes);
 
     if (u->begin)
@@ -56,7 +56,7 @@ static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, co
                            .a = rows,
                            .b = columns,
                            .prefetched = columns,
-                           .a_step = u->rows * (k + u->row_room) * u->bytes});
+                           .a_step = u->rows * (k + u->row_padding) * u->bytes});
     if (u->end)
         u->end();
     free(rows);

@@ -1,4 +1,4 @@
-// The rate at which a checkpoint is written beside the steps.
+// The rate at which a checkpoint is written during the steps.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

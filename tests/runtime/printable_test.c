@@ -11,7 +11,7 @@ static const struct {
     {"\xc3\xc3\xbc", "\\xc3\xc3\xbc"},                      // half of one, and a whole one
     {"\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80"},  // a long form; a surrogate
     {"\xc2\x9b", "\\xc2\\x9b"},                             // a command of terminals
-    {"a text that is longer", "a text that ..."},           // for the room that there is
+    {"a text that is longer", "a text that ..."},           // for the capacity
     {"a text  \xf0\x9f\x98\x80\xf0\x9f\x98\x80!", "a text  \xf0\x9f\x98\x80..."},
 };
 

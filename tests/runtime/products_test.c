@@ -1,6 +1,7 @@
 // Tests every kernel that multiplies and adds at the ends of f32's range: the largest numbers,
-// infinities, NaN, tiny numbers, and all of them beside others. Each element of each result must be
-// what its own products give in double: NaN, an infinity, or a number within the rounding errors.
+// infinities, NaN, tiny numbers, and all of them mixed with others. Each element of each result
+// must be what its own products give in double: NaN, an infinity, or a number within the rounding
+// errors.
 #include "runtime/cpu/amx.h"
 #include "runtime/cpu/conv_matrix.h"
 #include "runtime/cpu/gemm.h"

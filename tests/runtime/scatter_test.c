@@ -6,7 +6,7 @@
 
 enum { MAX_DIMS = 2 };  // of each role
 
-// A gather or scatter of a shard of a table, and its operands. The dims of each role stand in the
+// A gather or scatter of a shard of a table, and its operands. The dims of each role are in the
 // order batch, outer, index, inner.
 typedef struct Case {
     RtGather p;

@@ -67,7 +67,7 @@ static const struct {
     {"\"output\": 8", "\"output\": 9223372036854775808",
      "stages[1].output must be " SIZE ", found 9.223372036854776e+18"},
     {"\"output\": 50", "\"output\": 61",
-     "stages[0].keep[1].saved must have room for the output of 'embed', 61 bytes, found 60"},
+     "stages[0].keep[1].saved must hold the output of 'embed', 61 bytes, found 60"},
     {"\"forward_scratch\": 3", "\"forward_scratch\": -3",
      "stages[0].forward_scratch must be " SIZE ", found -3"},
     {"\"backward_scratch\": 70", "\"backward_scratch\": 9007199254740992",

@@ -20,7 +20,7 @@ typedef struct ChainStyle {
     int zero;        // percent of the sizes that are 0
     int equal;       // percent of the stages that equal an earlier one
     int most_time;
-    bool is_consistent;  // backward_scratch has room for the gradient
+    bool is_consistent;  // backward_scratch can hold the gradient
 } ChainStyle;
 
 static inline ChainStyle random_chain_style(uint64_t *r)
@@ -238,7 +238,7 @@ static inline int64_t moment_bytes(const ChainProblem *p, const Moment *m)
     return bytes;
 }
 
-// Goes on from `from` with an operation that takes so much time, and so many bytes besides.
+// Goes on from `from` with an operation that takes so much time, and so many bytes more.
 static inline void reach(Search *s, const Reached *from, int64_t besides, double time, Moment to)
 {
     int64_t during = moment_bytes(s->p, &from->at) + besides, after = moment_bytes(s->p, &to);

@@ -69,7 +69,7 @@ static Plan random_plan(Trial *t, const char *mesh, RecomputeRule rule, Dice *d)
     return p;
 }
 
-// Values that have a name stand in both graphs. Checks that they have the same specs in both plans,
+// Values that have a name are in both graphs. Checks that they have the same specs in both plans,
 // and their nodes the same strategies. Returns how many there are.
 static int count_same(const Trial *t, const Plan *p, const Plan *q)
 {

@@ -266,8 +266,7 @@ static inline bool begins_layers(const Joint *j, const Decision *x)
     return is_read;
 }
 
-// Frees decisions, first one and then some beside those that are free, as long as there are at most
-// so many plans.
+// Frees decisions, first one and then some more, as long as there are at most so many plans.
 static inline void free_some(Joint *j, Dice *dice, int64_t most)
 {
     enum { TRIES = 60 };

@@ -43,7 +43,7 @@ typedef struct Policy {
     int n_slots;
 } Policy;
 
-// The program of a joint plan. Overlap is reduced where memory is short: the levels stand in the
+// The program of a joint plan. Overlap is reduced where memory is short: the levels are in the
 // order in which they are tried.
 typedef struct Priced {
     int64_t compute, communication;  // picoseconds

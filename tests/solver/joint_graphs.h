@@ -25,8 +25,8 @@ typedef struct Step {
     int64_t inner;  // a size of the layers' weights
 } Step;
 
-// The text of a layer. Its letters stand for: X its input, Y its output, # its number, and M, K, N,
-// the sizes of the batch, of what layers hand on, and of what is inside of them.
+// The text of a layer. Its letters mean: X its input, Y its output, # its number, and M, K, N, the
+// sizes of the batch, of what layers hand on, and of what is inside of them.
 static const char *const layers[] = {
     // A layer that expands and contracts.
     "  parameter %u# f32[K,N]\n  parameter %w# f32[N,K]\n"

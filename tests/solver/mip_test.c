@@ -138,7 +138,7 @@ static void survives(void **state)
     text_free(&said);
 }
 
-// If an engine exits at once, the search warns and continues.
+// If an engine exits immediately, the search warns and continues.
 static void goes_on_without(void **state)
 {
     char folder[] = "/tmp/engine_test_XXXXXX", path[64];

@@ -1,7 +1,7 @@
 // Extends classes beyond their runs: by iterations before the first one and by side nodes.
 //
 // The iteration before the first one is often in another order, because it starts from other
-// values. Side nodes read every iteration's values in the same way.
+// values. Side nodes read every iteration's values equally.
 #include <string.h>
 
 #include "ir/passes/blocks/blocks.h"

@@ -164,7 +164,7 @@ static bool is_free(Finder *f, const Run *r)
 }
 
 // Do runs with a shorter period save more nodes within this run? Then they come first, because
-// classes don't nest: a run of two layers gives way to the many time steps in each layer.
+// classes don't nest: a run of two layers is dropped for the many time steps in each layer.
 static bool is_outdone(const Finder *f, const Run *r)
 {
     int *saved = arena_array(f->arena, int, r->period);  // by period

@@ -28,7 +28,7 @@ typedef struct Finder {
     Block *block;      // by index in `order`
     int *last_reader;  // by ValueId: scratch of block_rotations
     // By ValueId, scratch of block_matches. The second iteration reads this value of the first one;
-    // in its place the first one reads the stand-in, from outside. A loop has one buffer for both.
+    // instead, the first one reads the stand-in, from outside. A loop has one buffer for both.
     ValueId *stand_in;
     Run *heap;  // a heap of runs that may become classes; the first one saves most nodes
     int n_heap, cap_heap;
@@ -65,8 +65,8 @@ bool block_has_before(const Finder *f, const Found *c);
 // Adds to a class all iterations before its first one that the graph has; moves their nodes there.
 void block_grow_back(Finder *f, int32_t cls);
 
-// Adds to all classes the nodes that read each iteration's values in the same way: nodes that stack
-// them, side results.
+// Adds to all classes the nodes that read each iteration's values equally: nodes that stack them,
+// side results.
 void block_grow_out(Finder *f);
 
 #endif

@@ -324,9 +324,9 @@ static int compare_roots(const void *a, const void *b)
     return p->key != q->key ? (p->key < q->key ? -1 : 1) : p->tie - q->tie;
 }
 
-// The roots of the second walk: early values, then ends. Each is sorted by the place, in the first
-// walk, of its last ancestor on the way to the main end. So a side branch (running statistics)
-// follows the node that it branches off.
+// The roots of the second walk: early values, then ends. Each is sorted by the position, in the
+// first walk, of its last ancestor on the path to the main end. So a side branch (running
+// statistics) follows the node that it branches off.
 static Root *list_roots(Walk *w, const NodeId *ends, int n_ends, int n_main, int *n)
 {
     const Graph *g = w->g;

@@ -18,20 +18,20 @@ static ValueId value_by_name(const Graph *g, const char *name)
 // Adds a note with the names of values: outputs first, then the last nodes' values.
 static void list_values(const Graph *g, Diag *d)
 {
-    int room = 12;
+    int left = 12;
 
-    for (int i = 0; i < g->n_outputs && room; i++)
+    for (int i = 0; i < g->n_outputs && left; i++)
         if (g->outputs[i].role == OUTPUT_MODEL) {
             diag_note(d, "output  %s %s", g->outputs[i].name,
                       type_text(g->arena, &g->values[g->outputs[i].value]));
-            room--;
+            left--;
         }
-    for (ValueId v = g->n_values - 1; v > 0 && room; v--) {
+    for (ValueId v = g->n_values - 1; v > 0 && left; v--) {
         const Value *x = &g->values[v];
 
         if (x->name && (x->kind == VALUE_ACTIVATION || x->kind == VALUE_INPUT)) {
             diag_note(d, "value  %s %s", x->name, type_text(g->arena, x));
-            room--;
+            left--;
         }
     }
 }

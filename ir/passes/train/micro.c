@@ -42,7 +42,7 @@ static bool refuse(const Micro *m, ValueId v)
     bool ok = node_error(
         w, n, m->d, "--accumulate: here the loss %s, so micro-batches would train another loss",
         r->mixed ? "reads several samples other than as a sum over samples"
-                 : "depends on where samples stand in the batch");
+                 : "depends on the positions of samples in the batch");
 
     for (int i = 0; i < n->n_in; i++) {
         NodeId summed = n->in[i] ? m->samples.of[n->in[i]].summed : 0;
@@ -152,7 +152,7 @@ static ValueId scaled_to(Micro *m, ValueId u, ValueId v, double of_whole, double
     if (!find_factor(m, u, v, k * of_micro / of_whole, of_micro / of_whole, &factor)) {
         node_error(m->whole, producer(m->whole, v), m->d,
                    "--accumulate: some terms of the loss are sums over the batch and others means "
-                   "or no samples' at all, so micro-batches would weigh them in another way");
+                   "or no samples' at all, so micro-batches would weigh them differently");
         return 0;
     }
     if (factor == 0 || fabs(factor - 1) <= 1e-5)
@@ -212,8 +212,8 @@ static bool find_tail(Micro *m, ValueId v, bool *has_sum)
     return true;
 }
 
-// The value of the micro-batch's graph that stands where `of` stands in the whole one's below v,
-// where u stands for v; 0: there is none.
+// The value of the micro-batch's graph that corresponds to `of`, a value below v in the whole
+// graph, if u corresponds to v; 0: there is none.
 static ValueId find_same(const Micro *m, ValueId u, ValueId v, ValueId of)
 {
     if (v == of)

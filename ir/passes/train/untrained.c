@@ -16,8 +16,8 @@ static bool hands_on(const Node *n, int k, const bool *needs)
     return any && !(n->op->no_grad_in >> k & 1);
 }
 
-// By ValueId: the last node on a way from the value to the loss that hands on no gradient; 0: there
-// is none, or the loss doesn't depend on the value.
+// By ValueId: the last node on a path from the value to the loss that passes no gradient on; 0:
+// there is none, or the loss doesn't depend on the value.
 static NodeId *find_stops(const Graph *g, const bool *needs, int n_values, ValueId loss)
 {
     NodeId *stop = arena_array(g->arena, NodeId, n_values);
@@ -55,7 +55,7 @@ static void warn(const Graph *g, NodeId at, const ValueId *parameter, int n, Dia
         text_printf(&names, " and %d more", n - MAX_NAMES);
     diag_warn(d,
               "node '%.200s' (%s) stops the gradient of parameters that the loss depends on in no "
-              "other way, so they are not trained (--freeze says so): %s",
+              "other path, so they are not trained (--freeze says so): %s",
               node->source && *node->source->name ? node->source->name
                                                   : value_label(g->arena, g, node->out[0]),
               node->op->name, names.s);

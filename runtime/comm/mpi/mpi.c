@@ -32,9 +32,10 @@ static RtSharedWindow *window_in(void *base)
 static void fail_windows(RtComm *c)
 {
     usleep((useconds_t)c->rank * 20000);
-    rt_error(c->model,
-             "no room for %zu KiB of shared memory for each rank of a host: df /dev/shm, ulimit -f",
-             sizeof(RtSharedWindow) >> 10);
+    rt_error(
+        c->model,
+        "no space for %zu KiB of shared memory for each rank of a host: df /dev/shm, ulimit -f",
+        sizeof(RtSharedWindow) >> 10);
     rt_comm_fail(c);
 }
 

@@ -1,4 +1,4 @@
-// The part of CUDA's runtime API that trainers use, as tests/cuda/cudart.cc stands for it. Names,
+// The part of CUDA's runtime API that trainers use, as tests/cuda/cudart.cc imitates it. Names,
 // values and prototypes are those of CUDA 13.0, so that host code compiles with either header.
 #ifndef SHARDCC_TESTS_CUDA_RUNTIME_API_H
 #define SHARDCC_TESTS_CUDA_RUNTIME_API_H

@@ -1,4 +1,4 @@
-// Stands for the compiler's header where runtime/cpu/amx.c is compiled for the tests' matrix unit,
+// Replaces the compiler's header where runtime/cpu/amx.c is compiled for the tests' matrix unit,
 // tiles.c. It has the intrinsics that amx.c uses; the numbers of registers are from 0 to 7.
 #ifndef SHARDCC_TESTS_RUNTIME_AMX_IMMINTRIN_H
 #define SHARDCC_TESTS_RUNTIME_AMX_IMMINTRIN_H

@@ -136,7 +136,7 @@ void _tile_dpbf16ps(int sums, int rows, int columns)
     _mm_setcsr(mode);
 }
 
-// Stands for syscall in amx.c. Linux permits the unit only to programs that ask for it.
+// Replaces syscall in amx.c. Linux permits the unit only to programs that ask for it.
 long amx_syscall(long number, ...);
 
 long amx_syscall(long number, ...)
