@@ -67,7 +67,7 @@ void text_name(Text *t, const char *s);
 
 void text_number(Text *t, double x);  // the shortest decimal that reads back as x
 
-// The greatest common divisor of two numbers of at least 0; that of 0 and x is x.
+// The greatest common divisor of two numbers of at least 0; the divisor of 0 and x is x.
 static inline int64_t gcd(int64_t a, int64_t b)
 {
     while (b) {
@@ -111,7 +111,7 @@ typedef struct Map {
 int32_t map_get(const Map *m, const char *key);
 void map_set(Map *m, const char *key, int32_t value);
 
-// The one of the `n` names with the least edit distance to `word`; NULL if none is similar.
+// The name among `n` with the smallest edit distance to `word`; NULL if none is similar.
 const char *nearest_name(const char *word, const char *const *names, int n);
 
 // Does `name` match `glob`? `*` matches any run of characters, `?` any one.

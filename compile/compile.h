@@ -86,7 +86,7 @@ bool compile_try(Arena *a, const CompileRequest *r, Compiled *to, bool *fits, Di
 // The number of micro-batches that is best, whatever r->accumulate is.
 int compile_accumulate(const CompileRequest *r, const char *file);
 // Makes about the smallest program of the graphs, whatever the memory: with several ranks by a few
-// searches, with one at a place on the path of ways. True if there is one.
+// searches, with one at an index on the path of ways. True if there is one.
 bool compile_small(Arena *a, const CompileRequest *r, int place, Compiled *to, Diag *d);
 
 // The request of a plan for the graphs.
@@ -115,7 +115,7 @@ const char *pass_name(int pass);  // by index from 0; NULL: there are no more
 int pass_find(const char *name);  // -1: there is none
 bool pass_needs_loss(const char *name);
 
-// Does a step write running statistics? Those of a batch differ from those of its parts.
+// Does a step write running statistics? A batch's statistics differ from its parts'.
 bool has_batch_statistics(const Graph *g);
 
 #endif

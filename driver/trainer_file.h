@@ -20,9 +20,9 @@ bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d);
 // NULL if it isn't there. The list ends with NULL.
 const char *trainer_option(char *const *argv, const char *name);
 
-// Finds the trainer for the most ranks that `slots` are enough for: the given one, or one that
-// `shardcc --ranks 8,6,4` has put next to it (NAME.6, NAME.4). A name that is looked up in PATH has
-// no others. Returns false after an error: no one fits, say.
+// Chooses the trainer for the most ranks that fits `slots`: the given one, or one that `shardcc
+// --ranks 8,6,4` has put next to it (NAME.6, NAME.4). A name that is looked up in PATH has no
+// others. Returns false after an error, such as that none fits.
 bool trainer_file_fit(Arena *a, const TrainerFile *given, int slots, TrainerFile *to, Diag *d);
 
 #endif

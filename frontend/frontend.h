@@ -45,7 +45,7 @@ typedef struct ImportOptions {
     int n_padding;
     const char *const *tie;  // "A=B": the initializer B is the parameter A
     int n_tie;
-    bool only_weights;  // nothing is trained, the places of the weights are wanted: no warnings
+    bool only_weights;  // nothing is trained, the locations of the weights are wanted: no warnings
     const char *const *stop;  // globs: values and modules through which no gradient flows
     int n_stop;
     // Where the values of initializers are; NULL: in the model alone. With only_weights they only
@@ -56,7 +56,7 @@ typedef struct ImportOptions {
 
 typedef struct WeightValue WeightValue;
 
-// The place of a parameter's or buffer's initial bytes: in the model's own file or in another.
+// The location of a parameter's or buffer's initial bytes: in the model's own file or in another.
 typedef struct Weight {
     const char *name;  // of the parameter
     DType dtype;
@@ -92,9 +92,9 @@ typedef struct Weights {
     const WeightFile *values;  // where weights have values of; NULL: none do
 } Weights;
 
-// Makes a canonical forward graph of a model: it runs the passes import and fold, and binds
-// shapes that depend on the batch. Inputs, parameters, buffers and outputs (OUTPUT_MODEL) have the
-// model's names. `w` (may be NULL) gets the places of the weights, in the order of the graph's
+// Makes a canonical forward graph of a model: it runs the passes import and fold, and binds shapes
+// that depend on the batch. Inputs, parameters, buffers and outputs (OUTPUT_MODEL) have the model's
+// names. `w` (may be NULL) gets the locations of the weights, in the order of the graph's
 // parameters and buffers; no weight is read. Returns NULL after reporting all errors.
 Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d);
 
@@ -102,11 +102,11 @@ Graph *frontend_import(Arena *a, const ImportOptions *o, Weights *w, Diag *d);
 // beneath the model's folder, be a regular file with one link, and be long enough.
 bool weights_write(const Weights *w, const Graph *g, const char *path, Diag *d);
 
-// Writes a copy of the model that has the values of a file in the place of its weights; all else
-// stays as it is. Tensors in the model's external files go into one file, PATH.data, and so do
-// large ones if the copy would have more bytes than a protobuf message may have. Sets *has_data if
-// there is one. The values must have exactly the names and shapes of the weights: all differences
-// are listed. Floats are rounded to the weight's type. Nothing is left after an error.
+// Writes a copy of the model that has the values of a file instead of its weights; all else stays
+// as it is. Tensors in the model's external files go into one file, PATH.data, and so do large ones
+// if the copy would have more bytes than a protobuf message may have. Sets *has_data if there is
+// one. The values must have exactly the names and shapes of the weights: all differences are
+// listed. Floats are rounded to the weight's type. Nothing is left after an error.
 bool weights_export(const Weights *w, const Graph *g, const WeightFile *values, const char *path,
                     bool *has_data, Diag *d);
 

@@ -419,7 +419,7 @@ ValueId index_wrap(Op *o, ValueId index, int64_t n);
 
 // Input 1 as an index for each element of input 0 along an axis. Transposed by `perm`, input 0 is
 // [B…, N…, n, R…]: `index` is [B…, i] with `batch` batch dims, and no element of it depends on N
-// and R. `axis` is the place of n, `back` the inverse of `perm`.
+// and R. `axis` is the position of n, `back` the inverse of `perm`.
 typedef struct ElementIndex {
     ValueId index;
     int batch, axis;
@@ -453,7 +453,7 @@ void import_einsum(Op *o);
 // Reads the window of a pooling node over input 0. more[i]: how much of the padding at the end of
 // spatial dim i is ceil_mode's. Returns false after an error.
 bool read_pool(Op *o, Window *w, int64_t *more);
-// The places of the maxima that pooling input 0 gave as y, i64 (import_unpool.c).
+// The indices of the maxima that pooling input 0 gave as y, i64 (import_unpool.c).
 ValueId max_pool_indices(Op *o, const Window *w, ValueId y);
 
 // ---- weights (weights.c) ----

@@ -8,7 +8,7 @@
 typedef struct Compiler {
     const char *what;    // "C compiler"
     const char *option;  // that names another one: "--cc"
-    const char *needs;   // all that it needs, beside the text
+    const char *needs;   // all that it needs, in addition to the text
 } Compiler;
 
 // Runs argv[0] with the arguments, up to NULL. Returns false after an error, and if it fails.

@@ -54,7 +54,7 @@ static Dims *number_dims(Gen *g)
     return s;
 }
 
-// Notes the values that stand for equal ones wherever these are used: constants, and numbers in
+// Notes the values that represent equal ones wherever these are used: constants, and numbers in
 // equal shapes. Their dims belong to nothing.
 static void find_shared(Gen *g, Dims *s, int set)
 {

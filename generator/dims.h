@@ -16,7 +16,7 @@ typedef struct Dims {
 // The dims of all values of both graphs, in g's arena.
 Dims *find_dims(Gen *g);
 
-// The number that stands for all dims that are the same as dim i of a value.
+// The number that represents all dims that are the same as dim i of a value.
 int dim_root(Dims *d, int set, ValueId v, int i);
 
 #endif

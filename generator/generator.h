@@ -27,8 +27,8 @@ typedef struct ProgramTexts {
 void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t);
 void texts_free(ProgramTexts *t);
 
-// Results appear whole or not at all: they are written into a folder of their own, beside their
-// place, and moved there at the end. Signals that would end the program wait until then.
+// Results appear whole or not at all: they are written into a folder of their own, next to their
+// destination, and moved there at the end. Signals that would end the program wait until then.
 typedef struct Staging {
     Arena *arena;
     const char *place;

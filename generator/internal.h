@@ -54,10 +54,10 @@ typedef struct Gen {
     const char **expr;
 } Gen;
 
-// "h.{}.attn.c_attn", from a node's scope or name: printable, at most `room` characters.
-char *node_label(const Gen *g, const Node *n, int room);
-// Sets the number that stands for {} in the labels of iteration 0, and its step from one iteration
-// to the next: 0 and 1 if there is no {}. False: the labels of a class follow no such rule.
+// "h.{}.attn.c_attn", from a node's scope or name: printable, at most `width` characters.
+char *node_label(const Gen *g, const Node *n, int width);
+// Sets the number that replaces {} in the labels of iteration 0, and its step from one iteration to
+// the next: 0 and 1 if there is no {}. False: the labels of a class follow no such rule.
 bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step);
 void print_type(const Value *v, Text *t);  // "f32[8,128]"
 
@@ -96,8 +96,8 @@ typedef struct List {
     int n;
 } List;
 
-// Appends an entry. `room` more columns are kept free on its line.
-void list_add(List *l, int room, const char *entry);
+// Appends an entry. `width` more columns are kept free on its line.
+void list_add(List *l, int width, const char *entry);
 // The columns to keep free so that the number of lines doesn't depend on the number of layers: by
 // which an offset, and the bytes of a buffer, are shorter than they may be with more of them.
 // `step`: of a stack; 0: it is none.
@@ -109,7 +109,7 @@ void print_string(Text *t, const char *s, int indent);
 // A line, broken after commas so that none is longer than COLUMNS.
 void print_wrapped(Text *t, int indent, const char *s);
 // The module of an item's statement or, of an update, "adamw h.{}.ln_1.weight".
-char *item_label(const Gen *g, const Item *it, int room);
+char *item_label(const Gen *g, const Item *it, int width);
 // Prints a call that is no statement of its own for RT_AT, with a label as its comment.
 void print_labelled(Text *t, int indent, const char *call, const char *label);
 // Prints an item's call after a statement that says what it does: see RT_AT in rt_kernels.h.

@@ -223,8 +223,8 @@ static void print_indices(const Gen *g, int n, const char *before, Text *t)
         text_printf(t, "%s%s", before, loop_index(g, k));
 }
 
-// Sets the number that stands for {} in the calls of a body. A body with loops has none: theirs
-// set others.
+// Sets the number that replaces {} in the calls of a body. A body with loops has none: theirs set
+// others.
 static void print_layer(const Gen *g, const Item *loop, const char *body, Text *t)
 {
     int64_t first, step;

@@ -3,7 +3,7 @@
 
 #include "generator/internal.h"
 
-// The function that runs an item as one of its calls; NULL: it runs in its turn.
+// The function that runs an item as one of its calls; NULL: it runs in its iteration.
 static const Function *calling_function(const Set *s, int item)
 {
     for (int i = 0; i < s->n_functions; i++)

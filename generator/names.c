@@ -33,14 +33,14 @@ char *lower_identifier(Gen *g, const char *path)
     return s;
 }
 
-// The end of a dotted path that has room, from the beginning of a part on if it can be.
-static const char *fitting_end(const char *path, size_t room)
+// The longest end of a dotted path that fits, from the beginning of a part on if possible.
+static const char *fitting_end(const char *path, size_t width)
 {
     const char *end = path;
 
-    while (strlen(end) > room && strchr(end, '.'))
+    while (strlen(end) > width && strchr(end, '.'))
         end = strchr(end, '.') + 1;
-    return strlen(end) > room ? end + strlen(end) - room : end;
+    return strlen(end) > width ? end + strlen(end) - width : end;
 }
 
 static bool has_scope(const Source *from) { return from && from->scope && *from->scope; }
@@ -90,12 +90,12 @@ bool class_layers(const Gen *g, int32_t cls, int64_t *first, int64_t *step)
     return is_regular && layer[0] >= 0 && layer[1] >= 0;
 }
 
-char *node_label(const Gen *g, const Node *n, int room)
+char *node_label(const Gen *g, const Node *n, int width)
 {
     const Source *from = n->source;
     bool is_both = has_scope(from) && n->phase == UPDATE;
     const char *before = is_both ? arena_string(g->arena, "%s ", from->name) : "";
-    int left = room - (int)strlen(before);
+    int left = width - (int)strlen(before);
     const char *path = fitting_end(layered_path(g->arena, g->s->g, n->block, path_of(n)),
                                    left > 0 ? (size_t)left : 0);
     char *label = arena_string(g->arena, "%s%s", before, path);
@@ -187,20 +187,20 @@ static size_t slice(const char *s)
     return n;
 }
 
-// Where to break `s` to fit into `room`: after an operator in the fewest brackets that stands in
-// the second half; else at the last space, if it has one.
-static size_t fit(const char *s, size_t n, int room)
+// Where to break `s` to fit into `width`: after an operator of the second half in the fewest
+// brackets; else at the last space, if it has one.
+static size_t fit(const char *s, size_t n, int width)
 {
     int depth = 0, least = INT_MAX, at_operator = 0, space = 0;
 
-    if (n <= (size_t)room)
+    if (n <= (size_t)width)
         return n;
-    for (int i = 0; i <= room; i++) {
+    for (int i = 0; i <= width; i++) {
         depth += (s[i] == '(' || s[i] == '[') - (s[i] == ')' || s[i] == ']');
         if (s[i] != ' ' || i <= 20)
             continue;
         space = i;
-        if (i > room / 2 && strchr("+-*/%<=>&|?:", s[i - 1]) && depth <= least) {
+        if (i > width / 2 && strchr("+-*/%<=>&|?:", s[i - 1]) && depth <= least) {
             least = depth;
             at_operator = i;
         }
@@ -230,17 +230,17 @@ void print_wrapped(Text *t, int indent, const char *s)
     text_printf(t, "\n");
 }
 
-void list_add(List *l, int room, const char *entry)
+void list_add(List *l, int width, const char *entry)
 {
     int n = (int)strlen(entry) + (int)strlen(l->between), end = (int)strlen(l->end);
 
     text_printf(l->t, "%s", l->n++ ? l->between : "");
-    if (l->column + 1 + n + room + end > COLUMNS) {
+    if (l->column + 1 + n + width + end > COLUMNS) {
         text_printf(l->t, "%s\n%*s", l->end, l->indent - 1, "");
         l->column = l->indent - 1;
     }
     text_printf(l->t, " %s", entry);
-    l->column += 1 + n + room;
+    l->column += 1 + n + width;
 }
 
 // The columns by which x is shorter than a number with so many digits.

@@ -5,8 +5,8 @@
 #include "generator/place_names.h"
 #include "generator/sizes.h"
 
-// How well a value names its place, which may hold several in turn: an output of the program names
-// it best, then a module's result.
+// How well a value names its place, which may hold several one after the other: an output of the
+// program names it best, then a module's result.
 enum { OF_OPERATOR, OF_MODULE, OF_PROGRAM };
 
 // The names of one graph.

@@ -52,8 +52,8 @@ static bool find_stride(const Value *base, int64_t stride, int *from)
     return !stride;
 }
 
-// The bytes from the begin of a value to that of its view. If the view begins some steps along one
-// dim, they are named after the dims behind that one.
+// The bytes from the start of a value to the start of its view. If the view begins some steps along
+// one dim, they are named after the dims that follow it.
 static const char *offset_text(Gen *g, const Operand *o, int64_t bytes)
 {
     const Value *base = value_of(g->s->g, o->base), *view = value_of(g->s->g, o->value);
@@ -77,7 +77,7 @@ static const char *offset_text(Gen *g, const Operand *o, int64_t bytes)
     return arena_string(g->arena, "%" PRId64, bytes);
 }
 
-// The instance that a loop with that index has in turn: "layer % 2".
+// The instance that a loop with that index currently has: "layer % 2".
 static const char *turn_text(const Gen *g, const Movement *m, const char *index)
 {
     if (m->ring && m->shift)

@@ -47,7 +47,7 @@ static void print_head(const Gen *g, Text *t)
                 g->target->header);
 }
 
-// Declares a list of names, each of which stands after a comma.
+// Declares a list of names, separated by commas.
 static void print_names(const Gen *g, const char *type, const Text *names, Text *t)
 {
     if (names->n && type)
@@ -56,7 +56,7 @@ static void print_names(const Gen *g, const char *type, const Text *names, Text 
 
 static void put(Text *t, const Text *part) { text_put(t, part->s ? part->s : "", part->n); }
 
-// Declares the places, and the fused functions, which stand below their callers.
+// Declares the places, and the fused functions, which come below their callers.
 static void print_declarations(Gen *g, Text *t)
 {
     generate_sizes(g, t);
@@ -177,7 +177,7 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
     text_printf(t, "    return rt_main(&model, argc, argv);\n}\n");
 }
 
-// Makes a set the one that is being printed. False if the program doesn't have it.
+// Selects the set to print. False if the program doesn't have it.
 static bool select_set(Gen *g, int set)
 {
     g->set = set;

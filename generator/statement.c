@@ -14,13 +14,13 @@ static char *short_number(Gen *g, double x)
     return arena_string(g->arena, "%.*se%s%s", (int)(e - s), s, e[1] == '-' ? "-" : "", digits);
 }
 
-char *item_label(const Gen *g, const Item *it, int room)
+char *item_label(const Gen *g, const Item *it, int width)
 {
     const Value *v = value_of(g->s->g, it->operands[0].value);
     const Node made = {.source = &(Source){.name = v->name, .scope = ""}, .block = v->block};
     const Node *n = item_node(g->s->g, it);
 
-    return node_label(g, n ? n : &made, room);
+    return node_label(g, n ? n : &made, width);
 }
 
 // The value that the item makes, moves or fills.
@@ -32,15 +32,15 @@ static const Value *result_of(const Gen *g, const Item *it)
                        : value_of(graph, it->operands[0].value);
 }
 
-// "h.{}.mlp.act: add mul ... f32[4,16]", in `room` columns if possible.
-static char *call_text(Gen *g, const Item *it, int room)
+// "h.{}.mlp.act: add mul ... f32[4,16]", in `width` columns if possible.
+static char *call_text(Gen *g, const Item *it, int width)
 {
     Text t = {0}, type = {0};
 
     print_type(result_of(g, it), &type);
-    int left = room - (int)type.n - 12;  // with the last operator
+    int left = width - (int)type.n - 12;  // with the last operator
     const char *label = item_label(g, it, left < 16 ? 16 : left > 40 ? 40 : left);
-    room -= (int)type.n + 6;  // with " ..." and a space
+    width -= (int)type.n + 6;  // with " ..." and a space
     text_printf(&t, "%s%s", label, *label ? ": " : "");
     if (item_slot(it))
         text_printf(&t, it->kind == ITEM_WAIT ? "wait for " : "start ");
@@ -48,7 +48,7 @@ static char *call_text(Gen *g, const Item *it, int room)
         text_printf(&t, it->kind == ITEM_COPY ? "copy " : "fill ");
     for (int i = 0; i < it->n_nodes; i++) {
         const char *name = g->s->g->nodes[it->nodes[i]].op->name;
-        if (i && (int)(t.n + strlen(name)) > room) {
+        if (i && (int)(t.n + strlen(name)) > width) {
             text_printf(&t, "... ");
             break;
         }
@@ -70,12 +70,12 @@ void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *ca
         numbers =
             arena_string(g->arena, "%s, %s", numbers,
                          short_number(g, exchange_seconds(g, it) + work_seconds(g->o->cluster, w)));
-    int room = COLUMNS - indent - (int)strlen("RT_AT(rt, \"\");") - (int)strlen(numbers);
+    int width = COLUMNS - indent - (int)strlen("RT_AT(rt, \"\");") - (int)strlen(numbers);
     const char *comment = exchange_comment(g, it);
     if (comment)
         print_wrapped(t, indent, comment);
     print_wrapped(t, indent,
-                  arena_string(g->arena, "RT_AT(rt, \"%s\"%s);", call_text(g, it, room), numbers));
+                  arena_string(g->arena, "RT_AT(rt, \"%s\"%s);", call_text(g, it, width), numbers));
     print_wrapped(t, indent, call);
 }
 

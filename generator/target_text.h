@@ -23,7 +23,7 @@ static inline void words_add(Arena *a, Words *to, const char *word)
 
 typedef struct TargetText {
     const char *header;  // that the text includes
-    // The begin of the text of kernels, a file of its own; NULL: functions stand in the C text.
+    // The start of the text of kernels, a file of its own; NULL: functions are in the C text.
     const char *kernels_head;
     // Called for each set, then once for both, before any item is printed: makes the functions of
     // fused groups, and prints them to g->groups.

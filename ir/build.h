@@ -155,7 +155,7 @@ ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_
 // gives the roles of the dims; their order in each operand is any:
 //   b, h  batch: in q, k, v and y             e  contracted: in q and k only
 //   g, s  queries: in q and y only            t  keys: in k and v only; f: in v and y only
-// Attribute query is the place in q's text of the query letter that has positions, here s. bias
+// Attribute query is the index in q's text of the query letter that has positions, here s. bias
 // (optional) has letters of batch, queries and t, in attribute bias_eq: f32 is added, BOOL false
 // hides. Attributes scale; causal (s sees t ≤ s + offset); offset (usually T - S); window (> 0, for
 // causal only: s sees t > s + offset - window). These are the positional limits.
@@ -242,7 +242,7 @@ typedef struct Checks {
     int n, cap;
 } Checks;
 
-// The place of the worst value of the checks with such a name, 0 at first. The caller puts there
+// The index of the worst value of the checks with such a name, 0 at first. The caller puts there
 // the maximum of it and another one. Valid up to the next call.
 ValueId *checks_place(Checks *c, Graph *g, const char *name, OutputRole role, int64_t bound);
 void checks_give(const Checks *c, Graph *g);  // appends their outputs

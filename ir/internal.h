@@ -32,7 +32,7 @@ void rule_elementwise(const Graph *g, const Node *n, Rule *r);  // "abc,abc->abc
 void graph_fill(Arena *a, const Graph *g, Tensor *values);
 // Moves `index` to the next one in row-major order; false at the end.
 bool index_next(int64_t *index, int rank, const int64_t *dim);
-int64_t index_at(const int64_t *index, int rank, const int64_t *dim);  // its row-major place
+int64_t index_at(const int64_t *index, int rank, const int64_t *dim);  // its row-major index
 // Conversions of a number to an element of dtype `t`.
 double round_float(DType t, double x);
 int64_t wrap_int(DType t, int64_t x);     // the low bits

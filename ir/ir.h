@@ -144,8 +144,8 @@ typedef enum OutputRole {
     // i64[]: 0, or of the sizes of a split's parts, x: as above. x is the least size if it is
     // negative, or else their sum, which isn't the dim's size.
     OUTPUT_BAD_SIZES,
-    // f32[]: the factor of OUTPUT_LOSS_SUM, in place of 1 / OUTPUT_LOSS_COUNT. It is made of the
-    // accumulator of that over micro-batches, a VALUE_ZERO; autodiff puts the total in its place.
+    // f32[]: the factor of OUTPUT_LOSS_SUM, instead of 1 / OUTPUT_LOSS_COUNT. It is made of the
+    // accumulator of that over micro-batches, a VALUE_ZERO; autodiff replaces it by the total.
     OUTPUT_LOSS_FACTOR,
 } OutputRole;
 
@@ -264,9 +264,9 @@ ValueId graph_constant(Graph *g, DType t, int rank, const int64_t *dim, const vo
 bool node_error(const Graph *g, const Node *n, Diag *d, const char *fmt, ...) PRINTF(4, 5);
 
 // ---- rewriting ----
-// A pass that changes a graph builds a new one from it, in the same arena, and moves it to the old
-// one's place. It calls rewrite_begin; then, for every old node, either rewrite_copy, or builders
-// and rewrite_put; then rewrite_end. rewrite_begin copies values without a producer. rewrite_end
+// A pass that changes a graph builds a new one from it, in the same arena, and replaces the old one
+// by it. It calls rewrite_begin; then, for every old node, either rewrite_copy, or builders and
+// rewrite_put; then rewrite_end. rewrite_begin copies values without a producer. rewrite_end
 // translates outputs and carries, drops every node that none of them needs, and renumbers.
 typedef struct Rewrite {
     Graph *from, *to;
@@ -374,8 +374,8 @@ void rule_set(const Graph *g, const Node *n, Rule *r, const char *text);
 void rule_kind(Rule *r, char letter, FactorKind kind);
 void rule_print(const Rule *r, Text *t);  // "mk,kn->mn sum:k linear:0|1"
 
-// The shard of a node that one rank evaluates, by factor of the node's rule: the place of its first
-// element and the size of the whole. NULL means the whole node.
+// The shard of a node that one rank evaluates, by factor of the node's rule: the offset of its
+// first element and the size of the whole. NULL means the whole node.
 typedef struct Place {
     int64_t offset[MAX_FACTORS], whole[MAX_FACTORS];
 } Place;
@@ -437,7 +437,8 @@ struct OpDef {
     double flops;       // per element of the iteration space; 0 if it only moves bytes
     double (*work)(const Graph *g, const Node *n);  // flops of the node, where `flops` can't say it
     // Makes the output a view of the input's bytes: sets the output's strides from the input's, and
-    // the place of its first element (all in elements). False: it needs a copy. NULL: never a view.
+    // the offset of its first element (all in elements). False: it needs a copy. NULL: never a
+    // view.
     bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,
                  int64_t *offset);
     // For an operator that only copies its inputs into its output: sets the strides and offset at

@@ -58,7 +58,7 @@ typedef struct ParamTable {
 } ParamTable;
 
 // A kernel: rt_NAME(rt, parameters, outputs…, inputs…). A prepared one is set up once by
-// rt_NAME_init(rt, number, parameters) and is called with the number in place of its parameters.
+// rt_NAME_init(rt, number, parameters) and is called with the number instead of its parameters.
 typedef struct KernelDef {
     const char *name, *type;  // "dot", "RtDot"
     bool is_prepared;

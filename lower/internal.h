@@ -27,8 +27,8 @@ typedef struct Region {
     int n_nodes;
 } Region;
 
-// Before the loop of `region`, `from` is copied to the place of `to`'s instance `delta` iterations
-// beyond the end of the class.
+// Before the loop of `region`, `from` is copied to the address of `to`'s instance `delta`
+// iterations beyond the end of the class.
 typedef struct InitialValue {
     int region;
     ValueId to, from;
@@ -103,7 +103,7 @@ void layout_strides(int rank, const int64_t *dim, bool is_channels_last, int64_t
 bool is_view_node(const Lowering *l, const Node *n);  // is its output a view? It needs no item
 
 // Value `v` as a node of region `r` sees it (0: top level). `other` is what the node's instance of
-// iteration regions[r].other sees in the same place.
+// iteration regions[r].other sees as the same input.
 Operand operand_of(const Lowering *l, int r, ValueId v, ValueId other);
 Operand input_operand(const Lowering *l, int r, NodeId n, int k);
 Operand output_operand(const Lowering *l, int r, NodeId n, int k);
@@ -140,14 +140,14 @@ bool is_column_sum(const Item *it, const Node *n);
 RtSums column_sums(const Graph *g, const Item *it);  // of the group
 // Gives the dims from the outermost to the innermost: in their order, or with dim 1 last.
 void layout_axes(int rank, bool is_channels_last, int *axis);
-// The node of the group, by its place in it, that makes `v`, an input with SOURCE_NODE: as an
+// The node of the group, by its index in it, that makes `v`, an input with SOURCE_NODE: as an
 // element or, through views, as a row scalar. -1: none does.
 int group_maker(const Graph *g, const Item *it, ValueId v);
 // Is result k of a fused group written over one of its operands?
 bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int k);
-// The place of operand `o` of an item of `s`.
+// The address of operand `o` of an item of `s`.
 Address operand_address(const Program *p, const Set *s, const Operand *o);
-// The place of value v of `s` when it is read from outside all loops; false if it has none.
+// The address of value v of `s` when it is read from outside all loops; false if it has none.
 bool value_address(const Program *p, const Set *s, ValueId v, Address *a);
 // How the mesh splits a factor of a node, or a dim of a value, of a split graph. False: it doesn't.
 bool node_split(const Sharded *s, NodeId n, int factor, RtCut *c);
@@ -171,7 +171,8 @@ extern const char *const tensor_role_names[RT_BAD_SIZES + 1];
 RtRole output_tensor_role(OutputRole r);
 RtRole value_tensor_role(ValueKind k);  // of a value without producer
 
-// Stores in a program whose buffers have their places what generators and the simulation ask of it.
+// Stores in a program whose buffers have their offsets what generators and the simulation ask of
+// it.
 void program_finish(Program *p);
 
 // How many bytes after its address the operand begins on this rank; 0 without a rank_slice.
@@ -203,8 +204,8 @@ Segment **segments_find(Arena *a, const Graph *g);  // by NodeId, NULL outside o
 bool lower_layout(Lowering *l);
 bool lower_views(Lowering *l);
 bool lower_order(Lowering *l);
-// Finds the initial values of all loops. Unrolls a class if its iterations can't share a place for
-// them, or if it reads what it overwrites.
+// Finds the initial values of all loops. Unrolls a class if its iterations can't share an address
+// for them, or if it reads what it overwrites.
 bool lower_initials(Lowering *l);
 bool lower_items(Lowering *l);
 uint64_t split_factors(const Sharded *s, NodeId n);  // Kernel.cut of a node; `s` may be NULL
@@ -221,7 +222,7 @@ bool lower_overlap(Lowering *l);
 bool lower_storage(Lowering *l);
 typedef struct Chain Chain;  // lower/chain/: a training set as a chain of stages
 
-// Lets a group's or kernel's output take over the place of an input that it reads last. In a chain
+// Lets a group's or kernel's output take over the bytes of an input that it reads last. In a chain
 // (NULL: it is none) only within a part of a stage.
 void lower_in_place(Program *p, Set *s, Chain *chain);
 
@@ -248,7 +249,7 @@ bool *slots_misused(Arena *a, const Program *p, int set);
 
 // ---- interleave.c ----
 
-// The buffers of a set and the places of its values.
+// The buffers of a set and the addresses of its values.
 typedef struct SetPlaces {
     Buffer *buffers;
     Storage *storage;
@@ -272,7 +273,7 @@ void lower_find_slots(Program *p, int set);
 // many.
 int place_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned);
 bool lower_arena(Program *p, const LowerOptions *o, Diag *d);
-// Finds where the sets' buffers end in the arena, its bytes and their bound, from the places.
+// Finds where the sets' buffers end in the arena, its bytes and their bound, from the offsets.
 void measure_arena(Program *p);
 
 #endif

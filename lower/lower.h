@@ -102,7 +102,7 @@ Sharded *partition(Arena *a, const Graph *g, const Plan *p, Diag *d);
 // The same graph with small collectives joined into buckets.
 Sharded *bucket(Arena *a, const Sharded *s);
 
-// The dims of a rank's shard of a value without padding, and the place of its shard of a node.
+// The dims of a rank's shard of a value without padding, and the offsets of its shard of a node.
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim);
 void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
 
@@ -192,7 +192,7 @@ Program *program_parse(Arena *a, const char *text, size_t n, const Target *t, Di
 
 // Checks a finished program against its graphs. Every item must read what the graph says, whole, in
 // its order of dims, written before and not yet overwritten. Every number in the text must be the
-// node's own, and every carried value must be in its place at the end. Only the ranks in the
+// node's own, and every carried value must be at its address at the end. Only the ranks in the
 // corners of the mesh are checked. False after reporting the first findings, which are faults of
 // shardcc.
 bool program_check(const Program *p, Diag *d);

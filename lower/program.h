@@ -40,7 +40,7 @@ typedef enum Pool {
     POOL_GRADIENT,      // made backward, for the stage before too
     POOL_BACK_SCRATCH,  // made and read within one backward part
     N_POOLS,
-    POOL_KEPT = N_POOLS,  // has one place in all calls: `offset`, in the arena
+    POOL_KEPT = N_POOLS,  // has one address in all calls: `offset`, in the arena
 } Pool;
 
 // A buffer with a slot for each iteration of a loop, which the loop's turns take or free one by
@@ -67,9 +67,9 @@ typedef struct Buffer {
     int stage, stage_step;
 } Buffer;
 
-// A view whose place depends on the rank: `slice` is the rank's shard of `whole`, split along
+// A view whose offset depends on the rank: `slice` is the rank's shard of `whole`, split along
 // `dim`. It begins `stride` elements after the start of `whole` for each element of the dim before
-// the rank's shard. Zero: the place is the same on all ranks.
+// the rank's shard. Zero: the offset is the same on all ranks.
 typedef struct RankSlice {
     ValueId slice, whole;
     int dim;
@@ -78,18 +78,18 @@ typedef struct RankSlice {
 
 enum { MAX_LOOPS = 4 };  // loops around an item
 
-// How a place moves with the iterations of a loop: by step * iteration or, where `ring` is set, by
-// step * ((iteration + shift) mod ring), with shift ≥ 0. In bytes.
+// How an address moves with the iterations of a loop: by step * iteration or, where `ring` is set,
+// by step * ((iteration + shift) mod ring), with shift ≥ 0. In bytes.
 typedef struct Movement {
     int64_t step;
     int ring, shift;
 } Movement;
 
-// A place in the arena, in bytes: `at`, and its movement with each of the loops around the item,
-// the innermost first. It is part of what lies at `first`: of a value or, in a loop, of a value's
+// An address in the arena, in bytes: `at`, and its movement with each of the loops around the item,
+// the innermost first. `first` is the start of the enclosing value or, in a loop, of the value's
 // instance of iteration 0.
 //
-// In a pool, bytes count from the start of a slot: that of stage + stage_step * iteration.
+// In a pool, bytes count from the start of the slot of stage + stage_step * iteration.
 typedef struct Address {
     int32_t buffer;  // 0: no place
     int64_t first;
@@ -125,10 +125,10 @@ static inline int64_t address_at(const Address *a, const int *iteration, const S
     return at;
 }
 
-// A place that an item reads or writes: `value`, which is `base` or a view of it. Where
+// An operand that an item reads or writes: `value`, which is `base` or a view of it. Where
 // is_instance, it is in a loop over base's own block and uses base's instance of that loop's
 // iteration + delta. Elsewhere the item uses base's own iteration + delta; -1 and the class's
-// length are the places of a loop's initial values.
+// length are the indices of a loop's initial values.
 typedef struct Operand {
     ValueId value, base;
     bool is_instance;
@@ -159,7 +159,7 @@ typedef enum ItemKind {
 // Bytes at the end of every buffer that nobody writes.
 enum { REDZONE = 64 };
 
-// The bytes of one instance's place in a buffer, and of a buffer for n_instances values of `bytes`.
+// The bytes of one instance in a buffer, and of a buffer for n_instances values of `bytes`.
 static inline int64_t instance_bytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 static inline int64_t buffer_bytes(int64_t bytes, int64_t n_instances)
 {
@@ -362,10 +362,10 @@ typedef struct Set {
     int n_items, cap_items;
     Function *functions;  // their items follow each other
     int n_functions, cap_functions;
-    Storage *storage;  // by ValueId of bases; all instances have the same: iteration 0's place
+    Storage *storage;  // by ValueId of bases; all instances have the same: iteration 0's address
     // Set by program_finish. How the mesh splits the dims of a value and the factors of a node;
     // NULL: one rank has the whole.
-    Address *address;  // by ValueId: the value's place as it is seen from outside all loops
+    Address *address;  // by ValueId: the value's address as it is seen from outside all loops
     DimSplit **value_split, **node_split;
     double flops;         // of a step's products, counting all loops, micro-batches and ranks
     int64_t end;          // where its buffers end in the arena

@@ -9,7 +9,7 @@
 #include "base/budget.h"
 
 // A buffer is live at the times t with 0 <= lower <= t < upper. It needs `bytes` > 0. A pinned one
-// has its place already; pinned buffers share no byte while both are live.
+// has its offset already; pinned buffers share no byte while both are live.
 typedef struct LiveBuffer {
     int64_t lower, upper, bytes;
     bool is_pinned;

@@ -23,7 +23,7 @@ struct PackSearch {
     int64_t *low, *support;
     int64_t *offset;     // by buffer, once placed
     int *order;          // of this run
-    int64_t *rank;       // by buffer: its place in the order
+    int64_t *rank;       // by buffer: its index in the order
     int64_t *urgency;    // by buffer: scratch
     int64_t *floor;      // by section: the lowest `low` of its buffers to place; NO_FLOOR: none
     int64_t *choices;    // by section: how many buffers may begin on its floor

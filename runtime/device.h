@@ -32,8 +32,8 @@ typedef enum RtDeviceCan {
     RT_CAN_LOAD = 64    // --libraries: it opens libraries at start
 } RtDeviceCan;
 
-// Places are bytes in the arena. Calls are carried out in their order, and in that of the program's
-// statements.
+// Addresses are bytes in the arena. Calls are carried out in their order, and in that of the
+// program's statements.
 struct RtDevice {
     const char *name;
     const char *kind;  // for messages: "CPU", "GPU"
@@ -68,7 +68,7 @@ struct RtDevice {
     const RtCollectives *collectives;  // NULL: those of the transport
 };
 
-// The place of an operand of the program.
+// The address of an operand of the program.
 static inline int64_t rt_place_of(const Rt *rt, const void *operand)
 {
     return (const char *)operand - rt->arena;

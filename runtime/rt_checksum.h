@@ -1,8 +1,8 @@
 // CRC-32C (Castagnoli; RFC 3720, appendix B.4) of a file of which each process knows some parts.
 //
-// Without its first and last step, a CRC is linear: that of a file is the exclusive or of those of
-// its parts, each with zeros in place of the others. So ranks checksum what they write or read,
-// whatever the mesh, and nobody needs the whole file.
+// Without its first and last step, a CRC is linear: a file's checksum is the exclusive or of its
+// parts' checksums, each with zeros instead of the others. So ranks checksum what they write or
+// read, whatever the mesh, and nobody needs the whole file.
 #ifndef SHARDCC_RT_CHECKSUM_H
 #define SHARDCC_RT_CHECKSUM_H
 

@@ -67,14 +67,15 @@ static inline double rt_total(double *lane)
 // of one row, decides whether it wakes them.
 typedef void RtRows(char *const *p, int64_t first, int64_t last);
 void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
-// The same, with the operands' places as the last arguments.
+// The same, with the operands' addresses as the last arguments.
 #define RT_ROWS(rt, f, rows, work, ...) rt_rows(rt, f, (char *[]){__VA_ARGS__}, rows, work)
 
 // A fused group that also sums columns: the function adds to the sums in s, and rt_sums stores them
 // in y.
 typedef void RtSumRows(char *const *p, int64_t first, int64_t last, float *s);
 void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
-// The same, with the places of the sums as a list in brackets, and those of the operands after it.
+// The same, with the addresses of the sums as a list in brackets, and the operands' addresses after
+// it.
 #define RT_SUMS(rt, f, outer, rows, width, work, sums, ...)                                        \
     rt_sums(rt, f, (char *[]){__VA_ARGS__},                                                        \
             &(RtSums){outer, rows, width, RT_COUNT(RT_LIST sums), work}, (char *[]){RT_LIST sums})

@@ -19,7 +19,7 @@ extern const RtDevice rt_cuda;  // of runtime/cuda/, which is compiled with each
     extern const char rt_kernels[]
 
 // Launches a kernel in `blocks` blocks of `threads` threads. Its n parameters are words of 64 bits:
-// places, or numbers as RT_NUMBER makes them.
+// addresses, or numbers as RT_NUMBER makes them.
 void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, char *const *p, int n);
 // The same, with the parameters as the last arguments.
 #define RT_LAUNCH(rt, kernel, blocks, threads, ...)                                                \
@@ -36,7 +36,7 @@ void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, char *co
 enum { RT_SUM_THREADS = 256 };
 void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, char *const *y, char *const *p,
                     int n);
-// The same, with the places of the sums as a list in brackets, and the parameters after it.
+// The same, with the addresses of the sums as a list in brackets, and the parameters after it.
 #define RT_LAUNCH_SUMS(rt, kernel, outer, rows, width, sums, ...)                                  \
     rt_launch_sums(rt, #kernel, &(RtSums){outer, rows, width, RT_COUNT(RT_LIST sums), 0},          \
                    (char *[]){RT_LIST sums}, (char *[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))

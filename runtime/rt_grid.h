@@ -2,7 +2,7 @@
 // evaluation and the kernels of both targets use it.
 //
 // A position counts elements: 1.5 is in the middle between elements 1 and 2. Each mode reads a few
-// elements, the taps. A tap outside of the dim has no place (-1) and counts as zero. With
+// elements, the taps. A tap outside of the dim has no index (-1) and counts as zero. With
 // RT_BORDER, positions outside of the dim become those of its ends; with RT_REFLECTION they are
 // mirrored at the first and last elements (corners) or at their outer edges. A position that is NaN
 // becomes 0 there; with RT_ZEROS its taps have no place, and weights of NaN.

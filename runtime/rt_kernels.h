@@ -278,7 +278,7 @@ typedef struct RtAttention {
     int64_t offset, window;
     float scale;
     // The number of scores outside of the limits of `causal`, and of those that a bool bias hides:
-    // it takes the score's place, or is added to it. 0 means -inf.
+    // it replaces the score, or is added to it. 0 means -inf.
     float outside, hidden;
     bool outside_added, hidden_added;
     int order;  // RtMaskOrder

@@ -43,7 +43,7 @@ typedef enum RtRole {
     RT_CONSTANT,  // RtTensor.data copied in at start
     RT_INPUT,
     RT_OUTPUT,
-    RT_GRADIENT,  // named as its parameter; has no place in the arena: see rt_gradient
+    RT_GRADIENT,  // named as its parameter; has no bytes in the arena: see rt_gradient
     RT_LOSS_SUM,
     RT_LOSS_COUNT,
     RT_GRAD_NORM,
@@ -85,7 +85,7 @@ typedef struct RtTensor {
     const char *name;  // {} in "h.{}.attn.weight" means first + layer * by (by 0: 1); UTF-8
     int rank;
     int64_t dim[8];  // the shape that the user sees
-    int64_t at;      // place in the arena, in bytes
+    int64_t at;      // offset in the arena, in bytes
     int layers;      // 0: a single tensor
     int64_t step;    // from one layer's to the next, in bytes
     // RT_PARAMETER: without a file it begins at 1. Others are drawn if they have two dims or more,
@@ -146,7 +146,7 @@ typedef struct RtModel {
     void (*forward)(Rt *rt, char *m);  // forward only
 } RtModel;
 
-// Instances of a value of repeated layers, one after the other: the place of the first, in bytes
+// Instances of a value of repeated layers, one after the other: the offset of the first, in bytes
 // from the arena's start, and the bytes from each to the next.
 typedef struct RtStack {
     int64_t first, step;

@@ -104,7 +104,7 @@ RT_INLINE RtTapsAt rt_resample_taps(const RtResample *p, int64_t o)
     t.low = floor(t.x - reach) + 1;
     t.high = ceil(t.x + reach) - 1;
     if (p->exclude) {
-        // Without a tap inside, the place where it would be keeps the order of positions.
+        // Without a tap inside, the index where it would be keeps the order of positions.
         t.low = rt_resample_clamp(t.low, most + 1);
         t.high = t.high > most ? most : t.high;
     }

@@ -8,7 +8,7 @@
 //     algorithm 3 of f32 1: 768x2304/768+0 768x8192/768+0 = 2304x8192/2304+0 in 33554432
 //     end 1
 //
-// An algorithm is the place, from 0 on, in the list that cuBLASLt's heuristic gives for the
+// An algorithm is the index, from 0 on, in the list that cuBLASLt's heuristic gives for the
 // product, sorted by the time that it expects (cublasLtMatmulAlgoGetHeuristic in cublasLt.h). So no
 // bytes of the file get into the library. The list is taken to be the same wherever NVIDIA promises
 // the same bits: in the same version of the library, on GPUs of the same architecture and number of

@@ -92,8 +92,8 @@ int links_fit(Arena *a, const Messages *m, Link **link);
 
 // ---- cost ----
 
-// max(flops / flop rate, read / read bandwidth, (read + written) / bandwidth) + launch. The rate of
-// a product is that of the nearest measured size.
+// max(flops / flop rate, read / read bandwidth, (read + written) / bandwidth) + launch. A product
+// has the rate of the nearest measured size.
 double work_seconds(const Cluster *c, const Work *w);
 // The same of a shard_work. A node that writes nothing to memory is part of another call, and pays
 // no launch.

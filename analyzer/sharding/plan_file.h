@@ -27,7 +27,7 @@ typedef struct PlanEntry {
     const char **reads;  // of nodes only: the inputs, by name
     int n_reads;
     const char *module;  // of nodes only: its module in the source; NULL: made by the compiler
-    int block;  // place in the list of blocks, from 1; the entry applies to all layers; 0: none
+    int block;  // index in the list of blocks, from 1; the entry applies to all layers; 0: none
     const char *spec;    // the one in force
     const char *solved;  // the one that the search chose
     bool pin;            // the user asked for `spec`

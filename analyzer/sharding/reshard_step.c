@@ -48,8 +48,7 @@ static Spec exchanged(const Spec *s, int a, int b)
 
 // ---- bytes ----
 
-// The bytes that one rank sends another: those of a buffer whose dims are the smaller of the chunks
-// under two specs.
+// The bytes that one rank sends another: the intersection of its chunks under the two specs.
 static int64_t common_bytes(const Mesh *m, const Value *v, const Spec *a, const Spec *b)
 {
     int64_t bytes = dtype_size(v->dtype);

@@ -95,7 +95,7 @@ typedef enum ReshardKind {
     RESHARD_ALL_TO_ALL,      // split → split on another dim
     RESHARD_ALL_REDUCE,      // partial → whole
     RESHARD_REDUCE_SCATTER,  // partial → split
-    RESHARD_PERMUTE,         // two axes change places
+    RESHARD_PERMUTE,         // two axes are swapped
     RESHARD_MASK,  // whole → partial: coordinate 0 keeps it, the others take the identity
     N_RESHARD_KINDS
 } ReshardKind;

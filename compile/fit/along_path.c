@@ -61,15 +61,15 @@ static Guess between(const TriedPlaces *l, int at)
                    from->seconds + part * (to->seconds - from->seconds)};
 }
 
-// The bytes at a place of the plan that was tried before: another plan's go down much alike. Of the
-// first plan nothing is known but that they go down.
+// The bytes of the previous plan at this index: the curves of plans are much alike. For the first
+// plan nothing is known, except that bytes decrease.
 static double bytes_before(const AlongPath *s, int at)
 {
     return s->before.n < 2 ? -at : between(&s->before, at).bytes;
 }
 
-// Between two places, the one where bytes would be those of the memory if they went down as those
-// of the plan before. After some turns every other place is the middle, as they don't.
+// Interpolates between two indices where this plan would reach the memory limit, using the previous
+// plan's curve. After some rounds every other guess is the middle, since the curves differ.
 static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *high, int turn)
 {
     double part = (double)(low->tried.bytes - s->memory) /

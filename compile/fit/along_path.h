@@ -1,4 +1,4 @@
-// Tries plans along the path of ways (keep_path.h): which places each fits at, and where its step
+// Tries plans along the path of ways (keep_path.h): at which indices each fits, and where its step
 // is the shortest. What the files of fit_recompute share.
 #ifndef SHARDCC_ALONG_PATH_H
 #define SHARDCC_ALONG_PATH_H
@@ -15,19 +15,19 @@ typedef struct Tried {
     bool is_cut;  // it fits only with less overlap
 } Tried;
 
-// A place at which a plan was tried.
+// An index at which a plan was tried.
 typedef struct TriedPlace {
     int at;
     Tried tried;
 } TriedPlace;
 
-// Places at which one plan was tried, in their order.
+// Indices at which one plan was tried, in their order.
 typedef struct TriedPlaces {
     TriedPlace *place;
     int n, cap;
 } TriedPlaces;
 
-// A plan that fits at a place.
+// A plan that fits at an index.
 typedef struct Candidate {
     bool is_found;
     const ModelPlan *plan;
@@ -49,7 +49,7 @@ typedef struct AlongPath {
     const KeepPath *path;
     int64_t memory;          // that programs have to fit
     Candidate best;          // the shortest step, if any fits
-    Candidate soonest;       // of the steps at the first places at which plans fit
+    Candidate soonest;       // the cheapest candidate at the first index where it fits
     TriedPlaces before;      // of the plan that was considered last
     Considered *considered;  // all plans that were
     int n_considered, cap_considered;
@@ -57,21 +57,21 @@ typedef struct AlongPath {
     Diag *d;
 } AlongPath;
 
-// The program of a plan at one place. Here and below the plan is NULL for one rank.
+// The program of a plan at one index. Here and below the plan is NULL for one rank.
 Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place);
 
 // Would a step of so many seconds be shorter than the best one by a hundredth?
 bool along_path_gains(const AlongPath *s, double seconds);
 
-// Finds the first place at which the plan, which was proposed for `place`, fits. Keeps plan and
-// place if the step there, or at another place that was tried on the way, is the shortest so far:
-// where a program just fits, it may lack the memory to overlap.
+// Finds the first index at which the plan, which was proposed for `place`, fits. Keeps plan and
+// index if the step there, or at another index tried meanwhile, is the shortest so far: where a
+// program just fits, it may lack the memory to overlap.
 void along_path_consider(AlongPath *s, const ModelPlan *plan, int place);
 
 // Goes over to less memory: of the plans that were considered, those that fit it still count.
 void along_path_limit(AlongPath *s, int64_t memory);
 
-// The place at which the plan takes the fewest bytes, of those near the end and some others.
+// The index at which the plan takes the fewest bytes, among indices near the end and some others.
 int along_path_least(const AlongPath *s, const ModelPlan *plan);
 
 #endif

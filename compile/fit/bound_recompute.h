@@ -25,7 +25,7 @@ typedef struct PricedPlans {
 // ---- priced_plans.c ----
 
 // The price of a byte in picoseconds: about what it costs to save one by running more again at the
-// place.
+// index.
 double picoseconds_of_byte(const AlongPath *s, int place);
 
 // Proposes a plan that pays for bytes. One that was proposed before is taken again: bounds have

@@ -31,9 +31,9 @@ typedef struct PlanRequest {
     RecomputePolicy recompute;
     bool chooses_recompute;  // so that the memory suffices
     bool runs_chain;         // one rank: whole stages run again (lower/chain/)
-    bool is_part;            // a part of a search: it is no message if nothing fits
+    bool is_part;            // a sub-search: infeasibility isn't reported
     // Asks for a small program whatever the memory, which comes with COMPILE_INFEASIBLE. A few
-    // searches look for its plan. On one rank it is that of a place on the path of ways.
+    // searches look for its plan. On one rank it is the plan of an index on the path of ways.
     bool is_estimate;
     int place;
     bool fuse;
@@ -85,7 +85,7 @@ CompileStatus propose_plan(Arena *a, const PlanRequest *r, const Proposal *p, co
 typedef struct OneRank {
     Program *program;           // with COMPILE_INFEASIBLE: the smallest one found
     RecomputePolicy recompute;  // by which its training graph was made
-    int place;                  // its place on the path of ways, if the request chooses
+    int place;                  // its index on the path of ways, if the request chooses
 } OneRank;
 
 // Lowers both graphs (`train` may be NULL). If the request chooses what to recompute, `train` is

@@ -261,8 +261,8 @@ static CompileStatus find_least(Search *s, PlanResult *to)
     return status == COMPILE_INFEASIBLE ? COMPILE_DONE : status;
 }
 
-// The price of the best plan at the first place at which it fits is less than that of the one with
-// the shortest step, if they differ.
+// Lowers answer->cost to the cost of the cheapest plan found, which may not be the plan with the
+// shortest step.
 static void take_cost(const Search *s, PlanResult *to)
 {
     const Candidate *x = &s->along.soonest;

@@ -1,6 +1,6 @@
-// A path from the policy that keeps the most to the one that keeps the least. Along it the ways of
-// all classes change layer by layer, those first that free the most bytes for a second of running
-// kernels again.
+// A path from the policy that keeps the most to the policy that keeps the least. Along it the ways
+// of all classes change layer by layer, those first that free the most bytes for a second of
+// running kernels again.
 #ifndef SHARDCC_KEEP_PATH_H
 #define SHARDCC_KEEP_PATH_H
 
@@ -19,7 +19,7 @@ typedef struct KeepPath {
     const ClassWays *ways;
     const KeepStep *step;
     int n_steps;
-    int n_places;        // places are from 0, which runs no kernel again, to this number
+    int n_places;        // indices are from 0, which runs no kernel again, to this number
     RecomputeRule rule;  // where no kernel runs again
 } KeepPath;
 
@@ -36,16 +36,16 @@ RecomputePolicy keep_path_pure(Arena *a, const KeepPath *x, const int *way);
 int keep_path_ways(const KeepPath *x);
 RecomputePolicy keep_path_way(Arena *a, const KeepPath *x, int w);
 
-// The step in which a place lies. The path has steps.
+// The step that contains an index. The path has steps.
 const KeepStep *keep_path_step(const KeepPath *x, int place);
 
-// The policy at a place.
+// The policy at an index.
 RecomputePolicy keep_path_at(Arena *a, const KeepPath *x, int place);
 
-// The seconds of kernels that run again at a place, in a step on one rank.
+// The seconds of kernels that run again at an index, in a step on one rank.
 double keep_path_seconds(const KeepPath *x, int place);
 
-// The place at which step i begins; that of i = n_steps is n_places.
+// The index at which step i begins; for i = n_steps it is n_places.
 int keep_path_begin(const KeepPath *x, int i);
 
 #endif

@@ -62,7 +62,7 @@ MemoryMoment memory_peak(Arena *a, const Program *p, const MemoryKinds *kinds);
 // Is the item of the backward part?
 bool item_is_backward(const Set *s, const Item *it);
 
-// The place of the first node at or after an item, like "backward of h.31". NULL: there is none.
+// Where the first node at or after an item is, like "backward of h.31". NULL: there is none.
 const char *memory_place(Arena *a, const Set *s, int item);
 
 // For any program: fills in the bytes of its arena, what they hold when most are in use, and when

@@ -7,9 +7,8 @@
 #include "compile/fit/keep_path.h"
 #include "solver/chain/chain.h"
 
-// The chain of a program: its stages with one way of keeping. `other_bytes` gets the bytes that are
-// not the chain's: those of what isn't in slots, and of gradients that are larger than the chain
-// counts them.
+// The chain of a program: its stages, all keeping alike. `other_bytes` gets the bytes outside the
+// chain: buffers without slots, and what gradients take beyond the chain's count.
 ChainProblem chain_of_program(Arena *a, const ProgramChain *x, int64_t *other_bytes);
 
 // Makes the program that takes the least simulated time within the request's memory, of those whose

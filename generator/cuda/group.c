@@ -47,8 +47,8 @@ static bool is_shared_by_block(const Body *b)
     return threads_of(b)->share == SHARE_BLOCK || threads_of(b)->share == SHARE_COLUMNS;
 }
 
-// How many blocks a multiprocessor must have room for: their threads may have 128 registers each,
-// or half as many in larger blocks.
+// How many blocks a multiprocessor must hold: their threads may have 128 registers each, or half as
+// many in larger blocks.
 static int bounded_blocks(int threads)
 {
     enum { THREADS = 512 };
@@ -57,7 +57,7 @@ static int bounded_blocks(int threads)
 }
 
 // "a block has a row[256, 2](const float *x0, float *y0, int64_t layer)": the form, the threads of
-// a block, how many blocks a multiprocessor must have room for, and the parameters.
+// a block, how many blocks a multiprocessor must hold, and the parameters.
 static void print_parameters(const Body *b, GroupCall *call, const char *body, Text *t)
 {
     bool has_columns = b->it->group.has_columns;

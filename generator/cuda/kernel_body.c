@@ -40,7 +40,7 @@ static bool names(const Text *body, const char *name) { return body->s && has_wo
 // ---- which elements ----
 
 // Prints those of "i0", "i1" … of the dims [from, to) of number `e` that the body names. `unit`
-// elements of the last dim are behind them.
+// elements of the last dim follow them.
 static void print_indices(Body *b, const Text *body, const char *e, int from, int to, int64_t unit,
                           int indent)
 {
@@ -133,7 +133,7 @@ static bool has_elements(const Body *b)
     return false;
 }
 
-// Prints the statements of the selected elements, once for each that the thread has at once. The
+// Prints the statements of the selected elements, once for each that the thread has together. The
 // loop's body is in braces if it is longer than a line.
 static void print_elements(Body *b, int indent)
 {
@@ -186,8 +186,8 @@ static void print_inner_indices(Body *b, const Text *body, int indent)
                     last);
 }
 
-// Prints the begin of the loop over the thread's elements of a row. A thread that takes one turn
-// has its index already. The turns of elements in registers are unrolled.
+// Prints the start of the loop over the thread's elements of a row. A thread with one iteration has
+// its index already. The iterations over elements in registers are unrolled.
 static void print_row_loop(Body *b, const Text *body)
 {
     const Threads *x = threads_of(b);

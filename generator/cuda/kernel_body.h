@@ -9,8 +9,7 @@ extern const ElementText cuda_elements;
 // The pointer to operand k's place.
 const char *pointer_name(const Body *b, int k);
 
-// Appends the statements of the kernel, whose parameters are the places and what is passed beside
-// them.
+// Appends the statements of the kernel, whose parameters are the places and what else is passed.
 void print_kernel_body(Body *b);
 
 #endif

@@ -1,5 +1,6 @@
 // Prints how a thread's elements come from memory and go there. Its elements of operand k are an
-// array: a0, a1 … of inputs, r0, r1 … of results. Those of a whole row have a dim for the turns.
+// array: a0, a1 … of inputs, r0, r1 … of results. Those of a whole row have a dim for the
+// iterations.
 #include "generator/cuda/moves.h"
 #include "generator/cuda/kernel_body.h"
 

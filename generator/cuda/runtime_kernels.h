@@ -4,7 +4,7 @@
 
 #include "generator/internal.h"
 
-// The begin of the text: the variants of the runtime's kernels, and the header of all kernels.
+// The start of the text: the variants of the runtime's kernels, and the header of all kernels.
 void print_variants(const Gen *g, Text *t);
 // Its end: the files of these kernels.
 void print_includes(const Gen *g, Text *t);

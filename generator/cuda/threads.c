@@ -18,10 +18,10 @@ enum {
     FEW_REGISTERS = 20,
 };
 
-// How a thread that takes several turns over a row has its elements.
+// How a thread with several iterations over a row has its elements.
 typedef enum Turns { ONE_TURN, KEPT, READ_AGAIN } Turns;
 
-// A block takes at least two turns, as it is made so small.
+// A block needs at least two iterations, because it is made so small.
 static const struct {
     Share share;
     Turns turns;  // ONE_TURN: there are no rows

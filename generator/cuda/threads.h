@@ -16,13 +16,13 @@ enum { WARP = 32, BLOCK = 256 };  // threads; BLOCK is that of all but SHARE_BLO
 // How a thread has its elements: Body.own.
 typedef struct Threads {
     Share share;
-    int width;      // neighbouring elements of the last dim that a thread has at once: 4 or 1
+    int width;      // neighbouring elements of the last dim that a thread has together: 4 or 1
     int64_t count;  // elements of a row
     int threads;    // that share a row
     int turns;      // how often they go over a row
     int columns;    // of a block
     // By operand. A number is the same along a row. A vector's elements are contiguous, and aligned
-    // so that they are moved at once.
+    // so that one access moves them.
     bool *is_number, *is_vector;
     // By operand: a thread has its elements of the whole row in registers, from the pass on that
     // reads or makes them first.

@@ -1,5 +1,5 @@
 // Arguments that all calls of a fused group's function share, such as an optimizer's scalars. They
-// stand once, in a macro of the function's name.
+// are written once, in a macro of the function's name.
 #ifndef SHARDCC_GENERATOR_GROUP_ARGUMENTS_H
 #define SHARDCC_GENERATOR_GROUP_ARGUMENTS_H
 

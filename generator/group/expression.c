@@ -8,8 +8,8 @@
 typedef enum Level { CHOICE, BOTH, OR, AND, ORDER, SUM, PRODUCT, UNARY, PRIMARY } Level;
 
 // Operands of at least the level `least` need no brackets, nor does a left operand of the same
-// level where the operator groups to the left. Comparisons beside & and | could do without, but gcc
-// warns of them.
+// level where the operator groups to the left. Comparisons next to & and | could do without, but
+// gcc warns of them.
 typedef struct Operator {
     const char *name;
     Level level, least;

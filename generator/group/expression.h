@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 // Appends the expression `operand` where the text `pattern` has a hole, [from, to). It is put in
-// brackets if its operators would otherwise bind differently beside those of the pattern. Both
-// texts have blanks around binary operators and after commas, and nowhere else.
+// brackets if its operators would otherwise bind differently among the pattern's. Both texts have
+// blanks around binary operators and after commas, and nowhere else.
 void print_operand_at(Text *t, const char *pattern, const char *from, const char *to,
                       const char *operand);
 

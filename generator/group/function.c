@@ -16,7 +16,7 @@ enum { NAME_ROOM = 32, MODULE_ROOM = 40, ORIGIN_ROOM = 20, MODULES_SHOWN = 2 };
 
 // ---- parts of names ----
 
-// Turns "LayerNorm-2" into "layer_norm_2". "": nothing of it can stand in a name.
+// Turns "LayerNorm-2" into "layer_norm_2". "": nothing of it can be in a name.
 static const char *identifier(Arena *a, const char *s)
 {
     Text t = {0};
@@ -321,7 +321,8 @@ static void head_text(const GroupFunction *f, int shown, Text *t)
 }
 
 // "; x0 attn, x1 ln_1": the inputs that come from elsewhere, if from the same in all groups. Those
-// that have a name say it themselves. The calls name all, so they stand only where a line has room.
+// that have a name say it themselves. The calls name all, so they are printed only where they fit
+// on the line.
 static void notes_text(const GroupFunction *f, Text *t)
 {
     const char *between = "; ";

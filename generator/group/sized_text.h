@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-// The text of a function with holes for its sizes, and those of each text that it stands for.
+// The text of a function with holes for its sizes, and the sizes of each text that it represents.
 typedef struct SizedText {
     const char *text;  // each hole is a '#'
     int n_holes;

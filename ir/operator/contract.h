@@ -76,12 +76,12 @@ double work_attention(const Graph *g, const Node *n, int inner, int values);
     "keys, because a row's weights sum to 1; head dims, because scores are sums"
 
 // One row of scores. attention_scores sets `p` to the scores of the row at `at`, `is_set` where a
-// mask's number took a score's place, and `keep` to dropout's factors of their weights.
+// mask's number replaced a score, and `keep` to dropout's factors of their weights.
 typedef struct AttentionRow {
     AttentionDims dims;
     Attention options;
     int64_t at[N_LETTERS], size[N_LETTERS], count;
-    int64_t offset[N_LETTERS], whole[N_LETTERS];  // the shard's place, see Place, by letter
+    int64_t offset[N_LETTERS], whole[N_LETTERS];  // the shard's offset, see Place, by letter
     double *p, *keep;
     bool *is_set;
 } AttentionRow;
@@ -96,7 +96,7 @@ void window_read(const Node *n, int first, int spatial, const int64_t *size, Win
 // Checks the same attributes and sets y's spatial dims from x's.
 bool infer_window(const Graph *g, const Node *n, int first, int spatial, const int64_t *size,
                   const int64_t *x, int64_t *y, Diag *d);
-// The row-major place in x's spatial dims of tap `tap` of the window at `y`; -1: padding.
+// The row-major index in x's spatial dims of tap `tap` of the window at `y`; -1: padding.
 int64_t window_at(const Window *w, const int64_t *y, const int64_t *tap, const int64_t *x_dim);
 #define WINDOW_LETTERS "uvzrst"  // the letters of spatial and window dims in the text of a rule
 // rule_set, with the letters of WINDOW_LETTERS as FACTOR_WINDOW.

@@ -23,7 +23,7 @@ void kernel_grid(const Graph *g, const Node *n, const GridPart *parts, int first
 
 Sampling grid_sampling(const Node *n, int first);
 
-// The points of a node, one by one. `taps` is how many elements each reads: `at` is the place of
+// The points of a node, one by one. `taps` is how many elements each reads: `at` is the index of
 // one in a plane of x (-1: outside), and slope[i] the derivative of its weight by coordinate i of
 // the grid's last dim.
 typedef struct GridPoint {

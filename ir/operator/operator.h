@@ -73,7 +73,7 @@ typedef struct Fold {
 bool infer_reduce(Graph *g, Node *n, Diag *d);
 void rule_reduce(const Graph *g, const Node *n, Rule *r, FactorKind kind);
 void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
-// The row-major place of each element of x along some axes, of which there is one at least.
+// The row-major index of each element of x along some axes, at least one.
 ValueId places_along(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 // Σ dy along the axes: the gradient of the input of a broadcast along them.
 ValueId gradient_sum(Graph *g, ValueId dy, int n_axes, const int64_t *axes);
@@ -160,9 +160,9 @@ Fold exchange_fold(const Node *n, int attr, DType t);
 RtExchange exchange_flat(const Value *v);  // all elements as one dim
 // Bytes may be in channels-last order (is_last). It is used if the output's strides have it.
 bool exchange_is_last(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]);
-// The place of a dim in the order of the bytes; 0 is the outermost.
+// The position of a dim in the order of the bytes; 0 is the outermost.
 int exchange_place(const Value *v, int dim, bool is_last);
-// The product of the dims at places [first, last).
+// The product of the dims at positions [first, last).
 int64_t exchange_count(const Value *v, int first, int last, bool is_last);
 // The value as [outer, whole, inner], where `whole` is the dim.
 RtExchange exchange_around(const Value *v, int dim, bool is_last);
@@ -171,7 +171,7 @@ RtExchange exchange_around(const Value *v, int dim, bool is_last);
 // of the attribute that names the reduction; 0: none.
 void kernel_exchange(const Graph *g, const Node *n, int axes, RtExchange p, int op,
                      const int64_t (*stride)[MAX_RANK], Kernel *k);
-// The place in dim `dim` where the shard of rank `rank` begins, given the shards of all ranks.
+// The index in dim `dim` at which the shard of rank `rank` begins, given the shards of all ranks.
 int64_t exchange_offset(const Tensor *shard, int rank, int dim);
 // For all i below `size`: y[y_at + i] = x[x_at + i], or fold(y[y_at + i], x[x_at + i]) if `fold`
 // isn't NULL.

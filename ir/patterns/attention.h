@@ -4,8 +4,8 @@
 
 #include "ir/patterns/match.h"
 
-// The effect of a mask on scores: `number` takes their place, or is added to them. Steps count from
-// the softmax on, so the mask of step 0 is applied last.
+// The effect of a mask on scores: `number` replaces them, or is added to them. Steps count from the
+// softmax on, so the mask of step 0 is applied last.
 typedef struct Masking {
     double number;
     bool is_added;
@@ -46,7 +46,7 @@ int32_t leaf_of(Relation *r, int32_t t);
 // ---- attention_mask.c ----
 // Is v everywhere one number that exporters mask with, *x?
 bool masks(const Match *m, ValueId v, double *x);
-// Adds a mask of f->inside: v, which is added to the scores; or `number`, which takes their place
+// Adds a mask of f->inside: v, which is added to the scores; or `number`, which replaces them
 // unless the condition is true (false, if is_inverted). False if the mask can't be an operand or
 // attributes of attention.
 bool add_mask(Found *f, ValueId v);
@@ -54,8 +54,8 @@ bool add_selected(Found *f, ValueId condition, double number, bool is_inverted);
 AttentionOrder order_of(const Found *f);
 
 // ---- attention_build.c ----
-// Builds the attention node in place of the second product n, whose dims have the terms `dim`.
-// False if the operands have dims in roles that attention doesn't know.
+// Builds the attention node instead of the second product n, whose dims have the terms `dim`. False
+// if the operands have dims in roles that attention doesn't know.
 bool attention_build(Found *f, const Node *n, const int32_t *dim);
 
 #endif

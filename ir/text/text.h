@@ -17,7 +17,7 @@ typedef struct Parser {
     Lexer *lex;
     Graph *g;
     Map names;        // name → ValueId; UNUSABLE: its line had an error
-    Map ops;          // name → place in op_table + 1
+    Map ops;          // name → index in op_table + 1
     ValueId *inputs;  // of the node being read
     int n_inputs, cap_inputs;
 } Parser;

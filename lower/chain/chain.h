@@ -3,7 +3,7 @@
 //
 // units.c splits the items of a function into units, and notes which unit makes and reads what.
 // cut.c cuts the units into stages. pools.c tells in which pool each buffer of a stage lies.
-// calls.c makes the calls of a schedule and places their slots.
+// calls.c makes the calls of a schedule and assigns their slots.
 #ifndef SHARDCC_LOWER_CHAIN_H
 #define SHARDCC_LOWER_CHAIN_H
 
@@ -16,8 +16,8 @@ typedef struct Unit {
     int cls, iteration;  // cls 0: no iteration
 } Unit;
 
-// The units that use one place: a buffer or, of a class, one instance in it. Those before
-// Chain.n_forward are of the forward part. -1: none. Of a place that outlives a step, only the
+// The units that use one address: a buffer or, of a class, one instance in it. Those before
+// Chain.n_forward are of the forward part. -1: none. For an address that outlives a step, only the
 // first forward read and, as first_back, the first write in the backward part are known.
 typedef struct Use {
     int first_write, last_write;
@@ -47,7 +47,7 @@ struct Chain {
     // once. Where the items that they begin and end with are known, they are given; else -1.
     int turn, turn_item, turn_end;
     StagedClass *cls;  // by class
-    // By buffer: is its place the same in all calls? Of others: the first of its uses in `use`.
+    // By buffer: is its address the same in all calls? Of others: the first of its uses in `use`.
     bool *is_kept;
     int n_buffers;    // that are known
     int *worker;      // by buffer: of a workspace, the first unit that uses it; else -1

@@ -16,7 +16,7 @@ typedef struct Element {
     double fill;    // ELEMENT_FILL: the number that a fill wrote
 } Element;
 
-// Where the elements of a box lie. Strides and places are in bytes from the arena's start.
+// Where the elements of a box lie. Strides and addresses are in bytes from the arena's start.
 typedef struct Footprint {
     int rank;
     int64_t dim[MAX_RANK], stride[MAX_RANK];
@@ -32,8 +32,8 @@ int64_t footprint_place(const Footprint *f, const int64_t *index);
 // The index of the element whose first byte is at `place`; false if there is none.
 bool footprint_find(const Footprint *f, int64_t place, int64_t *index);
 
-// The first element at or after `place`, in the order of places, or the last one at or before it;
-// false if there is none. Exact where dims nest: each stride is at least what the smaller ones
+// The first element at or after `place`, in the order of addresses, or the last one at or before
+// it; false if there is none. Exact where dims nest: each stride is at least what the smaller ones
 // reach.
 bool footprint_after(const Footprint *f, int64_t place, int64_t *index);
 bool footprint_before(const Footprint *f, int64_t place, int64_t *index);
@@ -55,7 +55,7 @@ void shadow_poison(ShadowMemory *m, int64_t low, int64_t high);
 void shadow_copy(ShadowMemory *m, const Footprint *from, const Footprint *to);
 Element shadow_get(const ShadowMemory *m, int64_t place);
 
-// Places of elements; the memory is reused.
+// Addresses of elements; the memory is reused.
 typedef struct Places {
     Arena *arena;
     int64_t *place;
@@ -146,7 +146,7 @@ void check_tensors(Check *c);
 // Does an entry have the gradient v where the item that runs shows it?
 void check_shown_gradient(Check *c, ValueId v);
 
-void check_group(Check *c, const Footprint *f);  // `f`: its operands' places
+void check_group(Check *c, const Footprint *f);  // `f`: its operands' addresses
 void check_item(Check *c);
 
 #endif

@@ -3,8 +3,8 @@
 
 // ---- nodes ----
 
-// A carried value overwrites the one that it replaces, except where its own item reads that one
-// other than element by element. Then it is made elsewhere and copied.
+// A carried value overwrites the old value, unless its own item reads the old value in another
+// order than element by element. Then it is made elsewhere and copied.
 static void lower_carry(Emit *e, NodeId n)
 {
     const Lowering *l = e->l;

@@ -25,7 +25,7 @@ int64_t keep_cost(const Recompute *r, ValueId h)
     if (b.cls && !mul_size(bytes, r->g->classes[b.cls].length, &bytes))
         bytes = most;
     bytes = bytes < most ? bytes : most;
-    return 16 * bytes + (r->is_stored[h] || !is_elementwise_work(n) ? 0 : bytes);
+    return (r->is_stored[h] || !is_elementwise_work(n) ? KEEP_COST : KEEP_AND_WRITE_COST) * bytes;
 }
 
 // Joins the values or the node that precede vertex `to` to it.

@@ -102,7 +102,7 @@ static void make_way(WaySearch *s, const int64_t *price, Way *w, int64_t *cost, 
         *time += s->picoseconds[i];
     }
     w->seconds = 1e-12 * (double)*time;
-    w->bytes = *cost / 16;
+    w->bytes = *cost / KEEP_COST;
 }
 
 static void insert_way(WaySearch *s, int at, const Way *w, int64_t cost, int64_t time)

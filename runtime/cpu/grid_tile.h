@@ -9,7 +9,7 @@
 // 2 KiB, so that it stays in the first cache while channels go by.
 enum { RT_TILE_POINTS = 64, RT_TILE_TAPS = 64 };
 
-// `at` is the place of a tap in a plane of x, -1 where it has none. `read` is the same, and 0 where
+// `at` is the index of a tap in a plane of x, -1 where it has none. `read` is the same, and 0 where
 // it has none; the weight is 0 there, or NaN. slope[i] is the derivative of the weight by
 // coordinate i of the grid's last dim. Points after the last one are as if they were zero.
 #define RT_GRID_TILE(T, name)                                                                      \
@@ -49,7 +49,7 @@ static inline int64_t rt_grid_work(const RtGrid *p)
     return p->n * p->points * (p->c + 8) * rt_grid_point_taps(p);
 }
 
-// Channels that are taken side by side, at most, so that a tap's place and weight are loaded once
+// Channels that are taken side by side, at most, so that a tap's index and weight are loaded once
 // for all. On a Zen 3, 4 take 0.7 of the time of one by one, and gather instructions twice as long.
 enum { RT_GRID_CHANNELS = 4 };
 

@@ -277,7 +277,7 @@ static inline void rt_mask(const RtAttention *p, const RtScores *b, float *s, in
     }
 }
 
-// Sets the gradients of scores to 0 whose place a mask's number took. Arguments as of rt_mask.
+// Sets the gradients of scores to 0 that a mask's number replaced. Arguments as of rt_mask.
 static inline void rt_mask_grad(const RtAttention *p, const RtScores *b, float *ds, int64_t t,
                                 int64_t first, const float *bias)
 {

@@ -115,8 +115,8 @@ void rt_checkpoints_trim(const char *folder, int64_t last, int64_t keep, const R
 // Loads the last checkpoint that is whole and sets run->step. Sets has_loaded unless there is none.
 bool rt_checkpoints_load(RtCheckpoints *c);
 // Loads it again after steps up to `last` were no good. Steps then go on with data that wasn't read
-// yet: the data of step i, from 0, is that of step i + c->skipped of a run without rollbacks.
-// It is an error if there is no checkpoint. All ranks call it.
+// yet: step i, from 0, has the data of step i + c->skipped of a run without rollbacks. It is an
+// error if there is no checkpoint. All ranks call it.
 bool rt_checkpoints_roll_back(RtCheckpoints *c, int64_t last);
 
 #endif

@@ -228,8 +228,8 @@ const uint8_t *rt_data_row(const RtColumn *c, int64_t sample)
     return f->rows + c->skip + start;
 }
 
-// Ignores those of n labels, staged at `to`, that follow the end of a document. `from`: the first
-// label in the file, after the token before it.
+// Masks the labels, of n staged at `to`, that follow the end of a document. `from`: the first label
+// in the file, after the token before it.
 static void ignore_ends(const RtColumn *c, int64_t ignored, const uint8_t *from, char *to,
                         int64_t n)
 {

@@ -87,8 +87,8 @@ bool rt_tokens_open(RtData *d, const RtModel *m, RtUse use, const char *path, bo
 // Adds the windows of a file of `n` tokens, of so many bytes each, whose documents are cut. Returns
 // false if memory runs out.
 bool rt_documents_cut(RtData *d, const uint8_t *tokens, int64_t n, int bytes);
-// A checksum of the sizes of the files' rows and of bytes at places spread over them, 1 MiB at
-// most. The files' names and headers don't count.
+// A checksum of the sizes of the files' rows and of bytes sampled from them, 1 MiB at most. The
+// files' names and headers don't count.
 uint32_t rt_data_sum(const RtData *d);
 // Is `t` the input of tokens, [batch, time]?
 bool rt_is_tokens(const RtTensor *t);
@@ -100,7 +100,7 @@ typedef struct RtInputs {
 
 // ---- order and reading ahead: shuffle.c, loader.c ----
 
-// A permutation of [0, n): the new place of `i` in that epoch.
+// A permutation of [0, n): the new index of `i` in that epoch.
 int64_t rt_shuffle(int64_t i, int64_t n, int64_t seed, int64_t epoch);
 
 // Stages micro-batches in its own thread, one ahead of the running step.

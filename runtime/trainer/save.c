@@ -53,8 +53,8 @@ void rt_saver_cancel(RtSaver *s)
     s->is_begun = false;
 }
 
-// Writes parts that end with those of the file which are gathered. `pace`: when it may go on after
-// each; NULL: immediately.
+// Writes in chunks aligned to the gathered chunks of the file. `pace` says when to go on after each
+// chunk; NULL: immediately.
 static void put(RtSaver *s, int64_t at, const char *data, int64_t bytes, RtPace *pace)
 {
     for (int64_t n; bytes > 0; bytes -= n, at += n, data += n) {

@@ -6,7 +6,7 @@
 #include "runtime/rt_manifest.h"
 #include "runtime/trainer/run_report.h"
 
-// The median is that of the last RT_RECENT steps. Nothing is a spike before there are
+// The median is taken over the last RT_RECENT steps. Nothing is a spike before there are
 // RT_SPIKE_MIN of them.
 enum { RT_SPIKE_MIN = 16, RT_SPIKE_TEXT = 128 };
 

@@ -147,7 +147,7 @@ static void mark(const RtWatch *w, const RtLiveRange *l, int64_t from, int64_t b
 }
 
 // How often the loop that ends at a statement has run all of its items, if it runs or has run; at
-// most as often as all but its last turn.
+// most once for each iteration except the last.
 static int turns_done(const RtWatch *w, const RtLoop *l)
 {
     int turn = w->now->iteration[l - w->now->loop];

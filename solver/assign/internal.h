@@ -64,7 +64,7 @@ static inline void listener_tell(const Listener *l, const int *choice, Wide cost
 }
 
 // ---- scan.c: JSON of a known form ----
-// One pass over a file of any size, gzipped or not. The first mistake is an error with its place,
+// One pass over a file of any size, gzipped or not. The first mistake is an error with its line,
 // and every later read returns false.
 struct z_stream_s;
 
@@ -319,8 +319,8 @@ void solve_restricted(const Problem *p, const bool *keep, const int *start, cons
 void blend_mark(const Problem *p, const Dual *dual, const Deadline *w, bool *mark);
 
 // ---- dive.c: a choice among the alternatives that a bound says are cheap ----
-// Gives `l` at most one choice. `dual` is of p. `cost` is about that of a choice of the original
-// problem.
+// Gives `l` at most one choice. `dual` is of p. `cost` is about the cost of a choice of the
+// original problem.
 void dive(const Problem *p, const Dual *dual, Wide cost, const SolveOptions *o, const Deadline *w,
           Listener l);
 

@@ -6,7 +6,7 @@
 #include "solver/assign/internal.h"
 
 // Bytes held at the times t with first <= t < last, which are indices of the kept times. `bytes` is
-// by original alternative in Vertex.row, by place in Vertex.joint.
+// by original alternative in Vertex.row, by index in Vertex.joint.
 typedef struct Row {
     int first, last;
     int64_t *bytes;
@@ -14,7 +14,7 @@ typedef struct Row {
 
 typedef enum State { LIVE, MERGED, OUT } State;
 
-// An alternative has a place k among those that remain, and an original number id[k], which never
+// An alternative has an index k among those that remain, and an original number id[k], which never
 // changes.
 typedef struct Vertex {
     State state;
@@ -30,13 +30,14 @@ typedef struct Vertex {
     int parent, *map;
     int n_rows;
     Row *row;  // the bytes of the original node
-    // The bytes of this vertex and all that are merged into it, where alternatives differ, by place
+    // The bytes of this vertex and all that are merged into it, where alternatives differ, by index
     // k. Rows are disjoint, ascending, and have their least taken off.
     int n_joint;
     Row *joint;
 } Vertex;
 
-// cost[i][j], row by row, is the cost of place i of vertex end[0] with place j of vertex end[1].
+// cost[i][j], row by row, is the cost of alternative i of vertex end[0] with alternative j of
+// vertex end[1].
 typedef struct Arc {
     int end[2];
     int64_t *cost;
@@ -83,7 +84,7 @@ struct Undo {
     int **id;   // [n_kept]: original numbers of their alternatives
 };
 
-// The cost of place k of end s of an arc with place l of its other end.
+// The cost of alternative k of end s of an arc with alternative l of its other end.
 static inline int64_t *arc_at(const ConstraintNet *g, const Arc *e, int s, int k, int l)
 {
     return s ? &e->cost[(size_t)l * (size_t)g->node[e->end[1]].k + (size_t)k]
@@ -123,8 +124,8 @@ void arc_put(ConstraintNet *g, int a, int b, int64_t *cost);
 // Eliminates a vertex. Its choice will follow those of its n neighbours, which the given arcs lead
 // to.
 void vertex_eliminate(ConstraintNet *g, int node, int n, const int *arc);
-// Merges `gone` into `into`. f[k] is the only place of `gone` that has a finite cost with place k
-// of `into` on the arc.
+// Merges `gone` into `into`. f[k] is the only alternative of `gone` that has a finite cost with
+// alternative k of `into` on the arc.
 void vertex_merge(ConstraintNet *g, int into, int gone, int arc, const int *f);
 
 // ---- presolve_arc.c: arc consistency, separable arcs, merging ----
@@ -133,7 +134,8 @@ void net_propagate(ConstraintNet *g);
 // ---- presolve_bytes.c ----
 void bytes_read(ConstraintNet *g, const Problem *p);  // makes rows, keeps the times that can bind
 void bytes_update(ConstraintNet *g);  // renews the joint rows, `base`, and the times that can bind
-// All places of the vertex hold the same bytes at all times: its bytes don't affect the choice.
+// All alternatives of the vertex hold the same bytes at all times: its bytes don't affect the
+// choice.
 static inline bool bytes_are_equal(const Vertex *v) { return v->n_joint == 0; }
 
 // Records a reduction in g->replay, if there is one.

@@ -53,15 +53,15 @@ static inline int64_t edge_cost(const Problem *p, const Edge *e, int k, int l)
 }
 
 // Reads a problem in the JSON form of google/iopddl (see docs/solver.md), gzipped or not. False
-// after one error, which names its place.
+// after one error, which names where it is.
 bool problem_read(Arena *a, const char *path, Problem *p, Diag *d);
 
-// Joins the edges between the same two nodes into one, which keeps the first one's place and
+// Joins the edges between the same two nodes into one, which keeps the first one's index and
 // direction. Adds an edge from a node to itself to the node's costs. Every problem that code builds
 // must pass through here. False, with an error, where a sum of finite costs reaches COST_FORBIDDEN.
 bool problem_join_edges(Arena *a, Problem *p, Diag *d);
 
-// A small graph of conversion steps. Metric gives an edge whose cost is that of the cheapest path
+// A small graph of conversion steps. Metric gives an edge that costs as much as the cheapest path
 // through the graph; each alternative of the edge's ends represents one of its points.
 typedef struct PathStep {
     int from, to;  // points

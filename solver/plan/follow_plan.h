@@ -37,8 +37,8 @@ ModelPlan plan_of_model(Arena *a, const Graph *model, const Recomputed *from, co
 bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const Recomputed *to,
                     Plan *p, Diag *d);
 
-// Reads the plan of a file. If its recomputation policy was edited, specs and strategies stay
-// those of the file: a node that is run again has those of the node that it repeats. Returns false
+// Reads the plan of a file. If its recomputation policy was edited, specs and strategies still come
+// from the file: a node that is run again has those of the node that it repeats. Returns false
 // after an error: the file is of another graph or cluster, is invalid, or pins what the new policy
 // doesn't make.
 bool plan_follow(Arena *a, const PlanFile *f, const PlannedStep *step, FollowedPlan *to, Diag *d);

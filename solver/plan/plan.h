@@ -42,14 +42,13 @@ void preset_print(const Preset *p, Text *t);
 // node runs. Copies says which copies count.
 typedef enum Copies {
     COPIES_NONE,
-    COPIES_SURE,  // those of products: never too much, so bounds hold for all programs
-    COPIES_ALL,   // all: rather too much
+    COPIES_SURE,  // copies for products: a lower bound, so bounds hold for all programs
+    COPIES_ALL,   // all copies: an upper bound
 } Copies;
 
-// A price of each byte that a rank holds at an item between the loops of the forward part and those
-// of the backward part, whatever runs again: that of the forward node that touches the most bytes,
-// or the first backward one. There a class holds what all its layers keep: if they keep in several
-// ways, a mean of what these ways keep.
+// The Lagrange multiplier on the bytes that are live at one item between the forward and the
+// backward loops, under any recomputation policy: the forward node that touches the most bytes, or
+// the first backward node. A class with mixed policies counts the mean of what they keep.
 typedef enum PricedItem { AT_LARGEST_FORWARD, AT_FIRST_BACKWARD, N_PRICED_ITEMS } PricedItem;
 
 typedef struct BytePrice {
@@ -154,8 +153,8 @@ typedef struct Planned {
 } Planned;
 
 // Finds the cheapest plan on the mesh under the cost model, with a proved bound. If nothing fits,
-// the answer says so and the plan is the one of the lowest peak. False after an error, such as a
-// pin that no strategy reaches.
+// the answer says so and the plan has the lowest peak. False after an error, such as a pin that no
+// strategy reaches.
 bool plan_find(Arena *a, const Graph *g, const Cluster *c, const Mesh *m, const PlanOptions *o,
                Planned *to, Diag *d);
 

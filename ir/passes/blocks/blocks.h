@@ -43,8 +43,9 @@ typedef struct Series {
     bool is_chained;    // a later iteration reads values of an earlier one
 } Series;
 
-// Sets `offset` to at most `most` places in a run at which iterations may begin, and returns their
-// number. They are the places that the fewest bytes cross, ordered by how often these are read.
+// Sets `offset` to at most `most` positions in a run at which iterations may begin, and returns
+// their number. They are the positions that the fewest bytes cross, ordered by how often these are
+// read.
 int block_rotations(const Finder *f, const Run *r, int *offset, int most);
 
 // Are iterations k and k + 1 isomorphic, in a class that begins with s->first?

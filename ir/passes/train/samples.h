@@ -16,7 +16,8 @@ typedef struct Reads {
     bool has_weight;  // it depends on a parameter
     NodeId summed;    // the node that adds up samples
     NodeId mixed;     // the node that reads several samples other than in a sum; 0: none does
-    NodeId place;     // the node that makes it depend on samples' places in the batch; 0: none does
+    NodeId place;     // the node that makes it depend on samples' positions in the batch; 0: none
+                      // does
 } Reads;
 
 typedef struct Samples {
