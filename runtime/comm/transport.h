@@ -16,9 +16,12 @@
 enum { RT_MAX_MESSAGE_BYTES = 1 << 30 };  // of one message
 typedef struct RtWarning RtWarning;
 struct RtTransport {
-    const char *name;               // in rt_transports.def
-    const char *launcher;           // starts N ranks as "mpirun -n N"
-    const char *unbind;             // its option that lets ranks use all CPUs; NULL: they do
+    const char *name;      // in rt_transports.def
+    const char *launcher;  // starts N ranks as "mpirun -n N"
+    const char *unbind;    // its option that lets ranks use all CPUs; NULL: they do
+    // The variable by which a launcher shows that may still run after its job has ended; NULL: none
+    // does.
+    const char *lingers;
     const char *starting, *ending;  // for messages: "MPI's start"
     // Sets rank, ranks and window. Returns false after a message.
     bool (*open)(RtComm *c);
@@ -152,8 +155,9 @@ void rt_watchdog_peers(const RtComm *c);
 void rt_watchdog_file(RtWatchdog *w, const char *path);
 // The job ends early: removes the file.
 void rt_watchdog_lose(RtWatchdog *w);
-// This rank ends the job: kills this process and its launcher if they still run after `seconds`.
-void rt_end_launcher(unsigned seconds);
+// This rank ends the job: kills this process, and its launcher if that lingers, if they still run
+// after `seconds`.
+void rt_end_launcher(const RtTransport *t, unsigned seconds);
 
 // ---- the collectives that ranks began last: last_calls.c ----
 void rt_last_calls_open(RtComm *c);

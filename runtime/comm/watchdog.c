@@ -72,7 +72,7 @@ static void end_wait(RtWatchdog *w)
              "%s took more than %g s: a rank is missing, stuck or cut off, or runs another program",
              w->waiting, w->timeout);
     fflush(stderr);
-    rt_end_launcher(LAUNCHER_S);
+    rt_end_launcher(w->model->transport, LAUNCHER_S);
     _exit(1);
 }
 
@@ -109,7 +109,7 @@ static void end_without(RtWatchdog *w, int gone)
     rt_error(w->model, "rank %d is gone: it was killed, or has crashed", gone);
     rt_last_calls_say(c);
     fflush(stderr);
-    rt_end_launcher(LAUNCHER_S);
+    rt_end_launcher(w->model->transport, LAUNCHER_S);
     _exit(1);
 }
 
@@ -240,12 +240,12 @@ void rt_watchdog_lose(RtWatchdog *w)
 
 // If the link to a host is gone, the MPI library and mpirun both try for minutes to tell that
 // host's ranks about the end. A separate process makes sure that both end soon.
-void rt_end_launcher(unsigned seconds)
+void rt_end_launcher(const RtTransport *t, unsigned seconds)
 {
     pid_t launcher = getppid();
 
     alarm(seconds);
-    if (!getenv("OMPI_COMM_WORLD_SIZE") || fork() != 0)
+    if (!t->lingers || !getenv(t->lingers) || fork() != 0)
         return;
     setsid();
     for (int fd = 0; fd < 1024; fd++)

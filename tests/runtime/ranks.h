@@ -96,6 +96,10 @@ static int shared_warned(RtComm *c, RtWarning *w) { return -1; }
 static void shared_end(RtComm *c) { exit(1); }
 
 static const RtTransport shared_memory = {
+    .name = "mpi",  // its launchers' variables
+    .launcher = "mpirun",
+    .starting = "the start",
+    .ending = "the end",
     .open = shared_open,
     .close = shared_close,
     .send = shared_send,

@@ -179,7 +179,7 @@ static int mpi_warned(RtComm *c, RtWarning *w)
 static void mpi_end(RtComm *c)
 {
     fflush(NULL);
-    rt_end_launcher(2);
+    rt_end_launcher(c->transport, 2);
     MPI_Abort(((Mpi *)c->state)->world, 1);
 }
 
@@ -187,6 +187,7 @@ const RtTransport rt_mpi = {
     .name = "mpi",
     .launcher = "mpirun",
     .unbind = "--bind-to none",
+    .lingers = "OMPI_COMM_WORLD_SIZE",
     .starting = "MPI's start",
     .ending = "MPI's end",
     .open = mpi_open,
