@@ -151,6 +151,7 @@ bool out_spares(const Strings *written, const char *file, const char *what, Diag
 
 // The part of a path after its last slash.
 const char *base_name(const char *path);
+char *folder_name(Arena *a, const char *path);  // the folder that a path lies in
 
 // ---- signals that end the program ----
 // SIGINT, SIGTERM and SIGHUP are blocked while half-made files would be left over.

@@ -141,6 +141,13 @@ const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+char *folder_name(Arena *a, const char *path)
+{
+    size_t n = (size_t)(base_name(path) - path);
+
+    return n ? arena_copy(a, path, n > 1 ? n - 1 : n) : arena_copy(a, ".", 1);
+}
+
 bool is_same_file(const char *a, const char *b)
 {
     struct stat s, t;

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/host_report.h"
 #include "driver/internal.h"
-#include "driver/trainer_file.h"
+#include "launch/host_report.h"
+#include "launch/trainer_file.h"
 #include "report/report.h"
 
 typedef struct CheckOptions {
@@ -245,6 +245,7 @@ int check_command(Arena *a, int argc, char **argv)
         return EXIT_USER;
     c.question =
         (HostQuestion){.launcher = c.o.launcher,
+                       .probe = arena_string(a, "%s/probe", runtime_folder(a)),
                        .shardcc = own_path(a),
                        .program = c.program.path,
                        .checkpoints = program ? trainer_option(program, "--checkpoint") : NULL,

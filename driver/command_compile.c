@@ -104,7 +104,7 @@ static bool write_programs(Arena *a, const Result *r, int n, Diag *d)
     const Options *o = &r->o;
     char *path = output_path(a, o);
     bool is_folder = o->emit == EMIT_SOURCE, is_new = false, ok = true;
-    char *place = is_folder ? path : output_folder(a, path);
+    char *place = is_folder ? path : folder_name(a, path);
     Staging s;
 
     if (is_folder && !(is_new = !mkdir(place, 0777)) && errno != EEXIST) {

@@ -5,7 +5,7 @@
 
 #include "analyzer/sharding/sharding.h"
 #include "driver/internal.h"
-#include "driver/launch.h"
+#include "launch/launch.h"
 
 typedef struct DetectOptions {
     const char *output;

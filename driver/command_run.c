@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/failed_host.h"
 #include "driver/internal.h"
-#include "driver/trainer_file.h"
+#include "launch/failed_host.h"
+#include "launch/trainer_file.h"
 #include "runtime/rt_checkpoint.h"
 
 enum { NOT_GIVEN = -1, TRY_AGAIN = 75 };  // the latter: a run that stopped for others

@@ -133,8 +133,6 @@ char *output_path(Arena *a, const Options *o);
 // followed by their number, as in "gpt2.6".
 char *program_path(Arena *a, const Options *o);
 
-char *output_folder(Arena *a, const char *path);  // the folder that a path lies in
-
 // Lists the files to be written in `o->written`, and checks them before anything is computed. None
 // may be a folder, or a file that is read.
 bool output_check(Arena *a, Options *o, Diag *d);

@@ -20,7 +20,7 @@ static bool spares_inputs(Arena *a, const ExportModel *o, const WeightFile *valu
     bool ok = out_spares(written, o->model, "the model", d) && spares_values(values, written, d);
 
     for (int i = 0; i < w->n_files && ok; i++)
-        ok = out_spares(written, arena_string(a, "%s/%s", output_folder(a, o->model), w->file[i]),
+        ok = out_spares(written, arena_string(a, "%s/%s", folder_name(a, o->model), w->file[i]),
                         "a file of the model's weights", d);
     return ok;
 }

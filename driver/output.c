@@ -28,19 +28,12 @@ char *program_path(Arena *a, const Options *o)
     return path;
 }
 
-char *output_folder(Arena *a, const char *path)
-{
-    size_t n = (size_t)(base_name(path) - path);
-
-    return n ? arena_copy(a, path, n > 1 ? n - 1 : n) : arena_copy(a, ".", 1);
-}
-
 char *program_folder(Arena *a)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 
-    char *own = n < 0 ? arena_copy(a, ".", 1) : output_folder(a, arena_copy(a, path, (size_t)n));
+    char *own = n < 0 ? arena_copy(a, ".", 1) : folder_name(a, arena_copy(a, path, (size_t)n));
     char *installed = arena_string(a, "%s/../lib/shardcc", own);
     return access(arena_string(a, "%s/rt", own), F_OK) && !access(installed, F_OK) ? installed
                                                                                    : own;
@@ -50,7 +43,7 @@ char *runtime_folder(Arena *a) { return arena_string(a, "%s/rt", program_folder(
 
 bool output_is_writable(Arena *a, const char *path, Diag *d)
 {
-    const char *folder = output_folder(a, path);
+    const char *folder = folder_name(a, path);
     struct stat s;
 
     if (access(folder, W_OK | X_OK)) {

@@ -1,11 +1,12 @@
 // Starts the runtime's probe on hosts, and reads what it prints (probe_check.c).
-#include "driver/host_report.h"
+#include "launch/host_report.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/failed_host.h"
+#include "launch/failed_host.h"
 
 typedef struct Looking {
     Arena *a;
@@ -45,7 +46,7 @@ static char *const *probe_words(const Looking *x)
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    words[0] = arena_string(x->a, "%s/probe", runtime_folder(x->a));
+    words[0] = (char *)x->q->probe;
     words[1] = "check";
     words[2] = (char *)x->q->shardcc;
     words[3] = (char *)(x->q->program ? x->q->program : "");

@@ -2,7 +2,7 @@
 #ifndef SHARDCC_LAUNCH_H
 #define SHARDCC_LAUNCH_H
 
-#include "driver/driver.h"
+#include "base/base.h"
 
 // Runs argv[0], which is looked up in PATH unless it has a slash, and appends up to 1 MiB of its
 // stdout to `t`, and of its stderr to `errors` (NULL: that is shardcc's). Sets *status to its exit

@@ -1,5 +1,5 @@
 // Starts other programs.
-#include "driver/launch.h"
+#include "launch/launch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

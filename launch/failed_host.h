@@ -2,7 +2,7 @@
 #ifndef SHARDCC_FAILED_HOST_H
 #define SHARDCC_FAILED_HOST_H
 
-#include "driver/launch.h"
+#include "launch/launch.h"
 
 // The number of the host that a line of stderr says is gone or out of reach; -1: the line says no
 // such thing. Lines name a host, or a rank: `by_slot` says that ranks fill the slots of the hosts

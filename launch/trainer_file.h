@@ -3,7 +3,7 @@
 #ifndef SHARDCC_TRAINER_FILE_H
 #define SHARDCC_TRAINER_FILE_H
 
-#include "driver/driver.h"
+#include "base/base.h"
 
 // A trainer, by what it says of itself.
 typedef struct TrainerFile {

@@ -1,7 +1,8 @@
 // Finds the failed host in lines of stderr.
-#include "driver/failed_host.h"
+#include "launch/failed_host.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // A line that names a failed rank or host, between two texts. The rank's own messages of errors,
 // such as data that may not be, are no failures of its host.

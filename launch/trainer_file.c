@@ -1,12 +1,15 @@
 // Reads the --info of trainers, and looks for trainers in the folders of others.
-#include "driver/trainer_file.h"
+#include "launch/trainer_file.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "driver/launch.h"
+#include "launch/launch.h"
+
+enum { MAX_DIGITS = 5, MAX_TRAINER_RANKS = 99999 };  // of a number of ranks
 
 // ---- what a trainer says ----
 
@@ -42,7 +45,7 @@ bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
     if (!ok)
         diag_error(d, "'%s' is no trainer: it doesn't know --info", path);
     else {
-        to->ranks = ranks >= 1 && ranks <= MAX_MESH_RANKS ? (int)ranks : 1;
+        to->ranks = ranks >= 1 && ranks <= MAX_TRAINER_RANKS ? (int)ranks : 1;
         to->arena = number_after(t.s, "\narena ") * (1 << 20);
         to->state = state_bytes(t.s);
     }
@@ -68,7 +71,6 @@ const char *trainer_option(char *const *argv, const char *name)
 // The number at the end of a name NAME.6; 0: there is none, or another name precedes it.
 static int ranks_suffix(const char *file, const char *name, size_t n)
 {
-    enum { MAX_DIGITS = 5 };  // of MAX_MESH_RANKS
     const char *digits = file + n + 1;
 
     if (strncmp(file, name, n) || file[n] != '.' || *digits == '0' || !*digits ||
@@ -106,7 +108,7 @@ static int find_ranks(Arena *a, const char *folder, const char *name, size_t n, 
 
 bool trainer_file_fit(Arena *a, const TrainerFile *given, int slots, TrainerFile *to, Diag *d)
 {
-    const char *name = base_name(given->path), *folder = output_folder(a, given->path);
+    const char *name = base_name(given->path), *folder = folder_name(a, given->path);
     size_t n = shared_length(given);
 
     if (given->ranks <= slots) {

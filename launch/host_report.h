@@ -2,7 +2,7 @@
 #ifndef SHARDCC_HOST_REPORT_H
 #define SHARDCC_HOST_REPORT_H
 
-#include "driver/launch.h"
+#include "launch/launch.h"
 
 // A host. Sizes are bytes, times seconds; INT64_MAX is no limit.
 typedef struct HostReport {
@@ -25,6 +25,7 @@ typedef struct HostReport {
 // The things that are looked at there.
 typedef struct HostQuestion {
     const char *launcher;     // as for launch_words
+    const char *probe;        // the file of the runtime's probe
     const char *shardcc;      // the file of this program
     const char *program;      // NULL: none
     const char *checkpoints;  // the folder; NULL: none
