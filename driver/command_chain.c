@@ -40,7 +40,7 @@ static const OptionDef options[] = {
     {"--slots", "S", &option_count, AT(slots),
      "how many slots the memory is cut into at least (none where few times are possible, else as "
      "many as take little time, 2000 and more)",
-     .most = MAX_SLOTS},
+     .max = MAX_SLOTS},
     {"--schedule", "NAME", &option_text, AT(schedule),
      "best: the fastest within the memory (the default); or by a rule: none runs nothing twice, "
      "sqrt keeps the inputs of sqrt(n) segments, full those of all stages",

@@ -32,7 +32,7 @@ static const OptionDef options[] = {
     {"--tie", "A=B", &option_texts, AT(tie), "initializer B of the model is A, as for the compiler",
      .check = check_tie},
     {"--step", "N", &option_count, AT(step),
-     "only the checkpoint after step N (all; of export the last one)", .most = INT_MAX},
+     "only the checkpoint after step N (all; of export the last one)", .max = INT_MAX},
     {"--best", NULL, &option_flag, AT(best),
      "export the checkpoint with the least loss of an evaluation (the trainer's --keep-best)"},
     {"--help", NULL, &option_help, 0, "print this text"},

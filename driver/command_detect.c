@@ -17,7 +17,7 @@ typedef struct DetectOptions {
 static const OptionDef options[] = {
     {"-o", "FILE.json", &option_text, AT(output), "where to write the cluster file (stdout)"},
     {"--threads", "N", &option_count, AT(threads),
-     "how many threads a trainer will have (one for each core)", .most = 64},
+     "how many threads a trainer will have (one for each core)", .max = 64},
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 

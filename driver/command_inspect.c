@@ -18,7 +18,7 @@ static const OptionDef options[] = {
     {"--explain", "NAME", &option_text, AT(explain),
      "explain why this value has its spec, and what that costs"},
     {"--block", "N", &option_count, AT(block), "show the nodes of the N-th repeated block",
-     .most = 1 << 20},
+     .max = 1 << 20},
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 

@@ -91,7 +91,7 @@ static bool set(Arena *a, const Command *c, const OptionDef *o, const char *valu
                 int *status)
 {
     if (o->type != &option_help)
-        return o->type->read(a, o, value, (char *)to + o->at, status);
+        return o->type->read(a, o, value, (char *)to + o->offset, status);
     print_help(c);
     *status = 0;
     return false;
@@ -125,9 +125,9 @@ static bool take_file(const Command *c, const char *word, void *to, int *status)
     const char **file = (const char **)(void *)((char *)to + c->files);
     int n = 0;
 
-    while (n < c->most_files && file[n])
+    while (n < c->max_files && file[n])
         n++;
-    if (n < c->most_files) {
+    if (n < c->max_files) {
         file[n] = word;
         return true;
     }

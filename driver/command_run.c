@@ -28,12 +28,12 @@ static const OptionDef options[] = {
      "a host a line, as `node7` or `node7 slots=8` (those of the launcher); one that fails\n"
      "twice is left out"},
     {"--ranks", "N", &option_count, AT(ranks), "how many ranks (those that PROGRAM --info says)",
-     .most = INT_MAX},
+     .max = INT_MAX},
     {"--launcher", "NAME", &option_text, AT(launcher),
      "auto, mpirun, srun or none (auto: srun in a job of Slurm, else mpirun; none for one rank)",
      .check = check_launcher},
     {"--max-restarts", "N", &option_count, AT(restarts),
-     "how often to start again (3, and 0 without --checkpoint)", .most = 1 << 20, .word = "0"},
+     "how often to start again (3, and 0 without --checkpoint)", .max = 1 << 20, .word = "0"},
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 

@@ -32,7 +32,7 @@ static bool read_emit(Arena *a, const OptionDef *o, const char *s, void *field, 
 {
     static const char *const names[] = {"ir", "program", "c", "source"};
     static const Emit what[] = {EMIT_IR, EMIT_PROGRAM, EMIT_C, EMIT_SOURCE};
-    Options *to = (void *)((char *)field - o->at);
+    Options *to = (void *)((char *)field - o->offset);
     const char *kernels = "";
 
     for (int i = 0; i < COUNT(names); i++)
@@ -92,12 +92,12 @@ static void put_transport(Arena *a, const OptionDef *o, const void *field, Strin
 // Reads 8, or 8,6,4: falling numbers, of which the first is the field.
 static bool read_ranks(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
 {
-    Options *to = (void *)((char *)field - o->at);
-    int64_t x, before = (int64_t)o->most + 1;
+    Options *to = (void *)((char *)field - o->offset);
+    int64_t x, before = (int64_t)o->max + 1;
     const char *at = s;
     int n = 0;
 
-    while (n < MAX_RANK_COUNTS && read_whole(at, &at, o->most, &x) && x > 0 && x < before &&
+    while (n < MAX_RANK_COUNTS && read_whole(at, &at, o->max, &x) && x > 0 && x < before &&
            (!*at || *at == ',')) {
         *(n ? &to->fewer[n - 1] : &to->request.ranks) = (int)x;
         to->n_fewer = n++;
@@ -108,7 +108,7 @@ static bool read_ranks(Arena *a, const OptionDef *o, const char *s, void *field,
     return complain(status,
                     "--ranks: '%s' is not a whole number from 1 to %d, or up to %d of them that "
                     "fall, as 8,6,4",
-                    s, o->most, MAX_RANK_COUNTS);
+                    s, o->max, MAX_RANK_COUNTS);
 }
 
 static void put_ranks(Arena *a, const OptionDef *o, const void *field, Strings *to)

@@ -49,15 +49,15 @@ struct OptionDef {
     const char *name;
     const char *value;  // its value's name in the help; NULL: it takes none
     const OptionType *type;
-    size_t at;  // offset of its field
+    size_t offset;  // of its field
     const char *help;
     // For texts: does the value have the right form?
     bool (*check)(const char *s, int *status);
-    int most;          // for option_count
-    int otherwise;     // for option_count: the field if the option isn't given
+    int max;           // for option_count
+    int absent;        // for option_count: the field's value if the option isn't given
     const char *word;  // for option_count: means 0; NULL: nothing does
     OptionUse use;
-    int of;                // which of the commands that share a table have it, as bits; 0: all
+    int commands;          // the commands of a shared table that have it, as bits; 0: all
     const Target *target;  // whose programs have it; NULL: all
     bool is_of_text;       // it also applies to a program's text, which has passed all passes
 };
@@ -68,15 +68,15 @@ typedef struct Command {
     const OptionDef *options;
     int n_options;
     const char *file;      // what a file is, for messages: "plan"
-    int most_files;        // 0: it takes none
-    size_t files;          // offset of their field: const char *[most_files], empty at the start
+    int max_files;         // 0: it takes none
+    size_t files;          // offset of their field: const char *[max_files], empty at the start
     const char *statuses;  // the exit statuses, for the help; NULL: 0, 1 and 2 only
-    int is;                // its bit in OptionDef.of
+    int bit;               // its own in OptionDef.commands
 } Command;
 
 static inline bool option_is_of(const OptionDef *o, const Command *c)
 {
-    return !o->of || o->of & c->is;
+    return !o->commands || o->commands & c->bit;
 }
 
 // Reads argv[1 …] into `to`, the struct with the options' fields. Returns false, with the exit

@@ -111,9 +111,9 @@ static bool read_count(Arena *a, const OptionDef *o, const char *s, void *field,
     int64_t n = strtoll(s, &end, 10);
     if (o->word && !strcmp(s, o->word))
         n = 0;
-    else if (*s < '0' || *s > '9' || *end || errno || n < 1 || n > o->most)
+    else if (*s < '0' || *s > '9' || *end || errno || n < 1 || n > o->max)
         return complain(status, "%s: '%s' is not a whole number from 1 to %d%s%s", o->name, s,
-                        o->most, o->word ? ", or " : "", o->word ? o->word : "");
+                        o->max, o->word ? ", or " : "", o->word ? o->word : "");
     *(int *)field = (int)n;
     return true;
 }
@@ -122,7 +122,7 @@ static void put_count(Arena *a, const OptionDef *o, const void *field, Strings *
 {
     int n = *(const int *)field;
 
-    if (n != o->otherwise)
+    if (n != o->absent)
         option_put(a, o, n || !o->word ? arena_string(a, "%d", n) : o->word, to);
 }
 

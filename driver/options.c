@@ -52,23 +52,23 @@ static const OptionDef table[] = {
      "split the batch into K micro-batches; auto: as many as --memory needs\n"
      "and the shortest step has, one with batch statistics\n"
      "and where the loss isn't a sum over samples",
-     .most = MAX_ACCUMULATE, .otherwise = 1, .word = "auto", .use = USE_GRAPH},
-    {"Profile", .of = PROFILE},
+     .max = MAX_ACCUMULATE, .absent = 1, .word = "auto", .use = USE_GRAPH},
+    {"Profile", .commands = PROFILE},
     {"--by", "WHAT", &option_by, AT(by),
      "block (the default) or operator: the work of a step, added up;\n"
      "time: the bytes in use while it runs, and what holds them at the peak",
-     .of = PROFILE, .is_of_text = true},
+     .commands = PROFILE, .is_of_text = true},
     {"--csv", "FILE", &option_text, AT(csv), "write all statements and buffers as a table",
-     .of = PROFILE, .is_of_text = true},
-    {"--svg", "FILE", &option_text, AT(svg), "draw the bytes in use over the step", .of = PROFILE,
-     .is_of_text = true},
+     .commands = PROFILE, .is_of_text = true},
+    {"--svg", "FILE", &option_text, AT(svg), "draw the bytes in use over the step",
+     .commands = PROFILE, .is_of_text = true},
     {"Shapes"},
     {"--bind", "DIM=N", &option_texts, AT(request.bind), "the size of a named dim: batch=4",
-     .check = check_bind, .use = USE_GRAPH, .of = COMPILE | PLAN},
+     .check = check_bind, .use = USE_GRAPH, .commands = COMPILE | PLAN},
     {"--bind", "DIM=N", &option_texts, AT(request.bind),
      "the size of a named dim: batch=4; DIM=A..B with --memory: finds the largest\n"
      "size with which the program fits",
-     .check = check_bind_or_range, .of = PROFILE},
+     .check = check_bind_or_range, .commands = PROFILE},
     {"--shape", "INPUT=N,N", &option_texts, AT(request.shape),
      "the shape of an input: input_ids=4,64", .check = check_shape, .use = USE_GRAPH},
     {"Parameters"},
@@ -107,44 +107,44 @@ static const OptionDef table[] = {
      "run again as often as is best for --memory, on one rank",
      .check = check_recompute, .use = USE_PROGRAM},
     {"--dump-after", "PASS", &option_text, AT(dump_after), passes_help, .check = check_pass,
-     .of = COMPILE},
+     .commands = COMPILE},
     {"--verify", NULL, &option_flag, AT(request.verify),
      "check after each pass that the graph computes what it did before, on drawn\n"
      "data; seconds for small models, of large ones the form alone is checked",
-     .of = COMPILE},
-    {"Output", .of = COMPILE | PLAN},
+     .commands = COMPILE},
+    {"Output", .commands = COMPILE | PLAN},
     {"-o", "FILE", &option_text, AT(output),
-     "the plan file (the model's name with .plan.json, in this folder)", .of = PLAN},
+     "the plan file (the model's name with .plan.json, in this folder)", .commands = PLAN},
     {"-o", "NAME", &option_text, AT(output),
      "the trainer (the model's name, in this folder); NAME.c and\n"
      "NAME.safetensors are written next to it, and NAME.cu for a GPU; --emit\n"
      "writes other forms",
-     .of = COMPILE, .is_of_text = true},
+     .commands = COMPILE, .is_of_text = true},
     {"--emit", "WHAT", &option_emit, AT(emit),
      "write another form instead of a trainer. ir, program, c, cu (a GPU's\n"
      "kernels): a text, to -o or stdout. source: a folder that make builds\n"
      "without shardcc",
-     .of = COMPILE},
+     .commands = COMPILE},
     {"--no-weights", NULL, &option_flag, AT(no_weights), "don't write NAME.safetensors",
-     .of = COMPILE, .is_of_text = true},
+     .commands = COMPILE, .is_of_text = true},
     {"--init", "normal(STD)", &option_init, AT(init_std),
-     "without a file of weights the trainer draws random ones", .use = USE_PROGRAM, .of = COMPILE,
-     .is_of_text = true},
+     "without a file of weights the trainer draws random ones", .use = USE_PROGRAM,
+     .commands = COMPILE, .is_of_text = true},
     {"Ranks"},
     {"--ranks", "N[,N...]", &option_ranks, AT(request.ranks),
      "compile for N ranks, which mpirun -n N starts; 8,6,4 also makes NAME.6 and\n"
      "NAME.4 for fewer ranks, with the same weights",
-     .most = MAX_MESH_RANKS, .use = USE_PROGRAM, .of = COMPILE},
-    {"--ranks", "N", &option_count, AT(request.ranks), "compile for N ranks",
-     .most = MAX_MESH_RANKS, .of = PROFILE},
+     .max = MAX_MESH_RANKS, .use = USE_PROGRAM, .commands = COMPILE},
+    {"--ranks", "N", &option_count, AT(request.ranks), "compile for N ranks", .max = MAX_MESH_RANKS,
+     .commands = PROFILE},
     {"--ranks", "N", &option_count, AT(request.ranks), "how many ranks (one for each device)",
-     .most = MAX_MESH_RANKS, .of = PLAN},
+     .max = MAX_MESH_RANKS, .commands = PLAN},
     {"--transport", "TRANSPORT", &option_transport, AT(transport), transports_help,
-     .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
+     .use = USE_PROGRAM, .commands = COMPILE, .is_of_text = true},
     {"--plan", "FILE.json", &option_text, AT(request.plan),
      "compile this plan of shardcc plan, with the options that it was made for;\n"
      "entries that you edited stay fixed, and a search chooses all others again",
-     .of = COMPILE | PROFILE},
+     .commands = COMPILE | PROFILE},
     {"--mesh", "MESH", &option_text, AT(request.mesh),
      "the ranks as a grid: 2x4, or dp=2,tp=4 (the best one)", .check = check_mesh,
      .use = USE_PROGRAM},
@@ -155,7 +155,7 @@ static const OptionDef table[] = {
     {"--chain", "FILE.json", &option_text, AT(chain),
      "write the chain of stages of the plan's program (docs/chain.md), and say what\n"
      "its best schedule would save; with --ranks 1 there is no plan",
-     .of = PLAN},
+     .commands = PLAN},
     {"--plan-preset", "TEXT", &option_text, AT(request.preset),
      "use a known plan: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
      "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4",
@@ -167,37 +167,37 @@ static const OptionDef table[] = {
     {"--threads", "N", &option_count, AT(request.threads),
      "how many threads of a rank compute at most (64): kernels need less memory\n"
      "for fewer, and the trainer refuses more",
-     .most = RT_MAX_THREADS, .use = USE_PROGRAM},
-    {"Target", .of = COMPILE | PROFILE},
+     .max = RT_MAX_THREADS, .use = USE_PROGRAM},
+    {"Target", .commands = COMPILE | PROFILE},
     {"--target", "TARGET", &option_target, AT(request.target), targets_help, .use = USE_PROGRAM,
-     .of = COMPILE | PROFILE},
+     .commands = COMPILE | PROFILE},
     {"--gpu", "LIST", &option_text, AT(gpus),
      "the GPUs to compile kernels for (sm_80,sm_90); newer ones than the last\n"
      "compile its code when the program starts",
-     .check = check_gpus, .use = USE_PROGRAM, .of = COMPILE, .target = &target_cuda,
+     .check = check_gpus, .use = USE_PROGRAM, .commands = COMPILE, .target = &target_cuda,
      .is_of_text = true},
     {"--cuda", "FOLDER", &option_text, AT(cuda),
-     "the toolkit of CUDA, with bin/nvcc (that of PATH, or /usr/local/cuda)", .of = COMPILE,
+     "the toolkit of CUDA, with bin/nvcc (that of PATH, or /usr/local/cuda)", .commands = COMPILE,
      .target = &target_cuda, .is_of_text = true},
-    {"The C compiler", .of = COMPILE},
-    {"--cc", "PROGRAM", &option_text, AT(cc), "the C compiler to call (cc)", .of = COMPILE,
+    {"The C compiler", .commands = COMPILE},
+    {"--cc", "PROGRAM", &option_text, AT(cc), "the C compiler to call (cc)", .commands = COMPILE,
      .is_of_text = true},
     {"--march", "CPU", &option_text, AT(march),
      "the CPU to compile for: native (this one), x86-64-v3, ...", .check = check_march,
-     .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
+     .use = USE_PROGRAM, .commands = COMPILE, .is_of_text = true},
     {"Cluster"},
     {"--cluster", "FILE.json", &option_file, AT(cluster),
      "the machines: a file of shardcc detect, or local, a100xN, h100xN;\n"
      "the trainer's --profile then prints predicted times of calls too",
-     .use = USE_PROGRAM, .of = COMPILE, .is_of_text = true},
+     .use = USE_PROGRAM, .commands = COMPILE, .is_of_text = true},
     {"--cluster", "FILE.json", &option_text, AT(cluster),
      "predict times on these machines: a file of shardcc detect, or local, a100xN,\n"
      "h100xN",
-     .of = PROFILE, .is_of_text = true},
+     .commands = PROFILE, .is_of_text = true},
     {"--cluster", "FILE.json", &option_text, AT(cluster),
      "the machines: a file of shardcc detect, or a100xN, h100xN,\n"
      "or local (the default): this machine, with a device for each core",
-     .of = PLAN},
+     .commands = PLAN},
     {"This program"},
     {"--help", NULL, &option_help, 0, "print this text"},
     {"--version", NULL, &option_version, 0, "print the version"},
@@ -217,8 +217,9 @@ const char *option_of_passes(Arena *a, const Options *o)
         return "--emit ir";
     for (int i = 0; i < COUNT(table); i++) {
         Strings words = {0};
-        if (table[i].type && table[i].type->words && !table[i].is_of_text && table[i].of != PLAN)
-            table[i].type->words(a, &table[i], (const char *)o + table[i].at, &words);
+        if (table[i].type && table[i].type->words && !table[i].is_of_text &&
+            table[i].commands != PLAN)
+            table[i].type->words(a, &table[i], (const char *)o + table[i].offset, &words);
         if (words.n)
             return table[i].name;
     }
@@ -230,7 +231,7 @@ const OptionDef *option_of_other_target(Arena *a, const Options *o)
     for (int i = 0; i < COUNT(table); i++) {
         Strings words = {0};
         if (table[i].target && table[i].target != o->request.target)
-            table[i].type->words(a, &table[i], (const char *)o + table[i].at, &words);
+            table[i].type->words(a, &table[i], (const char *)o + table[i].offset, &words);
         if (words.n)
             return &table[i];
     }
@@ -241,7 +242,8 @@ void options_copy_graph(Options *to, const Options *from)
 {
     for (int i = 0; i < COUNT(table); i++)
         if (table[i].use == USE_GRAPH)
-            memcpy((char *)to + table[i].at, (const char *)from + table[i].at, table[i].type->size);
+            memcpy((char *)to + table[i].offset, (const char *)from + table[i].offset,
+                   table[i].type->size);
 }
 
 const Command compile_options = {
@@ -257,7 +259,7 @@ const Command compile_options = {
     "model",
     1,
     AT(request.input),
-    .is = COMPILE};
+    .bit = COMPILE};
 
 const Command plan_options = {
     "shardcc plan MODEL.onnx [-o FILE.json] --loss TEXT --optimizer TEXT [OPTIONS]\n\n"
@@ -301,7 +303,7 @@ static void add_words(Arena *a, const Options *o, OptionUse use, Strings *to)
 {
     for (int i = 0; i < COUNT(table); i++)
         if (table[i].use == use)
-            table[i].type->words(a, &table[i], (const char *)o + table[i].at, to);
+            table[i].type->words(a, &table[i], (const char *)o + table[i].offset, to);
 }
 
 Strings options_words(Arena *a, const Options *o)

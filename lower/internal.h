@@ -258,9 +258,9 @@ typedef struct SetPlaces {
 SetPlaces set_places_copy(Arena *a, const Program *p, int set);
 void set_places_swap(Program *p, int set, SetPlaces *x);
 
-// Where stacks end and others begin in one loop, lets its turns free and take their slots. Stacks
-// of the same loops become one buffer, in which the instances of an iteration lie side by side.
-// Changes nothing if that hardly lowers the peak of live bytes. Returns whether it changed
+// Where stacks end and others begin in one loop, lets its iterations free and take their slots.
+// Stacks of the same loops become one buffer, in which the instances of an iteration lie side by
+// side. Changes nothing if that hardly lowers the peak of live bytes. Returns whether it changed
 // something.
 bool lower_interleave(Program *p, int set);
 // Gives slots to the stacks that would be joined, and moves nothing.

@@ -41,46 +41,47 @@ static ValueId *find_sources(Arena *a, const Graph *copy, int n_values, const Se
 
 // ---- slots ----
 
-static int64_t live_bytes(const Program *p, int item, Turn turn)
+static int64_t live_bytes(const Program *p, int item, LoopEdge edge)
 {
     int64_t bytes = 0;
 
     for (int i = 1; i < p->n_buffers; i++)
-        bytes += buffer_bytes_at(p, &p->buffers[i], SET_TRAIN, item, turn);
+        bytes += buffer_bytes_at(p, &p->buffers[i], SET_TRAIN, item, edge);
     return bytes;
 }
 
 // Gives by item the iteration of its loop in which more bytes are in use: rows count that one. So
-// they count no more than the program needs, if plans make the other turn the larger one.
-static Turn *find_turns(Arena *a, const Program *p)
+// they count no more than the program needs, if plans make the other iteration the larger one.
+static LoopEdge *find_edges(Arena *a, const Program *p)
 {
     const Set *s = &p->set[SET_TRAIN];
-    Turn *turn = arena_array(a, Turn, s->n_items + 1);
+    LoopEdge *edge = arena_array(a, LoopEdge, s->n_items + 1);
 
     for (int i = 0; i < s->n_items; i++) {
-        int64_t most[N_TURNS] = {0};
+        int64_t most[N_LOOP_EDGES] = {0};
         if (s->items[i].kind != ITEM_LOOP)
             continue;
         int end = s->items[i].loop.end;
         for (int k = i; k <= end; k++)
-            for (Turn t = FIRST_TURN; t < N_TURNS; t++) {
+            for (LoopEdge t = FIRST_ITERATION; t < N_LOOP_EDGES; t++) {
                 int64_t bytes = live_bytes(p, k, t);
                 most[t] = bytes > most[t] ? bytes : most[t];
             }
         for (int k = i; k <= end; k++)
-            turn[k] = most[LAST_TURN] > most[FIRST_TURN] ? LAST_TURN : FIRST_TURN;
+            edge[k] =
+                most[LAST_ITERATION] > most[FIRST_ITERATION] ? LAST_ITERATION : FIRST_ITERATION;
     }
-    return turn;
+    return edge;
 }
 
 // Adds the range `all` of a buffer with slots in parts, each with as many slots as are in use.
-static void add_parts(const Program *p, const Buffer *b, const Turn *turn, const LiveRange *all,
+static void add_parts(const Program *p, const Buffer *b, const LoopEdge *edge, const LiveRange *all,
                       LiveRanges *to)
 {
     LiveRange part = *all;
 
     for (int i = all->first; i <= all->last; i++) {
-        int64_t used = buffer_bytes_at(p, b, SET_TRAIN, i, turn[i]);
+        int64_t used = buffer_bytes_at(p, b, SET_TRAIN, i, edge[i]);
         int64_t n = i < all->last ? b->n_instances - (b->bytes - used) / b->slots.bytes : 0;
         if (i > all->first && n == part.n_instances)
             continue;
@@ -108,7 +109,7 @@ static void find_ranges(const Program *p, const Buffer *before, const ValueId *s
                         LiveRanges *to)
 {
     const Set *s = &p->set[SET_TRAIN];
-    const Turn *turn = has_slots(p) ? find_turns(p->arena, p) : NULL;
+    const LoopEdge *edge = has_slots(p) ? find_edges(p->arena, p) : NULL;
 
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &before[i];
@@ -121,7 +122,7 @@ static void find_ranges(const Program *p, const Buffer *before, const ValueId *s
             x.last = b->last + 1 < to->n_items ? b->last + 1 : to->n_items;
         }
         if (p->buffers[i].slots.bytes)
-            add_parts(p, &p->buffers[i], turn, &x, to);
+            add_parts(p, &p->buffers[i], edge, &x, to);
         else if (b->first >= 0 || !is_local)
             to->range[to->n++] = x;
     }

@@ -145,7 +145,7 @@ static inline bool buffer_is_live(const Buffer *b, int set, int item)
 
 // Bytes in use are linear in the iteration of a loop, so its first and its last iteration bound
 // them.
-typedef enum Turn { FIRST_TURN, LAST_TURN, N_TURNS } Turn;
+typedef enum LoopEdge { FIRST_ITERATION, LAST_ITERATION, N_LOOP_EDGES } LoopEdge;
 
 // The bytes [low, high) of a buffer, from its start, that are in use.
 typedef struct Extent {
@@ -157,10 +157,10 @@ int buffer_slots(const Set *s, const Buffer *b);
 
 // The part of a live buffer of `s` that is in use while an item runs, in that iteration of the loop
 // around the item. Its last REDZONE bytes are written by nobody.
-Extent buffer_extent(const Set *s, const Buffer *b, int item, Turn turn);
+Extent buffer_extent(const Set *s, const Buffer *b, int item, LoopEdge edge);
 
 // The bytes of a buffer that are in use then: 0 if it isn't live.
-int64_t buffer_bytes_at(const Program *p, const Buffer *b, int set, int item, Turn turn);
+int64_t buffer_bytes_at(const Program *p, const Buffer *b, int set, int item, LoopEdge edge);
 
 // The workspace in bytes of the kernel of a node's shard, if its operands lie densely.
 int64_t shard_workspace(const Target *t, const Graph *g, const Node *n, const Rule *r,

@@ -43,9 +43,9 @@ typedef enum Pool {
     POOL_KEPT = N_POOLS,  // has one address in all calls: `offset`, in the arena
 } Pool;
 
-// A buffer with a slot for each iteration of a loop, which the loop's turns take or free one by
-// one: of a loop in which it begins, each iteration takes its slot; of a loop in which it ends,
-// each iteration frees its slot. Loops are given as 1 + the index of their ITEM_LOOP; 0: none.
+// A buffer with a slot for each iteration of a loop, which the iterations take or free one by one:
+// of a loop in which it begins, each iteration takes its slot; of a loop in which it ends, each
+// iteration frees its slot. Loops are given as 1 + the index of their ITEM_LOOP; 0: none.
 typedef struct Slots {
     int64_t bytes;  // of a slot; 0: the buffer is in use as a whole
     int taken, freed;

@@ -161,7 +161,7 @@ static void print_buffers(const Profile *f)
     for (int i = 1; i < f->p->n_buffers; i++)
         if (buffer_is_live(&f->p->buffers[i], f->peak.set, f->peak.item))
             held[n++] = (Held){
-                buffer_bytes_at(f->p, &f->p->buffers[i], f->peak.set, f->peak.item, f->peak.turn),
+                buffer_bytes_at(f->p, &f->p->buffers[i], f->peak.set, f->peak.item, f->peak.edge),
                 i};
     qsort(held, (size_t)n, sizeof *held, by_bytes);
     columns_add_row(&c, (const char *[]){"bytes", "category", "items", "held by"});

@@ -70,14 +70,14 @@ static double bytes_before(const AlongPath *s, int at)
 
 // Interpolates between two indices where this plan would reach the memory limit, using the previous
 // plan's curve. After some rounds every other guess is the middle, since the curves differ.
-static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *high, int turn)
+static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *high, int round)
 {
     double part = (double)(low->tried.bytes - s->memory) /
                   (double)(low->tried.bytes - high->tried.bytes),
            most = bytes_before(s, low->at), least = bytes_before(s, high->at);
     int at = low->at + 1, first_middle = s->before.n < 2 ? 1 : 3;
 
-    if (turn >= first_middle && turn % 2)
+    if (round >= first_middle && round % 2)
         return low->at + (high->at - low->at) / 2;
     while (at < high->at - 1 && most - bytes_before(s, at) < part * (most - least))
         at++;
@@ -228,8 +228,8 @@ void along_path_consider(AlongPath *s, const ModelPlan *plan, int place)
     if (!fits(s, &low) && !fits(s, &high) && !s->best.is_found)
         look_along(s, plan, &low, &high, &all);
     TriedPlace last = high;
-    for (int turn = 0; high.at - low.at > 1 && fits(s, &high) && !s->d->errors; turn++) {
-        TriedPlace p = try_place(s, plan, guess(s, &low, &high, turn), &all);
+    for (int round = 0; high.at - low.at > 1 && fits(s, &high) && !s->d->errors; round++) {
+        TriedPlace p = try_place(s, plan, guess(s, &low, &high, round), &all);
         if (fits(s, &p))
             high = p;
         else

@@ -205,7 +205,7 @@ static int64_t memory_used(const MemoryMoment *m)
 
 static void add_bytes(const Program *p, const MemoryKinds *kinds, int32_t buffer, MemoryMoment *m)
 {
-    int64_t bytes = buffer_bytes_at(p, &p->buffers[buffer], m->set, m->item, m->turn);
+    int64_t bytes = buffer_bytes_at(p, &p->buffers[buffer], m->set, m->item, m->edge);
 
     if (bytes)
         memory_kinds_add(p, kinds, buffer, bytes, m->bytes);
@@ -234,7 +234,7 @@ static void add_slots(const Program *p, const MemoryKinds *kinds, MemoryMoment *
 {
     MemoryMoment last = *m;
 
-    last.turn = LAST_TURN;
+    last.edge = LAST_ITERATION;
     for (int i = 1; i < p->n_buffers; i++)
         if (p->buffers[i].slots.bytes) {
             add_bytes(p, kinds, i, m);

@@ -42,7 +42,7 @@ void memory_kinds_add(const Program *p, const MemoryKinds *k, int32_t buffer, in
 // use.
 typedef struct MemoryMoment {
     int set, item;
-    Turn turn;  // the one in which more bytes are in use
+    LoopEdge edge;  // the iteration in which more bytes are in use
     int64_t bytes[N_MEMORY_KINDS];
 } MemoryMoment;
 

@@ -100,7 +100,7 @@ typedef struct Check {
     int *
         representatives;  // by loop item: the iteration whose nodes represent all of its iterations
     int representative;   // of the item's loop
-    bool *is_exchange;    // by loop item: its turns take or free slots of buffers
+    bool *is_exchange;    // by loop item: its iterations take or free slots of buffers
     int iteration[MAX_LOOPS];  // those that run, of the loops around the item, the innermost first
     StageSlots slots;          // where the slots of stages are now
     bool is_read;              // true: its reads are checked; false: only its writes are noted

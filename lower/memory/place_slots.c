@@ -27,9 +27,9 @@ static const int64_t NONE = INT64_MIN;
 
 static const Buffer *buffer_of(const Placing *x, int i) { return &x->p->buffers[x->buffer[i]]; }
 
-static Extent extent_of(const Placing *x, int i, int item, Turn turn)
+static Extent extent_of(const Placing *x, int i, int item, LoopEdge edge)
 {
-    return buffer_extent(&x->p->set[x->set], buffer_of(x, i), item, turn);
+    return buffer_extent(&x->p->set[x->set], buffer_of(x, i), item, edge);
 }
 
 // ---- what is known of each pair and item ----
@@ -42,8 +42,8 @@ static int64_t distance(const Placing *x, int i, int k)
     int64_t most = NONE;
 
     for (int item = first; item <= last; item++)
-        for (Turn turn = FIRST_TURN; turn < N_TURNS; turn++) {
-            int64_t d = extent_of(x, k, item, turn).high - extent_of(x, i, item, turn).low;
+        for (LoopEdge edge = FIRST_ITERATION; edge < N_LOOP_EDGES; edge++) {
+            int64_t d = extent_of(x, k, item, edge).high - extent_of(x, i, item, edge).low;
             most = d > most ? d : most;
         }
     return most;
@@ -52,9 +52,9 @@ static int64_t distance(const Placing *x, int i, int k)
 static void find_heights(Placing *x, int i)
 {
     for (int item = buffer_of(x, i)->first; item <= buffer_of(x, i)->last; item++)
-        for (Turn turn = FIRST_TURN; turn < N_TURNS; turn++) {
+        for (LoopEdge edge = FIRST_ITERATION; edge < N_LOOP_EDGES; edge++) {
             int64_t *to = &x->high[i * x->n_moments + item],
-                    high = extent_of(x, i, item, turn).high;
+                    high = extent_of(x, i, item, edge).high;
             *to = high > *to ? high : *to;
         }
 }
@@ -202,8 +202,9 @@ static int taken_at(const Placing *x, int item, Taken *list)
     int n = 0;
 
     for (int i = 0; i < x->n && item < x->n_moments; i++)
-        for (Turn turn = FIRST_TURN; turn < N_TURNS && x->high[i * x->n_moments + item]; turn++) {
-            Extent e = extent_of(x, i, item, turn);
+        for (LoopEdge edge = FIRST_ITERATION;
+             edge < N_LOOP_EDGES && x->high[i * x->n_moments + item]; edge++) {
+            Extent e = extent_of(x, i, item, edge);
             n = add_taken(list, n, (Taken){x->best[i] + e.low, x->best[i] + e.high, item});
         }
     return n;

@@ -1,4 +1,4 @@
-// Buffers whose slots a loop's turns take or free one by one: which bytes of them are in use.
+// Buffers whose slots a loop's iterations take or free one by one: which bytes of them are in use.
 #include "lower/internal.h"
 
 int buffer_slots(const Set *s, const Buffer *b)
@@ -23,7 +23,7 @@ static const Item *deciding_loop(const Set *s, const Buffer *b, int item, bool *
 
 // Slots are in the order of iterations. The first iteration that a loop in reverse runs takes the
 // last slot, the last one frees the first slot.
-Extent buffer_extent(const Set *s, const Buffer *b, int item, Turn turn)
+Extent buffer_extent(const Set *s, const Buffer *b, int item, LoopEdge edge)
 {
     bool takes;
     const Item *loop = deciding_loop(s, b, item, &takes);
@@ -32,7 +32,7 @@ Extent buffer_extent(const Set *s, const Buffer *b, int item, Turn turn)
     if (!loop)
         return x;
     int begin = (int)(loop - s->items);
-    bool is_last = item >= loop->loop.end || (item > begin && turn == LAST_TURN);
+    bool is_last = item >= loop->loop.end || (item > begin && edge == LAST_ITERATION);
     int64_t unused = (loop_length(s->g, loop) - 1) * b->slots.bytes;
     if (is_last == takes)
         return x;
@@ -43,16 +43,16 @@ Extent buffer_extent(const Set *s, const Buffer *b, int item, Turn turn)
     return x;
 }
 
-int64_t buffer_bytes_at(const Program *p, const Buffer *b, int set, int item, Turn turn)
+int64_t buffer_bytes_at(const Program *p, const Buffer *b, int set, int item, LoopEdge edge)
 {
     if (!buffer_is_live(b, set, item))
         return 0;
-    Extent x = buffer_extent(&p->set[set], b, item, turn);
+    Extent x = buffer_extent(&p->set[set], b, item, edge);
     return x.high - x.low;
 }
 
 // Adds what changes from item to item in the bytes that are in use.
-static void add_changes(const Program *p, int set, const Buffer *b, Turn turn, int64_t *change)
+static void add_changes(const Program *p, int set, const Buffer *b, LoopEdge edge, int64_t *change)
 {
     int64_t before = 0;
 
@@ -62,7 +62,7 @@ static void add_changes(const Program *p, int set, const Buffer *b, Turn turn, i
         return;
     }
     for (int i = b->first; i <= b->last + 1; i++) {
-        int64_t now = buffer_bytes_at(p, b, set, i, turn);
+        int64_t now = buffer_bytes_at(p, b, set, i, edge);
         change[i] += now - before;
         before = now;
     }
@@ -73,12 +73,12 @@ int64_t program_peak_bytes(const Program *p, int set)
     int n_items = p->set[set].n_items;
     int64_t most = 0;
 
-    for (Turn turn = FIRST_TURN; turn < N_TURNS; turn++) {
+    for (LoopEdge edge = FIRST_ITERATION; edge < N_LOOP_EDGES; edge++) {
         int64_t *change = arena_array(p->arena, int64_t, n_items + 2), live = 0;
         for (int i = 1; i < p->n_buffers; i++) {
             const Buffer *b = &p->buffers[i];
             if (b->kind != BUFFER_PERSISTENT && b->set == set && b->first >= 0)
-                add_changes(p, set, b, turn, change);
+                add_changes(p, set, b, edge, change);
         }
         for (int i = 0; i <= n_items; i++) {
             live += change[i];
@@ -124,16 +124,17 @@ static bool has_right_loops(const Set *s, const Buffer *b)
 // Are the bytes of the operand in use in that iteration of the loop around the item? `loop` may be
 // NULL.
 static bool is_in_use(const Program *p, const Set *s, int item, const Operand *o, const Item *loop,
-                      Turn turn)
+                      LoopEdge edge)
 {
     const Storage *st = &s->storage[o->base];
-    Extent x = buffer_extent(s, &p->buffers[st->buffer], item, turn);
+    Extent x = buffer_extent(s, &p->buffers[st->buffer], item, edge);
     int iteration = value_block(s->g, o->base).iter;
 
     if (st->ring)
         return false;
     if (o->is_instance)
-        iteration = loop->loop.is_reverse == (turn == FIRST_TURN) ? loop_length(s->g, loop) - 1 : 0;
+        iteration =
+            loop->loop.is_reverse == (edge == FIRST_ITERATION) ? loop_length(s->g, loop) - 1 : 0;
     int64_t at = st->offset + st->step * (iteration + o->delta);
     return x.low <= at && at + value_bytes(value_of(s->g, o->base)) <= x.high - REDZONE;
 }
@@ -151,8 +152,8 @@ static void check_item(const Program *p, const Set *s, int item, const Item *loo
         if (!p->buffers[b].slots.bytes)
             continue;
         bool ok = depth <= 1;
-        for (Turn turn = FIRST_TURN; ok && turn < N_TURNS; turn++)
-            ok = is_in_use(p, s, item, o, loop, turn);
+        for (LoopEdge edge = FIRST_ITERATION; ok && edge < N_LOOP_EDGES; edge++)
+            ok = is_in_use(p, s, item, o, loop, edge);
         is_misused[b] |= !ok;
     }
 }

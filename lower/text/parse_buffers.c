@@ -122,8 +122,8 @@ static bool parse_pool(Parser *p, Buffer *b)
     return is_right || lexer_error(p->lex, "only local buffers and workspaces are in pools");
 }
 
-// Reads the bytes of a slot and the loops whose turns take and free slots: "slots 192 taken 3 freed
-// 20". Without them the buffer is in use as a whole.
+// Reads the bytes of a slot and the loops whose iterations take and free slots: "slots 192 taken 3
+// freed 20". Without them the buffer is in use as a whole.
 static bool parse_slots(Parser *p, Buffer *b)
 {
     int64_t taken = -1, freed = -1;

@@ -148,13 +148,13 @@ static void mark(const RtWatch *w, const RtLiveRange *l, int64_t from, int64_t b
 
 // How often the loop that ends at a statement has run all of its items, if it runs or has run; at
 // most once for each iteration except the last.
-static int turns_done(const RtWatch *w, const RtLoop *l)
+static int iterations_done(const RtWatch *w, const RtLoop *l)
 {
-    int turn = w->now->iteration[l - w->now->loop];
+    int iteration = w->now->iteration[l - w->now->loop];
 
     if (w->at < l->begin)
         return 0;
-    return w->at <= l->end && turn < l->iterations ? turn : l->iterations - 1;
+    return w->at <= l->end && iteration < l->iterations ? iteration : l->iterations - 1;
 }
 
 static const RtLoop *loop_before(const Timeline *p, int end)
@@ -175,8 +175,8 @@ static Part part_in_use(const RtWatch *w, const RtLiveRange *l)
     const RtLoop *taken = loop_before(w->now, l->taken), *freed = loop_before(w->now, l->freed);
     bool takes = taken && w->at <= taken->end;
     bool frees = !takes && freed && w->at >= freed->begin;
-    int unused = takes   ? taken->iterations - 1 - turns_done(w, taken)
-                 : frees ? turns_done(w, freed)
+    int unused = takes   ? taken->iterations - 1 - iterations_done(w, taken)
+                 : frees ? iterations_done(w, freed)
                          : 0;
 
     if (takes ? l->takes_down : !l->frees_down)
@@ -281,7 +281,7 @@ static bool is_skipped(const Timeline *p, int statement)
 }
 
 // Ends an iteration of loop `at`: fills the slots that it has used last, and then sets the redzones
-// of buffers of which the next turn uses one slot more or less.
+// of buffers of which the next iteration uses one slot more or less.
 static void end_turn(RtWatch *w, int at)
 {
     const Timeline *p = w->now;

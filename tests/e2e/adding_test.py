@@ -90,7 +90,7 @@ static void import_running_product(Op *o)
         (
             "driver/options.c",
             '    {"This program"},\n',
-            '    {"--note", "TEXT", &option_text, AT(note), "print a note with the program\'s sizes", .use = USE_PROGRAM,\n     .of = COMPILE},\n',
+            '    {"--note", "TEXT", &option_text, AT(note), "print a note with the program\'s sizes", .use = USE_PROGRAM,\n     .commands = COMPILE},\n',
         ),
         (
             "driver/check_options.c",
