@@ -53,7 +53,7 @@ static const char *trimmed(Arena *a, const char *s, const char *end)
 static bool bad_quotes(const Call *c, const char *text, Diag *d)
 {
     diag_error(d,
-               "%s: '%s': between double quotes \\\" means a quote, \\\\ for a backslash, "
+               "%s: '%s': between double quotes \\\" means a quote, \\\\ a backslash, "
                "\\xHH for any other byte",
                c->flag, text);
     return false;

@@ -220,7 +220,7 @@ static void texts_name_tensors(void **state)
 }
 
 #define BAD_QUOTES(text)                                                                           \
-    "g: error: --loss: '" text "': between double quotes \\\" stands for a quote, \\\\ for a "     \
+    "g: error: --loss: '" text "': between double quotes \\\" means a quote, \\\\ a "              \
     "backslash, \\xHH for any other byte\n"
 
 static const struct {
