@@ -42,6 +42,8 @@ double float_of_int(DType t, int64_t x);  // U64 is unsigned
 // ---- nodes and values ----
 // By ValueId: does an output or a carry need the value, directly or through nodes?
 bool *graph_needed(Arena *a, const Graph *g);
+bool attr_equal(const AttrDef *def, const Attr *a, const Attr *b);
+uint64_t hash_attr(const AttrDef *def, const Attr *a, uint64_t h);
 bool input_is_optional(const OpDef *op, int i);
 const char *type_text(Arena *a, const Value *v);               // "f32[4,16]"
 const char *value_label(Arena *a, const Graph *g, ValueId v);  // its name, or "v12"

@@ -1,4 +1,4 @@
-// Questions about one value: its size and shape, and its type as text.
+// Questions about one value: its size and shape, and its type as text; and about attributes.
 #include "ir/internal.h"
 
 #include <string.h>
@@ -79,4 +79,28 @@ const char *shape_problem(int rank, const int64_t *dim)
             return "has more than 2^48 elements";
     }
     return NULL;
+}
+
+bool attr_equal(const AttrDef *def, const Attr *a, const Attr *b)
+{
+    switch (def->type) {
+    case ATTR_INTS:
+        return a->n == b->n && (!a->n || !memcmp(a->v, b->v, (size_t)a->n * sizeof *a->v));
+    case ATTR_TEXT:
+        return a->s == b->s || (a->s && b->s && !strcmp(a->s, b->s));
+    default:
+        return a->i == b->i;
+    }
+}
+
+uint64_t hash_attr(const AttrDef *def, const Attr *a, uint64_t h)
+{
+    switch (def->type) {
+    case ATTR_INTS:
+        return hash_bytes(a->v, (size_t)a->n * sizeof *a->v, h + (uint64_t)a->n);
+    case ATTR_TEXT:
+        return a->s ? hash_bytes(a->s, strlen(a->s), h) : h + 1;
+    default:
+        return hash_bytes(&a->i, sizeof a->i, h);
+    }
 }

@@ -11,18 +11,6 @@ enum { MAX_RUNS = 16 };  // ends the pass if two rules, by mistake, undo each ot
 
 // ---- equal nodes ----
 
-static uint64_t hash_attr(const AttrDef *def, const Attr *a, uint64_t h)
-{
-    switch (def->type) {
-    case ATTR_INTS:
-        return hash_bytes(a->v, (size_t)a->n * sizeof *a->v, h + (uint64_t)a->n);
-    case ATTR_TEXT:
-        return a->s ? hash_bytes(a->s, strlen(a->s), h) : h + 1;
-    default:
-        return hash_bytes(&a->i, sizeof a->i, h);
-    }
-}
-
 static uint64_t hash_node(const Node *n)
 {
     uint64_t h = hash_bytes(n->op->name, strlen(n->op->name), (uint64_t)n->phase);
@@ -31,18 +19,6 @@ static uint64_t hash_node(const Node *n)
     for (int i = 0; i < MAX_ATTRS && n->op->attrs[i].name; i++)
         h = hash_attr(&n->op->attrs[i], &n->attr[i], h);
     return h;
-}
-
-static bool same_attr(const AttrDef *def, const Attr *a, const Attr *b)
-{
-    switch (def->type) {
-    case ATTR_INTS:
-        return a->n == b->n && (!a->n || !memcmp(a->v, b->v, (size_t)a->n * sizeof *a->v));
-    case ATTR_TEXT:
-        return a->s == b->s || (a->s && b->s && !strcmp(a->s, b->s));
-    default:
-        return a->i == b->i;
-    }
 }
 
 // Are two nodes equal, and can they be merged? Nodes that draw random numbers can't: the blocks
@@ -54,7 +30,7 @@ static bool same_node(const Node *a, const Node *b)
     if (a->n_in && memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in))
         return false;
     for (int i = 0; i < MAX_ATTRS && a->op->attrs[i].name; i++)
-        if (!same_attr(&a->op->attrs[i], &a->attr[i], &b->attr[i]))
+        if (!attr_equal(&a->op->attrs[i], &a->attr[i], &b->attr[i]))
             return false;
     return true;
 }
