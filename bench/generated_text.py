@@ -3,7 +3,8 @@
 
   generated_text.py [--base FOLDER] TEXT.c ...
 
-anonymous: names that say nothing, as W4 of a place, rows7 or block1_forward of a function. unlabelled: statements
+duplicates: names of places that differ from another one of the same place in their number alone. bare: numbers of
+predicted work (RT_AT) without a label. anonymous: names that say nothing, as W4 of a place, rows7 or block1_forward of a function. unlabelled: statements
 without a module or parameter before their colon. literals: integers above 64 in the calls of the functions that a
 trainer runs, fused functions and predicted work (RT_AT) apart.
 """
@@ -17,13 +18,27 @@ FUNCTION = re.compile(r"^static void \w+\(Rt \*rt, char \*m[^{;]*\)\n\{\n(.*?)^\
 SMALL = 64
 
 
-def counts(path):
-    text = path.read_text()
+def constants(text):
+    """The places that a text declares, by their names: first byte, and the bytes to the next instance or 0."""
+    declared = " ".join(re.findall(r"^static const (?:int64_t|RtStack) .*?;", text, re.M | re.S)[1:])
+    found = re.findall(r"(\w+) = (?:(\d+)|\{(\d+), (-?\d+)\})", declared)
+    return {name: (int(number or first), int(step or 0)) for name, number, first, step in found}
+
+
+def duplicates(text):
+    places = [(re.sub(r"_\d+$", "", name), *place) for name, place in constants(text).items()]
+    return len(places) - len(set(places))
+
+
+def counts(text):
     code = re.sub(r"//.*", "", STRING.sub('""', text))
     at = [m[1] for m in re.finditer(r'RT_AT\(rt,\s+"((?:[^"\\]|\\.)*)"', text)]
     calls = re.sub(r"RT_AT\([^;]*;", "", "".join(m[1] for m in FUNCTION.finditer(code)))
     literals = [n for n in re.findall(r"(?<![\w.])\d+(?![\w.])", calls) if int(n) > SMALL]
+    work = re.findall(r'RT_AT\(rt,\s+"(?:[^"\\]|\\.)*",\s*(.*?)\);', text, re.S)
     return {
+        "duplicates": duplicates(text),
+        "bare": sum(not re.fullmatch(r"\.\w+ = \S+", x.strip()) for numbers in work for x in numbers.split(",")),
         "anonymous": len(set(ANONYMOUS.findall(code))),
         "unlabelled": sum(":" not in label for label in at),
         "statements": len(at),
@@ -38,9 +53,9 @@ def main():
     parser.add_argument("texts", nargs="+", type=Path, metavar="TEXT.c")
     options = parser.parse_args()
     for i, path in enumerate(options.texts):
-        row = {name: str(n) for name, n in counts(path).items()}
+        row = {name: str(n) for name, n in counts(path.read_text()).items()}
         if options.base:
-            row = {name: f"{n}/{row[name]}" for name, n in counts(options.base / path.name).items()}
+            row = {name: f"{n}/{row[name]}" for name, n in counts((options.base / path.name).read_text()).items()}
         if not i:
             print(f"{'text':20s}" + "".join(f"{name:>14s}" for name in row))
         print(f"{path.stem:20s}" + "".join(f"{n:>14s}" for n in row.values()))

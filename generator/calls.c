@@ -64,9 +64,10 @@ static void print_table(const Gen *g, const Function *f, Text *t)
     List l = {.t = t, .column = COLUMNS, .indent = 4, .between = ",", .end = ""};
 
     text_printf(t,
-                "// What %s runs: part, stage, layer, whether it is the stage's last run forward, "
-                "and the places of\n// its slots: handed, saved and scratch, or gradient and "
-                "back_scratch.\nstatic const RtStageRun %s_runs[] = {",
+                "// The runs of %s: part, stage, layer, whether it is the stage's last run "
+                "forward, and where\n// "
+                "its slots are: handed, saved and scratch, or gradient and back_scratch.\n"
+                "static const RtStageRun %s_runs[] = {",
                 f->name, f->name);
     for (int i = 0; i < x->n_calls; i++) {
         const Call *c = &x->call[i];

@@ -10,13 +10,16 @@ enum { COLUMNS = 100 };
 typedef struct Sizes Sizes;
 typedef struct TargetText TargetText;  // target_text.h
 
-// A place in the arena, `at` bytes from its start.
+// A value's place in the arena, `at` bytes from its start.
 typedef struct PlaceName {
     const char *name;
-    int group;  // its set; N_SETS: it is persistent
-    int rank;   // how well the name tells what lies there
+    int group;   // its set; N_SETS: it is persistent
+    int rank;    // how well the value names its buffer
+    int buffer;  // the one that begins there; 0: none does
+    int same;    // 1 + the number of a place before that is the same, and has the same name
     int64_t at;
     int64_t step;  // of a stack, from one instance to the next, or back to it; 0: it is no stack
+    bool is_work;  // it holds no value
     bool is_used;
 } PlaceName;
 
@@ -40,16 +43,20 @@ typedef struct Gen {
     Text *live_ranges;     // of local buffers
     Identifiers identifiers;
     Sizes *sizes;
-    Map places;  // places in buffers → 1 + index in `place`
+    Map places;  // values' places in buffers → 1 + index in `place`
     PlaceName *place;
-    Map kernels;    // prepared kernels by their text
+    int *buffer_place;  // by buffer: 1 + the index of its place
+    Map kernels;        // prepared kernels by their requests → 1 + index in `kernel`
+    const char **kernel;
     Map functions;  // groups' functions by their text → 1 + index in `function`
     GroupFunction *function;
-    GroupCall **group_call[N_SETS];  // by item
-    bool has_workspace, has_stacks;  // the text uses WITH, AT
-    int n_places, cap_places, n_groups, cap_groups, n_kernels;
+    GroupCall **group_call[N_SETS];   // by item
+    const char *const *role[N_SETS];  // by ValueId: graph_roles
+    bool has_workspace, has_stacks;   // the text uses WITH, AT
+    int n_places, cap_places, n_groups, cap_groups, n_kernels, cap_kernels;
     RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
+    Graph *symbolic;  // the set's graph, whose dims kernel_sizes.c sets for a time
     // by NodeId, empty between groups: the text of a node's value in the group being printed
     const char **expr;
 } Gen;
@@ -69,6 +76,8 @@ const char *slot_text(Gen *g, const Item *it);
 const char *loop_index(const Gen *g, int k);
 // "m + A12 + layer * 96". A new place gets a name and a line in the table.
 char *place_text(Gen *g, const Operand *o);
+// The name of the place in it: "A12".
+const char *operand_name(Gen *g, const Operand *o);
 
 // The name that the model gives a value; "" if it gives none.
 const char *given_name(const Value *v);
@@ -76,13 +85,16 @@ const char *given_name(const Value *v);
 // "c_attn" from "h.{}.attn.c_attn": the end of a path that no other one has.
 char *lower_identifier(Gen *g, const char *path);
 
-// The place at an offset in a buffer. Instances of a block share that of iteration 0.
-const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset);
-// Its offset in the arena: "LN_1_OUT" or, of a stack, "H_OUT.first".
-const char *place_offset(Gen *g, int32_t buffer, int64_t offset);
+// The place of a value (0: none) at an offset in a buffer. Instances of a block share that of
+// iteration 0.
+const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset, ValueId v);
+// The place of a buffer, by the value that names it best.
+const PlaceName *use_buffer(Gen *g, int32_t buffer);
 
 // "LAYERS": the length of a class of the set being printed.
 const char *layers_text(Gen *g, int cls);
+// "B * T * sizeof(float)": the bytes of so many elements of a value.
+char *sizeof_text(Gen *g, ValueId v, const char *count);
 // "4 * B * T": the product of dims of a value, which a mask selects, and `by`.
 char *count_text(Gen *g, ValueId v, uint32_t dims, int64_t by);
 // The same for the dims [from, to) of a group, from the outermost that it walks.

@@ -52,11 +52,12 @@ static void merge_copy(const Item *it, int *rank, int64_t *dim, int64_t *from, i
 static void generate_copy(Gen *g, const Item *it, Text *t, int indent)
 {
     int64_t dim[MAX_RANK], from[MAX_RANK], to[MAX_RANK];
-    int size = dtype_size(value_of(g->s->g, it->operands[0].value)->dtype), rank;
+    int rank;
     Text call = {0};
 
     merge_copy(it, &rank, dim, from, to);
-    text_printf(&call, "rt_copy(rt, &(RtCopy){.bytes = %d, .rank = %d", size, rank);
+    text_printf(&call, "rt_copy(rt, &(RtCopy){.bytes = %s, .rank = %d",
+                sizeof_text(g, it->operands[0].value, "1"), rank);
     if (rank) {
         text_printf(&call, ", ");
         print_dims(&call, "dim", rank, dim);
@@ -76,8 +77,9 @@ static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
     const Value *v = value_of(g->s->g, it->operands[0].value);
     Text call = {0};
 
-    text_printf(&call, "rt_fill(rt, %s, %s, %" PRId64 ", ", dtype_rt(v->dtype),
-                place_text(g, &it->operands[0]), value_count(v));
+    text_printf(&call, "rt_fill(rt, %s, %s, %s, ", dtype_rt(v->dtype),
+                place_text(g, &it->operands[0]),
+                count_text(g, it->operands[0].value, (1u << v->rank) - 1, 1));
     print_number(&call, F64, it->fill.value);
     text_printf(&call, ");");
     print_statement(g, it, t, indent, call.s);

@@ -70,7 +70,7 @@ static void print_buffers(Gen *g, const int *before)
         const Buffer *b = &g->p->buffers[i];
         if (!is_printed(g, b) || b->slots.bytes)
             continue;
-        const PlaceName *place = use_place(g, i, 0);
+        const PlaceName *place = use_buffer(g, i);
         list_add(&l, bytes_room(b->bytes, place->step),
                  arena_string(g->arena, "%s(%s, %s),", place->step ? "STACK" : "LIVE", place->name,
                               range_text(g, b, before)));
@@ -86,7 +86,7 @@ static void print_loops(Gen *g, const int *before)
         const Buffer *b = &g->p->buffers[i];
         if (!is_printed(g, b) || !b->slots.bytes)
             continue;
-        const PlaceName *place = use_place(g, i, 0);
+        const PlaceName *place = use_buffer(g, i);
         text_printf(&t, "{\"%s\", %s%s, %s}, ", place->name, place->name,
                     place->step ? ".first" : "", range_text(g, b, before));
     }

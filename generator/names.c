@@ -114,6 +114,15 @@ void print_type(const Value *v, Text *t)
     text_printf(t, "]");
 }
 
+char *sizeof_text(Gen *g, ValueId v, const char *count)
+{
+    DType type = value_of(g->s->g, v)->dtype;
+    const char *c_type = dtype_size(type) == 2 ? "uint16_t" : dtype_c_type(type);
+
+    return !strcmp(count, "1") ? arena_string(g->arena, "sizeof(%s)", c_type)
+                               : arena_string(g->arena, "%s * sizeof(%s)", count, c_type);
+}
+
 void print_string(Text *t, const char *s, int indent)
 {
     size_t start = t->n;

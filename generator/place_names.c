@@ -1,12 +1,13 @@
-// Names each place in the arena after what lies there: a parameter, a result of a module or of an
-// operator in it, or a gradient of these.
+// Names values in the arena: parameters, results of modules or of operators in them, and gradients
+// of these. A name is that of a value, so several names may be of one place.
 #include <string.h>
 
 #include "generator/place_names.h"
 #include "generator/sizes.h"
+#include "ir/facts.h"
 
-// How well a value names its place, which may hold several one after the other: an output of the
-// program names it best, then a module's result.
+// How well a value names the buffer that it is in, which may hold several one after the other: an
+// output of the program names it best, then a module's result.
 enum { OF_OPERATOR, OF_MODULE, OF_PROGRAM };
 
 // The names of one graph.
@@ -16,7 +17,11 @@ typedef struct Namer {
     int set;
     const Output **output;  // by ValueId
     const char **module;    // by NodeId: its path
-    bool *leaves;           // by ValueId: does another module read it, in the same phase?
+    // By ValueId: does another module, or another iteration of the block, read it in its phase?
+    bool *leaves, *leaves_block;
+    const bool *is_adjoint;  // by ValueId, as the two that follow: facts of the graph
+    const ValueId *again;
+    const char *const *role;
 } Namer;
 
 static const char *module_of(Gen *g, const Graph *graph, const Node *n)
@@ -46,6 +51,8 @@ static void find_leaving(Namer *x)
                 continue;
             x->leaves[n->in[k]] |=
                 strcmp(x->module[from], x->module[i]) != 0 || (n->op->view && x->leaves[n->out[0]]);
+            x->leaves_block[n->in[k]] |= !is_same_block(graph->nodes[from].block, n->block) ||
+                                         (n->op->view && x->leaves_block[n->out[0]]);
         }
     }
 }
@@ -58,6 +65,10 @@ static Namer namer_of(Gen *g, int set)
     x.output = arena_array(g->arena, const Output *, graph->n_values);
     x.module = arena_array(g->arena, const char *, graph->n_nodes);
     x.leaves = arena_array(g->arena, bool, graph->n_values);
+    x.leaves_block = arena_array(g->arena, bool, graph->n_values);
+    x.is_adjoint = graph_adjoints(g->arena, graph);
+    x.again = graph_made_again(g->arena, graph);
+    x.role = g->role[set] = graph_roles(g->arena, graph);
     for (int i = graph->n_outputs - 1; i >= 0; i--)
         x.output[graph->outputs[i].value] = &graph->outputs[i];
     for (int c = 1; c < graph->n_classes; c++)
@@ -100,19 +111,46 @@ static char *input_name(Namer *x, ValueId v)
     return arena_string(g->arena, "%s_%s", upper(g, path, 2), upper(g, dot + 1, 1));
 }
 
+// The end of a name: what the value is in its module.
+static const char *end_of_name(Namer *x, ValueId v)
+{
+    Gen *g = x->g;
+    const Node *n = producer(x->graph, v);
+    const char *op = strncmp(n->op->name, "reduce_", 7) ? n->op->name : n->op->name + 7;
+
+    if (n->phase == UPDATE && n->source && n->source->scope && *n->source->scope)
+        return arena_string(
+            g->arena, "%s_%s",
+            upper(g, layered_path(g->arena, x->graph, n->block, n->source->scope), 2),
+            upper(g, op, 1));
+    if (x->role[v] && !x->is_adjoint[v] && !role_is_of_module(x->role[v]))
+        return x->role[v];
+    if (!x->leaves[v] || (n->phase != FORWARD && !x->is_adjoint[v]))
+        return upper(g, op, 1);
+    return n->phase == BACKWARD ? "IN" : "OUT";
+}
+
+// Is the module a block, whose operators are in none of its modules?
+static bool is_whole_block(const char *module)
+{
+    size_t n = strlen(module);
+
+    return n >= 2 && !strcmp(module + n - 2, "{}");
+}
+
 // "GELU_OUT", "D_GELU_IN"; "LN_1_DIV" if no other module reads it; "ADAMW_C_FC_WEIGHT".
 static char *made_name(Namer *x, ValueId v)
 {
     Gen *g = x->g;
-    const Node *n = producer(x->graph, v);
-    const char *module = upper(g, x->module[value_of(x->graph, v)->producer], 1);
-    const char *op = strncmp(n->op->name, "reduce_", 7) ? n->op->name : n->op->name + 7;
-    const char *end = !x->leaves[v] ? upper(g, op, 1) : n->phase == BACKWARD ? "IN" : "OUT";
+    const char *path = x->module[value_of(x->graph, v)->producer];
+    const char *module = upper(g, path, 1), *end = end_of_name(x, v);
+    const char *before = x->is_adjoint[v] ? "D_" : "";
 
-    if (n->phase == UPDATE && n->source && n->source->scope && *n->source->scope)
-        end = upper(g, layered_path(g->arena, x->graph, n->block, n->source->scope), 2);
-    return arena_string(g->arena, "%s%s%s%s", n->phase == BACKWARD ? "D_" : "", module,
-                        *module ? "_" : "", end);
+    if (is_whole_block(path) && !x->is_adjoint[v] && x->role[v] && role_is_of_module(x->role[v]))
+        module = x->role[v];
+    else if (is_whole_block(path) && !strcmp(end, "OUT") && !x->leaves_block[v])
+        end = upper(g, producer(x->graph, v)->op->name, 1);
+    return arena_string(g->arena, "%s%s%s%s", before, module, *module ? "_" : "", end);
 }
 
 static const char *name_of(Namer *x, ValueId v)
@@ -122,6 +160,8 @@ static const char *name_of(Namer *x, ValueId v)
 
     if (!value_of(x->graph, v)->producer)
         return input_name(x, v);
+    if ((!o || !o->name) && x->again[v] && !x->is_adjoint[v])
+        return arena_string(g->arena, "RECOMPUTED_%s", name_of(x, x->again[v]));
     if (!o || !o->name)
         return made_name(x, v);
     bool is_gradient = o->role == OUTPUT_GRADIENT;
@@ -134,9 +174,23 @@ static int rank_of(const Namer *x, ValueId v)
     return x->output[v] ? OF_PROGRAM : x->leaves[v] ? OF_MODULE : OF_OPERATOR;
 }
 
-static char *place_key(Gen *g, int32_t buffer, int64_t offset)
+// Instances of a block have one name. A persistent place has that of its first value, as the others
+// are written over it for the next step.
+static char *place_key(Gen *g, int set, int32_t buffer, int64_t offset, ValueId v)
 {
-    return arena_string(g->arena, "%d.%" PRId64, buffer, offset);
+    const Graph *graph = g->p->set[set].g;
+
+    if (g->p->buffers[buffer].kind == BUFFER_PERSISTENT || !v)
+        return arena_string(g->arena, "%d.%" PRId64, buffer, offset);
+    Block b = value_block(graph, v);
+    bool is_made = value_of(graph, v)->producer != 0;
+    int k = 0;
+    while (is_made && producer(graph, v)->out[k] != v)
+        k++;
+    if (!b.cls)
+        return arena_string(g->arena, "%d.%" PRId64 ".%d", buffer, offset, v);
+    return arena_string(g->arena, "%d.%" PRId64 ".%d.%d.%d.%d.%d", buffer, offset, b.cls, b.pos,
+                        b.again, k, is_made);
 }
 
 // Notes that the value `v` of the graph, or no value, lies at a place. The first step that it moves
@@ -145,23 +199,23 @@ static void note_place(Namer *x, int32_t buffer, int64_t offset, ValueId v, int6
 {
     Gen *g = x->g;
     const Buffer *b = &g->p->buffers[buffer];
-    char *key = place_key(g, buffer, offset);
+    char *key = place_key(g, x->set, buffer, offset, v);
     int known = map_get(&g->places, key);
 
     if (!known) {
         *arena_push(g->arena, g->place, g->n_places, g->cap_places) =
-            (PlaceName){.group = b->kind == BUFFER_PERSISTENT ? N_SETS : b->set,
-                        .rank = -1,
+            (PlaceName){.name = v                         ? name_of(x, v)
+                                : b->kind == BUFFER_POOLS ? "SLOTS"
+                                                          : "WORK",
+                        .group = b->kind == BUFFER_PERSISTENT ? N_SETS : b->set,
+                        .rank = v ? rank_of(x, v) : OF_OPERATOR,
+                        .buffer = offset ? 0 : buffer,
+                        .is_work = !v,
                         .at = b->offset + offset};
         map_set(&g->places, key, known = g->n_places);
     }
     PlaceName *place = &g->place[known - 1];
-    int rank = v ? rank_of(x, v) : OF_OPERATOR;
     place->step = place->step ? place->step : step;
-    if (rank <= place->rank)
-        return;
-    place->name = v ? name_of(x, v) : b->kind == BUFFER_POOLS ? "SLOTS" : "WORK";
-    place->rank = rank;
 }
 
 static void note_operands(Namer *x)
@@ -177,6 +231,38 @@ static void note_operands(Namer *x)
                 note_place(x, o->address.buffer, o->address.first - b->offset, o->base,
                            o->address.move[0].step);
         }
+}
+
+// Finds the name of each buffer: that of the value that names it best. Where it is a stack, so is
+// that value.
+static void name_buffers(Gen *g)
+{
+    g->buffer_place = arena_array(g->arena, int, g->p->n_buffers);
+    for (int i = 0; i < g->n_places; i++) {
+        const PlaceName *x = &g->place[i];
+        int *best = &g->buffer_place[x->buffer];
+        const PlaceName *y = *best ? &g->place[*best - 1] : NULL;
+        if (!y || !x->step < !y->step || (!x->step == !y->step && x->rank > y->rank))
+            *best = i + 1;
+    }
+}
+
+// Makes the names unique. Values of one name at one place share it.
+static void make_unique(Gen *g)
+{
+    Map known = {.arena = g->arena};
+
+    for (int i = 0; i < g->n_places; i++) {
+        PlaceName *x = &g->place[i];
+        bool is_second = x->group == SET_PREDICT && g->p->set[SET_TRAIN].g;
+        const char *name = is_second ? arena_string(g->arena, "F_%s", x->name) : x->name;
+        char *key = arena_string(g->arena, "%s %d %" PRId64 " %" PRId64, x->is_work ? "" : name,
+                                 x->group, x->at, x->step);
+        x->same = map_get(&known, key);
+        if (!x->same)
+            map_set(&known, key, i + 1);
+        x->name = x->same ? g->place[x->same - 1].name : identifier_take(&g->identifiers, name);
+    }
 }
 
 void find_place_names(Gen *g)
@@ -196,28 +282,25 @@ void find_place_names(Gen *g)
         if (g->p->buffers[i].kind != BUFFER_PERSISTENT)
             note_place(&of[g->p->buffers[i].set], i, 0, g->p->buffers[i].value, 0);
     find_sizes(g);
-    for (int i = 0; i < g->n_places; i++) {
-        PlaceName *place = &g->place[i];
-        bool is_second = place->group == SET_PREDICT && g->p->set[SET_TRAIN].g;
-        place->name = identifier_take(
-            &g->identifiers, is_second ? arena_string(g->arena, "F_%s", place->name) : place->name);
-    }
+    name_buffers(g);
+    make_unique(g);
 }
 
-const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset)
+static const PlaceName *use(Gen *g, int number)
 {
-    PlaceName *place = &g->place[map_get(&g->places, place_key(g, buffer, offset)) - 1];
+    PlaceName *place = &g->place[number - 1];
+    PlaceName *first = place->same ? &g->place[place->same - 1] : place;
 
-    place->is_used = true;
+    first->is_used = true;
     return place;
 }
 
-const char *place_offset(Gen *g, int32_t buffer, int64_t offset)
+const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset, ValueId v)
 {
-    const PlaceName *place = use_place(g, buffer, offset);
-
-    return place->step ? arena_string(g->arena, "%s.first", place->name) : place->name;
+    return use(g, map_get(&g->places, place_key(g, g->set, buffer, offset, v)));
 }
+
+const PlaceName *use_buffer(Gen *g, int32_t buffer) { return use(g, g->buffer_place[buffer]); }
 
 // Declares the places of a group that are stacks, or those that are not.
 static void declare_places(const Gen *g, int group, bool are_stacks, Text *t)

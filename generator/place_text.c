@@ -10,7 +10,7 @@ const char *rank_text(Gen *g, const Item *it)
         return "rt";
     g->has_workspace = true;
     const Buffer *b = &g->p->buffers[it->workspace_buffer];
-    const char *at = place_offset(g, it->workspace_buffer, 0);
+    const char *at = use_buffer(g, it->workspace_buffer)->name;
     if (b->pool)
         at = arena_string(g->arena, "%s + %s", at, slot_place(g, b->pool, b->stage, b->stage_step));
     return arena_string(g->arena, "WITH(%s)", at);
@@ -34,7 +34,7 @@ static const char *step_text(Gen *g, const Operand *o, int64_t bytes)
 
     if (value_bytes(base) != bytes)
         return arena_string(g->arena, "%" PRId64, bytes);
-    return in_brackets(g, count_text(g, o->base, all, element_bytes(g, o)));
+    return in_brackets(g, sizeof_text(g, o->base, count_text(g, o->base, all, 1)));
 }
 
 // Is a stride of a view one of its base, whose elements lie in the order of its dims? Then *from is
@@ -69,12 +69,14 @@ static const char *offset_text(Gen *g, const Operand *o, int64_t bytes)
             bool is_one_dim = n < next && n % inner == 0;
             uint32_t behind = ((1u << base->rank) - 1) & ~((2u << i) - 1);
             if (is_one_dim)
-                return count_text(g, o->base, behind, n / inner * element_bytes(g, o));
+                return sizeof_text(g, o->base, count_text(g, o->base, behind, n / inner));
             break;
         }
         inner = next;
     }
-    return arena_string(g->arena, "%" PRId64, bytes);
+    return bytes % element_bytes(g, o)
+               ? arena_string(g->arena, "%" PRId64, bytes)
+               : sizeof_text(g, o->base, arena_string(g->arena, "%" PRId64, n));
 }
 
 // The instance that a loop with that index currently has: "layer % 2".
@@ -108,11 +110,20 @@ static const char *instance_text(Gen *g, const Operand *o, int64_t before)
     return arena_string(g->arena, "%" PRId64, before);
 }
 
+static const PlaceName *place_of(Gen *g, const Operand *o)
+{
+    const Address *a = &o->address;
+
+    return use_place(g, a->buffer, a->first - g->p->buffers[a->buffer].offset, o->base);
+}
+
+const char *operand_name(Gen *g, const Operand *o) { return place_of(g, o)->name; }
+
 char *place_text(Gen *g, const Operand *o)
 {
     const Address *a = &o->address;
     const Movement *inner = &a->move[0];
-    const PlaceName *p = use_place(g, a->buffer, a->first - g->p->buffers[a->buffer].offset);
+    const PlaceName *p = place_of(g, o);
     int64_t distance = a->at - a->first, before = 0;
     bool is_stack = p->step && !a->pool && (!inner->step || inner->step == p->step);
     const char *own = o->rank_slice.slice ? own_text(g, o) : "";

@@ -56,15 +56,33 @@ static void print_names(const Gen *g, const char *type, const Text *names, Text 
 
 static void put(Text *t, const Text *part) { text_put(t, part->s ? part->s : "", part->n); }
 
+static void print_kernel_numbers(const Gen *g, Text *t)
+{
+    List l = {.t = t, .indent = 4, .between = ",", .end = ""};
+
+    for (int i = 0; i < g->n_kernels; i++) {
+        if (!i) {
+            text_printf(t, "// Kernels that init prepares, each after the first result that it "
+                           "makes.\nenum {");
+            l.column = (int)strlen("enum {");
+        }
+        list_add(&l, 0, g->kernel[i]);
+    }
+    if (g->n_kernels)
+        text_printf(t, " };\n");
+}
+
 // Declares the places, and the fused functions, which come below their callers.
 static void print_declarations(Gen *g, Text *t)
 {
     generate_sizes(g, t);
     text_printf(t,
-                "// Places in the arena, in bytes from its start `m`; of repeated layers, that of "
-                "layer 0. OUT is the\n// result of a module, D_ a gradient, D_ and IN that of its "
-                "input. F_ is for forward alone.\n");
+                "// Places of values in the arena, in bytes from its start `m`; of repeated "
+                "layers, that of layer 0.\n// OUT is the result of a module, D_ a gradient, D_ "
+                "and IN that of its input. RECOMPUTED_ is made\n// again in the backward part. "
+                "F_ is for forward alone. Values that aren't needed together share\n// bytes.\n");
     generate_places(g, t);
+    print_kernel_numbers(g, t);
     text_printf(t, "\n");
     for (int i = 0; i < 2; i++)
         print_names(g, g->target->group_type[i], g->group_names[i], t);
@@ -182,8 +200,14 @@ static bool select_set(Gen *g, int set)
 {
     g->set = set;
     g->s = &g->p->set[set];
-    if (g->s->g)
+    if (g->s->g) {
+        g->symbolic = arena_array(g->arena, Graph, 1);
+        *g->symbolic = *g->s->g;
+        g->symbolic->values = arena_array(g->arena, Value, g->s->g->n_values);
+        memcpy(g->symbolic->values, g->s->g->values,
+               sizeof *g->s->g->values * (size_t)g->s->g->n_values);
         g->expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
+    }
     return g->s->g;
 }
 

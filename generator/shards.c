@@ -53,13 +53,13 @@ const char *own_text(Gen *g, const Operand *o)
 
     if (!slice || !slice[x->dim].cut.n_axes)
         return "";
-    int64_t bytes = x->stride * dtype_size(value_of(g->s->g, o->value)->dtype);
     const char *at =
         arena_string(g->arena, "rt->shard[%d].offset", cut_number(g, &slice[x->dim].cut));
     if (whole && whole[x->dim].cut.n_axes)
         at = arena_string(g->arena, "(%s - rt->shard[%d].offset)", at,
                           cut_number(g, &whole[x->dim].cut));
-    return arena_string(g->arena, " + %s * %" PRId64, at, bytes);
+    return arena_string(g->arena, " + %s * %s", at,
+                        sizeof_text(g, o->value, arena_string(g->arena, "%" PRId64, x->stride)));
 }
 
 const Graph *whole_graph(const Set *s) { return s->sharded ? s->sharded->whole : s->g; }

@@ -248,27 +248,24 @@ void find_sizes(Gen *g)
 
 // ---- texts ----
 
-static const char *use(Sizes *s, int named)
+const char *size_text(Gen *g, int named)
 {
-    s->name[named - 1].is_used = true;
-    return s->name[named - 1].name;
+    g->sizes->name[named - 1].is_used = true;
+    return g->sizes->name[named - 1].name;
 }
 
-const char *layers_text(Gen *g, int cls) { return use(g->sizes, g->sizes->layers[g->set][cls]); }
+const char *layers_text(Gen *g, int cls) { return size_text(g, g->sizes->layers[g->set][cls]); }
 
-// The name of a dim of a value of the set being printed; NULL: it has none. Of a shard *parts is
-// how many chunks the named size has.
-static const char *dim_name(Gen *g, ValueId v, int i, int64_t *parts)
+int named_dim(Gen *g, ValueId v, int i, int64_t *parts)
 {
     Sizes *s = g->sizes;
     ValueId w = whole_value(g->s, v);
     const Value *shard = value_of(g->s->g, v), *whole = w ? value_of(s->d->graph[g->set], w) : NULL;
 
     if (!whole || whole->rank != shard->rank || shard->dim[i] < 2 || whole->dim[i] % shard->dim[i])
-        return NULL;
-    int named = s->named[dim_root(s->d, g->set, w, i)];
+        return 0;
     *parts = whole->dim[i] / shard->dim[i];
-    return named ? use(s, named) : NULL;
+    return s->named[dim_root(s->d, g->set, w, i)];
 }
 
 char *count_text(Gen *g, ValueId v, uint32_t dims, int64_t by)
@@ -278,9 +275,9 @@ char *count_text(Gen *g, ValueId v, uint32_t dims, int64_t by)
     int64_t parts;
 
     for (int i = 0; i < x->rank; i++) {
-        const char *name = dims >> i & 1 ? dim_name(g, v, i, &parts) : NULL;
-        if (name)
-            text_printf(&t, parts > 1 ? " * %s / %" PRId64 : " * %s", name, parts);
+        int named = dims >> i & 1 ? named_dim(g, v, i, &parts) : 0;
+        if (named)
+            text_printf(&t, parts > 1 ? " * %s / %" PRId64 : " * %s", size_text(g, named), parts);
         else if (dims >> i & 1)
             by *= x->dim[i];
     }

@@ -7,6 +7,12 @@
 // Finds the sizes and names those whose role is known. All paths of modules must be known.
 void find_sizes(Gen *g);
 
+// The number of the name of a dim of a value of the set being printed; 0: it has none. Of a shard
+// *parts is how many chunks the named size has.
+int named_dim(Gen *g, ValueId v, int i, int64_t *parts);
+// A name by its number, which the text uses.
+const char *size_text(Gen *g, int named);
+
 // Declares the sizes that the text uses.
 void generate_sizes(Gen *g, Text *t);
 

@@ -3,6 +3,8 @@
 
 #include "generator/internal.h"
 
+enum { LABEL_WIDTH = 64, NUMBER_WIDTH = 8 };  // columns of what RT_AT says, and of a number
+
 // "1.93e10": three digits, in the shortest form that C reads.
 static char *short_number(Gen *g, double x)
 {
@@ -63,19 +65,26 @@ static char *call_text(Gen *g, const Item *it, int width)
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
 {
     const Work *w = &it->work;
-    char *numbers = arena_string(g->arena, ", %s, %s, %s", short_number(g, w->flops),
-                                 short_number(g, w->read), short_number(g, w->written));
+    char *numbers =
+        arena_string(g->arena, ".flops = %s, .reads = %s, .writes = %s", short_number(g, w->flops),
+                     short_number(g, w->read), short_number(g, w->written));
 
     if (g->o->cluster)
         numbers =
-            arena_string(g->arena, "%s, %s", numbers,
+            arena_string(g->arena, "%s, .seconds = %s", numbers,
                          short_number(g, exchange_seconds(g, it) + work_seconds(g->o->cluster, w)));
-    int width = COLUMNS - indent - (int)strlen("RT_AT(rt, \"\");") - (int)strlen(numbers);
     const char *comment = exchange_comment(g, it);
     if (comment)
         print_wrapped(t, indent, comment);
-    print_wrapped(t, indent,
-                  arena_string(g->arena, "RT_AT(rt, \"%s\"%s);", call_text(g, it, width), numbers));
+    const char *what = call_text(g, it, LABEL_WIDTH);
+    // The number of lines doesn't depend on that of layers: all numbers count as long ones.
+    int n = indent + (int)strlen("RT_AT(rt, \"\", .flops = , .reads = , .writes = );") +
+            (int)strlen(what) + 3 * NUMBER_WIDTH +
+            (g->o->cluster ? (int)strlen(", .seconds = ") + NUMBER_WIDTH : 0);
+    text_printf(t, "%*sRT_AT(rt, \"%s\",", indent, "", what);
+    if (n > COLUMNS)
+        text_printf(t, "\n%*s", indent + 3, "");
+    text_printf(t, " %s);\n", numbers);
     print_wrapped(t, indent, call);
 }
 

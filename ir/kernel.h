@@ -118,8 +118,11 @@ bool kernel_equal(const Kernel *a, const Kernel *b);
 // Prints one field that has terms, whose own number is `x`.
 typedef void TermsPrint(void *context, const Kernel *k, size_t at, int64_t x, Text *t);
 
-// "{.m = 4, .n = 8}". `terms` prints fields that have terms.
-void kernel_print(const Kernel *k, TermsPrint *terms, void *context, Text *t);
+// Prints a number of type PARAM_SIZE, which is at an offset in the parameters.
+typedef void SizePrint(void *context, size_t at, int64_t x, Text *t);
+
+// "{.m = 4, .n = 8}". `terms` prints fields that have terms, `size` other sizes; NULL: as numbers.
+void kernel_print(const Kernel *k, TermsPrint *terms, SizePrint *size, void *context, Text *t);
 // The same for the parameters of a kernel that has no terms.
 void params_print(const KernelDef *def, const void *params, Text *t);
 

@@ -55,11 +55,11 @@ void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 // Describes the call in the next statement. `what` is its module, its operators and its result's
 // type: "h.{}.mlp.c_fc: dot f32[4,64,3072]", where {} is Rt.layer. Then follow its flops, the bytes
 // it reads from and writes to memory, and the seconds that shardcc predicts (omitted without a
-// cluster). --profile, --trace and --check-arena use it, and messages about a rank that doesn't
-// come. Otherwise it costs three tests of pointers.
+// cluster), each with its name. --profile, --trace and --check-arena use it, and messages about a
+// rank that doesn't come. Otherwise it costs three tests of pointers.
 typedef struct RtCall {
     const char *what;
-    double flops, read, written, seconds;
+    double flops, reads, writes, seconds;
 } RtCall;
 #define RT_AT(rt, ...)                                                                             \
     ((rt)->profile || (rt)->watch || (rt)->comm ? rt_call(rt, &(RtCall){.what = __VA_ARGS__})      \

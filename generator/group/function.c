@@ -6,6 +6,7 @@
 
 #include "generator/group/function.h"
 #include "generator/group/group.h"
+#include "ir/facts.h"
 
 const Node *last_node(const Body *b)
 {
@@ -122,6 +123,26 @@ static const char *walk_text(const Body *b)
                         b->it->group.has_columns ? ", with sums of columns" : "");
 }
 
+// The activation that a group computes, "gelu"; NULL: none.
+static const char *activation(const Body *b)
+{
+    for (int i = b->it->n_nodes - 1; i >= 0; i--) {
+        const char *role = b->g->role[b->g->set][b->g->s->g->nodes[b->it->nodes[i]].out[0]];
+        if (role && role_is_of_module(role))
+            return identifier(b->g->arena, role);
+    }
+    return NULL;
+}
+
+// Does the group add a bias, and nothing more?
+static bool is_bias(const Body *b)
+{
+    for (int k = 0; k < b->it->n_in && b->it->n_nodes == 1; k++)
+        if (!strcmp(b->name[k], "bias"))
+            return b->it->n_in == 2;
+    return false;
+}
+
 // The module in a name. Nodes of a block that are in none of its modules are told apart by their
 // main operator; those of no module have the ONNX node's name, "node_add_3".
 static const char *base_text(const Body *b, const char *module)
@@ -134,8 +155,12 @@ static const char *base_text(const Body *b, const char *module)
     if (n->phase == UPDATE && n->source && n->source->name)
         return identifier(a, n->source->name);
     if (length > 2 && !strcmp(module + length - 2, "{}"))
-        return arena_string(a, "%s_%s", identifier(a, last_part(module)), main_operator(b));
+        return activation(b)
+                   ? activation(b)
+                   : arena_string(a, "%s_%s", identifier(a, last_part(module)), main_operator(b));
     const char *name = identifier(a, last_part(module));
+    if (is_bias(b) && *name)
+        return arena_string(a, "%s_bias", name);
     if (!scope || !*scope)
         name = unnumbered(a, name + (strncmp(name, "node_", 5) ? 0 : 5));
     return *name ? name : main_operator(b);
@@ -197,9 +222,10 @@ static OperandNote note_of(const Body *b, int k, const char *module)
 static GroupFunction describe(const Body *b, const SizedText *text)
 {
     const Item *it = b->it;
-    const char *module = item_label(b->g, it, MODULE_ROOM);
+    const char *module = item_label(b->g, it, MODULE_ROOM), *base = base_text(b, module);
     GroupFunction f = {.text = *text,
-                       .base = base_text(b, module),
+                       .base = base,
+                       .first_base = base,
                        .ending = ending_text(b),
                        .has_columns = it->group.has_columns,
                        .main_operator = main_operator(b),
@@ -266,8 +292,8 @@ static bool is_reserved(const char *name)
            (!strncmp(name, "block", 5) && isdigit((unsigned char)name[5]));
 }
 
-// Names a function. A second one of the same name is told apart by its main operator, others by
-// numbers.
+// Names a function. A second one of the same name has that of its first module, or is told apart by
+// its main operator; others by numbers.
 static void set_name(GroupFunction *f, Map *taken)
 {
     const char *base = f->base ? f->base : f->main_operator;
@@ -276,6 +302,10 @@ static void set_name(GroupFunction *f, Map *taken)
 
     if (is_reserved(name)) {
         base = arena_string(taken->arena, "module_%s", base);
+        name = arena_string(taken->arena, "%s%s", base, ending);
+    }
+    if (map_get(taken, name) && f->base && !is_reserved(f->first_base)) {
+        base = f->first_base;
         name = arena_string(taken->arena, "%s%s", base, ending);
     }
     if (map_get(taken, name) && f->base)

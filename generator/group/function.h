@@ -13,9 +13,10 @@ typedef struct OperandNote {
 
 // Where groups that share a function differ, a text is NULL.
 struct GroupFunction {
-    SizedText text;      // its parameters and its body
-    const char *base;    // the module as part of a name
-    const char *ending;  // the phase as the end of a name
+    SizedText text;          // its parameters and its body
+    const char *base;        // the module as part of a name
+    const char *first_base;  // that of the first group that uses it
+    const char *ending;      // the phase as the end of a name
     bool has_columns;
     const char *main_operator;
     const char *operators;  // each once

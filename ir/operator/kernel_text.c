@@ -59,18 +59,24 @@ typedef struct Printer {
     const Kernel *k;
     const char *params;
     TermsPrint *terms;
+    SizePrint *size;
     void *context;
     Text *t;
 } Printer;
 
-static void print_element(ParamType type, bool in_list, const char *at, Text *t)
+static void print_element(const Printer *p, ParamType type, bool in_list, const char *at)
 {
+    Text *t = p->t;
+
     switch (type) {
     case PARAM_INT:
         text_printf(t, "%d", *(const int *)at);
         break;
     case PARAM_SIZE:
-        text_printf(t, "%" PRId64, *(const int64_t *)at);
+        if (p->size)
+            p->size(p->context, (size_t)(at - p->params), *(const int64_t *)at, t);
+        else
+            text_printf(t, "%" PRId64, *(const int64_t *)at);
         break;
     case PARAM_FLAG:
         if (in_list)
@@ -105,7 +111,7 @@ static void print_list(const Printer *p, const ParamField *f, const char *at)
     text_printf(p->t, "{");
     for (int i = 0; i < n; i++) {
         text_printf(p->t, i ? ", " : "");
-        print_element(f->type, true, at + (size_t)i * element_size(f->type), p->t);
+        print_element(p, f->type, true, at + (size_t)i * element_size(f->type));
     }
     text_printf(p->t, n ? "}" : "0}");
 }
@@ -140,23 +146,23 @@ static void print_fields(const Printer *p, const ParamTable *table, const char *
         else if (has_terms(p->k, (size_t)(at - p->params)))
             p->terms(p->context, p->k, (size_t)(at - p->params), *(const int64_t *)at, p->t);
         else
-            print_element(f->type, false, at, p->t);
+            print_element(p, f->type, false, at);
     }
     text_printf(p->t, "}");
 }
 
-void kernel_print(const Kernel *k, TermsPrint *terms, void *context, Text *t)
+void kernel_print(const Kernel *k, TermsPrint *terms, SizePrint *size, void *context, Text *t)
 {
     const char *params = (const char *)&k->params;
 
-    print_fields(&(Printer){k, params, terms, context, t}, &k->def->params, params);
+    print_fields(&(Printer){k, params, terms, size, context, t}, &k->def->params, params);
 }
 
 void params_print(const KernelDef *def, const void *params, Text *t)
 {
     static const Kernel none;
 
-    print_fields(&(Printer){&none, params, NULL, NULL, t}, &def->params, params);
+    print_fields(&(Printer){&none, params, NULL, NULL, NULL, t}, &def->params, params);
 }
 
 static void print_terms(void *context, const Kernel *k, size_t at, int64_t x, Text *t)
@@ -177,7 +183,7 @@ static void print_terms(void *context, const Kernel *k, size_t at, int64_t x, Te
 void kernel_print_text(const Kernel *k, Text *t)
 {
     text_printf(t, "%s", k->def->name);
-    kernel_print(k, print_terms, NULL, t);
+    kernel_print(k, print_terms, NULL, NULL, t);
 }
 
 // ---- comparing ----

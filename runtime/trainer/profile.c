@@ -125,7 +125,7 @@ static void name_module(Row *r, const RtEvent *e)
 static void name_call(Row *r, const RtEvent *e)
 {
     snprintf(r->name, NAME, "%s", e->call.what);
-    r->work = e->call.flops + e->call.read + e->call.written;
+    r->work = e->call.flops + e->call.reads + e->call.writes;
 }
 
 static int by_name(const void *a, const void *b)
@@ -156,8 +156,8 @@ static int add_up(const RtProfile *p, void (*name)(Row *r, const RtEvent *e), Ro
         row[i].seconds = e->total / steps;
         row[i].least = e->least;
         row[i].flops = e->call.flops;
-        row[i].read = e->call.read;
-        row[i].written = e->call.written;
+        row[i].read = e->call.reads;
+        row[i].written = e->call.writes;
         row[i].predicted = e->call.seconds;
     }
     qsort(row, (size_t)p->n, sizeof *row, by_name);

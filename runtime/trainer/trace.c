@@ -22,8 +22,8 @@ static void write_event(RtOut *o, const RtEvent *e, bool is_last)
         snprintf(line, sizeof line,
                  "{\"name\":%s,\"cat\":\"%s\",\"ph\":\"X\",\"pid\":0,\"tid\":0,"
                  "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"flops\":%.9g,\"read\":%.9g,\"written\":%.9g",
-                 name, e->part, 1e6 * e->start, 1e6 * e->seconds, e->call.flops, e->call.read,
-                 e->call.written);
+                 name, e->part, 1e6 * e->start, 1e6 * e->seconds, e->call.flops, e->call.reads,
+                 e->call.writes);
 
     rt_out_write(o, line, (size_t)n);
     if (e->call.seconds > 0) {

@@ -13,8 +13,10 @@
 
 static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
     FC_SIZE = 192;
-// Places in the arena, in bytes from its start `m`; of repeated layers, that of layer 0. OUT is the
-// result of a module, D_ a gradient, D_ and IN that of its input. F_ is for forward alone.
+// Places of values in the arena, in bytes from its start `m`; of repeated layers, that of layer 0.
+// OUT is the result of a module, D_ a gradient, D_ and IN that of its input. RECOMPUTED_ is made
+// again in the backward part. F_ is for forward alone. Values that aren't needed together share
+// bytes.
 static const int64_t WTE_WEIGHT = 0, WPE_WEIGHT = 18496, LN_WEIGHT = 361664,
     LN_BIAS = 361920, HEAD_WEIGHT = 362176, LR = 380672, BETA1 = 380800,
     STEP = 380928, BETA2 = 381056, EPS = 381184, WEIGHT_DECAY = 381312,
@@ -41,278 +43,345 @@ static const RtStack LN1_WEIGHT = {21632, 192}, LN1_BIAS = {22272, 192},
     OUT_WEIGHT_EXP_AVG_SQ = {1030976, 36864}, OUT_BIAS_EXP_AVG = {1141632, 192},
     OUT_BIAS_EXP_AVG_SQ = {1142272, 192};
 static const int64_t INPUT_IDS = 7962688, WTE_SELECT = 1142912, WTE_OUT = 1533120,
-    NODE_ADD_OUT = 1142912, LN1_OUT = 1631552, QKV_DOT = 1594624, LN2_OUT = 1606912,
-    BLOCKS_OUT_4 = 1606912, OUT_DOT = 1656128, LN_COMPENSATE = 1644096, LN_DIV = 1644416,
-    D_LN_SQRT = 1644736, D_LN_MUL = 1645056, LN_OUT = 1594688, HEAD_OUT = 1570048,
-    LABELS = 7744768, CROSS_ENTROPY_EQ = 1566272, COUNT = 7963776,
-    CROSS_ENTROPY_SELECT = 1533120, D_CROSS_ENTROPY_DIV = 1566400, BAD_LABEL = 7963904,
-    CROSS_ENTROPY_MAX = 1565952, CROSS_ENTROPY_SUM = 1533696,
-    CROSS_ENTROPY_SELECT_2 = 1534016, LOSS = 7964032, D_HEAD_IN = 1594688,
-    D_LN_BIAS = 7963264, D_LN_MUL_2 = 1558080, D_LN_SUB = 1607040, D_LN_MUL_3 = 1619392,
-    D_LN_MUL_4 = 1557760, D_LN_IN = 1631744, D_LN_WEIGHT = 7963520, D_LN_IN_2 = 7907136,
-    D_HEAD_WEIGHT = 7919488, D_OUT_IN = 1720064, D_BLOCKS_IN = 1769280, D_FC_IN = 7937984,
-    D_LN2_MUL = 1708288, D_LN2_MUL_2 = 1670912, D_LN2_MUL_3 = 1683264,
-    D_LN2_MUL_4 = 1707968, D_LN2_IN = 1695616, D_PROJ_IN = 7950336, D_QKV_CONCAT = 7857920,
-    D_QKV_IN = 1707776, D_LN1_MUL = 1695936, D_LN1_MUL_2 = 1670912, D_LN1_MUL_3 = 1683264,
-    D_LN1_MUL_4 = 1695616, D_LN1_IN_2 = 1720128, D_WPE_WEIGHT = 1161408,
-    D_WTE_WEIGHT = 1142912, GRAD_NORM_WTE_WEIGHT = 1165120, GRAD_NORM_WTE_WEIGHT_2 = 1165568,
-    GRAD_NORM_ADD = 1164544, GRAD_NORM_ADD_2 = 1164672, GRAD_NORM = 1166208,
-    GRAD_NORM_HEAD_WEIGHT = 1165120, GRAD_NORM_HEAD_WEIGHT_2 = 1165568,
-    GRAD_NORM_LN1_WEIGHT = 1164544, GRAD_NORM_LN1_BIAS = 1165760,
-    GRAD_NORM_QKV_WEIGHT = 1164544, GRAD_NORM_QKV_WEIGHT_2 = 1166336,
-    GRAD_NORM_QKV_BIAS = 1166336, GRAD_NORM_PROJ_WEIGHT = 1164544,
-    GRAD_NORM_PROJ_WEIGHT_2 = 1166464, GRAD_NORM_PROJ_BIAS = 1164544,
-    GRAD_NORM_LN2_WEIGHT = 1164672, GRAD_NORM_LN2_BIAS = 1166336,
-    GRAD_NORM_FC_WEIGHT = 1164544, GRAD_NORM_FC_WEIGHT_2 = 1166464,
-    GRAD_NORM_FC_BIAS = 1164544, GRAD_NORM_OUT_WEIGHT = 1164672, GRAD_NORM_SUM = 1165248,
-    ADAMW_NEG = 1164544, ADAMW_SUB = 1164672, ADAMW_SUB_2 = 1164800, ADAMW_CAST = 1164928,
-    ADAMW_SUB_3 = 1165056, CLIP_NORM_OUT = 1165184, WORK = 1533120, WORK_2 = 1533120,
-    WORK_3 = 1533120, WORK_4 = 1533120, WORK_5 = 1533120, WORK_6 = 1533120,
-    WORK_7 = 1533120, WORK_8 = 1533120, WORK_9 = 1533120, WORK_10 = 1533120,
-    WORK_11 = 1533120, WORK_12 = 1533120, WORK_13 = 1646272, WORK_14 = 1646272,
-    WORK_15 = 1646272, WORK_16 = 1646272, WORK_17 = 1646272, WORK_18 = 1646272,
-    WORK_19 = 1646272, WORK_20 = 1646272, WORK_21 = 1646272, WORK_22 = 1646272,
-    WORK_23 = 1646272, WORK_24 = 1646272, WORK_25 = 1646272, WORK_26 = 1646272,
-    WORK_27 = 1646272, WORK_28 = 1646272, WORK_29 = 1646272, WORK_30 = 1646272,
-    WORK_31 = 1164544, WORK_32 = 1164544, WORK_33 = 1164544, WORK_34 = 1165184,
-    WORK_35 = 1165376, WORK_36 = 1165376, WORK_37 = 1164544;
-static const RtStack BLOCKS_OUT = {1268864, 125952}, LN1_COMPENSATE = {1155200, 125952},
-    LN1_SUM = {1155456, 125952}, QKV_OUT = {1155712, 125952},
-    BLOCKS_OUT_2 = {1192576, 125952}, BLOCKS_ATTENTION = {1204864, 125952},
-    BLOCKS_ATTENTION_2 = {1205888, 125952}, BLOCKS_OUT_3 = {1206912, 125952},
-    LN2_COMPENSATE = {1219200, 125952}, LN2_SUM = {1219456, 125952},
-    FC_DOT = {1219712, 125952}, D_LN1_IN = {7894848, 12288}, D_OUT_BIAS = {1306944, 113088},
+    NODE_ADD_OUT = 1142912, LN1_OUT = 1631552, QKV_DOT = 1594624, PROJ_DOT = 1606912,
+    LN2_OUT = 1606912, GELU_OUT = 1606912, OUT_DOT = 1656128, LN_MEAN = 1644096,
+    LN_RSTD = 1644416, RECOMPUTED_LN_STD = 1644736, LN_MUL = 1645056, LN_OUT = 1594688,
+    HEAD_OUT = 1570048, LABELS = 7744768, CROSS_ENTROPY_EQ = 1566272, COUNT = 7963776,
+    CROSS_ENTROPY_SELECT = 1533120, D_CROSS_ENTROPY_DIV = 1566400,
+    CROSS_ENTROPY_MIN = 7963904, BAD_LABEL = 7963904, CROSS_ENTROPY_MAX = 1565952,
+    CROSS_ENTROPY_SUM = 1533696, CROSS_ENTROPY_SELECT_2 = 1534016, LOSS = 7964032,
+    D_CROSS_ENTROPY_IN = 1570048, D_HEAD_IN = 1594688, D_LN_BIAS = 7963264,
+    D_LN_MUL = 1594688, D_LN_MUL_2 = 1558080, RECOMPUTED_LN_SUB = 1607040,
+    D_LN_MUL_3 = 1619392, D_LN_MUL_4 = 1557760, RECOMPUTED_LN_OUT = 1631744,
+    D_LN_WEIGHT = 7963520, D_LN_IN = 7907136, D_HEAD_WEIGHT = 7919488, D_OUT_IN = 1720064,
+    RECOMPUTED_GELU_OUT = 1720064, D_BLOCKS_IN = 1769280, D_FC_IN = 7937984,
+    D_LN2_MUL = 1708288, RECOMPUTED_LN2_SUB = 7937984, D_LN2_MUL_2 = 1670912,
+    D_LN2_MUL_3 = 1683264, D_LN2_MUL_4 = 1707968, RECOMPUTED_LN2_OUT = 1695616,
+    D_LN2_IN = 7937984, D_PROJ_IN = 7950336, D_QKV_CONCAT = 7857920, D_QKV_IN = 1707776,
+    D_LN1_MUL = 1695936, RECOMPUTED_LN1_SUB = 1707776, D_LN1_MUL_2 = 1670912,
+    D_LN1_MUL_3 = 1683264, D_LN1_MUL_4 = 1695616, RECOMPUTED_LN1_OUT = 1720128,
+    D_WPE_WEIGHT = 1161408, RECOMPUTED_WTE_SELECT = 7962688, D_WTE_WEIGHT = 1142912,
+    GRAD_NORM_WTE_WEIGHT_SUM = 1165120, GRAD_NORM_WTE_WEIGHT_SUM_2 = 1165568,
+    GRAD_NORM_ADD = 1165568, GRAD_NORM_ADD_2 = 1164544, GRAD_NORM_ADD_3 = 1164672,
+    GRAD_NORM_ADD_4 = 1166208, GRAD_NORM_HEAD_WEIGHT_SUM = 1165120,
+    GRAD_NORM_HEAD_WEIGHT_SUM_2 = 1165568, GRAD_NORM_LN1_WEIGHT_SUM = 1164544,
+    GRAD_NORM_LN1_BIAS_ADD = 1165760, GRAD_NORM_QKV_WEIGHT_SUM = 1164544,
+    GRAD_NORM_QKV_WEIGHT_SUM_2 = 1166336, GRAD_NORM_QKV_WEIGHT_ADD = 1165760,
+    GRAD_NORM_QKV_BIAS_ADD = 1166336, GRAD_NORM_PROJ_WEIGHT_SUM = 1164544,
+    GRAD_NORM_PROJ_WEIGHT_SUM_2 = 1166464, GRAD_NORM_PROJ_WEIGHT_ADD = 1166336,
+    GRAD_NORM_PROJ_BIAS_ADD = 1164544, GRAD_NORM_LN2_WEIGHT_ADD = 1164672,
+    GRAD_NORM_LN2_BIAS_ADD = 1166336, GRAD_NORM_FC_WEIGHT_SUM = 1164544,
+    GRAD_NORM_FC_WEIGHT_SUM_2 = 1166464, GRAD_NORM_FC_WEIGHT_ADD = 1166336,
+    GRAD_NORM_FC_BIAS_ADD = 1164544, GRAD_NORM_OUT_WEIGHT_ADD = 1164672,
+    GRAD_NORM_SUM = 1165248, GRAD_NORM = 1166208, ADAMW_NEG = 1164544, ADAMW_SUB = 1164672,
+    ADAMW_SUB_2 = 1164800, ADAMW_CAST = 1164928, ADAMW_SUB_3 = 1165056,
+    CLIP_NORM_MIN = 1165184, WORK = 1533120, WORK_2 = 1646272, WORK_3 = 1164544,
+    WORK_4 = 1165184, WORK_5 = 1165376;
+static const RtStack BLOCKS_OUT = {1268864, 125952}, LN1_MEAN = {1155200, 125952},
+    LN1_SQUARES = {1155456, 125952}, QKV_OUT = {1155712, 125952},
+    ATTENTION_OUT = {1192576, 125952}, BLOCKS_ATTENTION_MAX = {1204864, 125952},
+    BLOCKS_ATTENTION_SUM = {1205888, 125952}, BLOCKS_ADD = {1206912, 125952},
+    LN2_MEAN = {1219200, 125952}, LN2_SQUARES = {1219456, 125952}, FC_DOT = {1219712, 125952},
+    D_LN1_IN = {7894848, 12288}, D_OUT_BIAS = {1306944, 113088},
     D_OUT_WEIGHT = {1307136, 113088}, D_FC_BIAS = {1344000, 113088},
     D_LN2_BIAS = {1344768, 113088}, D_LN2_WEIGHT = {1344960, 113088},
     D_FC_WEIGHT = {1345152, 113088}, D_PROJ_BIAS = {1382016, 113088},
     D_PROJ_WEIGHT = {1382208, 113088}, D_QKV_BIAS = {1391424, 113088},
     D_LN1_BIAS = {1392000, 113088}, D_LN1_WEIGHT = {1392192, 113088},
-    D_QKV_WEIGHT = {1392384, 113088}, GRAD_NORM_OUT_BIAS = {1165952, 64},
+    D_QKV_WEIGHT = {1392384, 113088}, GRAD_NORM_OUT_BIAS_ADD = {1165952, 64},
     GRAD_NORM_CONCAT = {1165120, 4};
-static const int64_t F_INPUT_IDS = 1155264, F_WTE_OUT = 1142912, F_NODE_ADD_OUT = 7403776,
-    F_LN1_OUT = 1204416, F_QKV_OUT = 7354560, F_BLOCKS_OUT_2 = 7416128,
-    F_BLOCKS_ATTENTION = 7428480, F_BLOCKS_ATTENTION_2 = 7429568, F_LN2_OUT = 1265920,
-    F_BLOCKS_OUT_3 = 1278272, F_BLOCKS_OUT_4 = 1216704, F_OUT_DOT = 1265920,
+static const int64_t F_INPUT_IDS = 1155264, F_WTE_SELECT = 1155264, F_WTE_OUT = 1142912,
+    F_NODE_ADD_OUT = 7403776, F_LN1_OUT = 1204416, F_QKV_DOT = 7354560, F_QKV_OUT = 7354560,
+    F_ATTENTION_OUT = 7416128, F_BLOCKS_ATTENTION_MAX = 7428480,
+    F_BLOCKS_ATTENTION_SUM = 7429568, F_PROJ_DOT = 1265920, F_BLOCKS_ADD = 1278272,
+    F_LN2_OUT = 1265920, F_FC_DOT = 1216704, F_GELU_OUT = 1216704, F_OUT_DOT = 1265920,
     F_LN_OUT = 1204480, F_LOGITS = 1179840, F_LABELS = 7430656,
     F_CROSS_ENTROPY_EQ = 1176064, F_COUNT = 1176192, F_CROSS_ENTROPY_SELECT = 1142912,
-    F_BAD_LABEL = 1176320, F_CROSS_ENTROPY_MAX = 1175744, F_CROSS_ENTROPY_SELECT_2 = 1143488,
-    F_LOSS = 1143808, F_WORK = 1142912, F_WORK_2 = 1142912, F_WORK_3 = 1142912,
-    F_WORK_4 = 1142912, F_WORK_5 = 1142912, F_WORK_6 = 1142912, F_WORK_7 = 1142912,
-    F_WORK_8 = 1142912;
+    F_CROSS_ENTROPY_MIN = 1176320, F_BAD_LABEL = 1176320, F_CROSS_ENTROPY_MAX = 1175744,
+    F_CROSS_ENTROPY_SELECT_2 = 1143488, F_LOSS = 1143808, F_WORK = 1142912;
 static const RtStack F_BLOCKS_OUT = {7391488, 12288};
 #define WITH(workspace) rt_with(rt, m + workspace)
 #define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)
+// Kernels that init prepares, each after the first result that it makes.
+enum { QKV_DOT_KERNEL, PROJ_DOT_KERNEL, FC_DOT_KERNEL, OUT_DOT_KERNEL, HEAD_OUT_KERNEL,
+    D_HEAD_IN_KERNEL, D_HEAD_WEIGHT_KERNEL, D_OUT_IN_KERNEL, D_OUT_WEIGHT_KERNEL, D_FC_IN_KERNEL,
+    D_FC_WEIGHT_KERNEL, D_PROJ_IN_KERNEL, D_PROJ_WEIGHT_KERNEL, D_QKV_IN_KERNEL,
+    D_QKV_WEIGHT_KERNEL };
 
-static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, blocks_erf_forward,
+static RtRows wte_forward, add_forward, ln1_forward, qkv_bias_forward, ln2_forward, gelu_forward,
     blocks_add_forward, ln_forward, cross_entropy_forward, cross_entropy_mod_forward,
-    cross_entropy_log_forward, cross_entropy_backward, ln_backward, ln_add_backward,
-    blocks_erf_backward, ln_div_backward, ln_add_backward_2, grad_norm, grad_norm_add,
-    grad_norm_add_2, grad_norm_add_3, grad_norm_add_4, grad_norm_reduce_sum,
-    grad_norm_reduce_sum_2, grad_norm_add_5, grad_norm_sqrt, clip_norm, adamw, ln_predict,
-    ln2_predict, cross_entropy_predict, cross_entropy_log_predict;
+    cross_entropy_log_forward, cross_entropy_backward, ln_backward, ln_add_backward, gelu_backward,
+    ln2_backward, ln2_add_backward, grad_norm, grad_norm_add, grad_norm_add_2, grad_norm_add_3,
+    grad_norm_add_4, grad_norm_reduce_sum, grad_norm_reduce_sum_2, grad_norm_add_5, grad_norm_sqrt,
+    clip_norm, adamw, ln_predict, ln2_predict, cross_entropy_predict, cross_entropy_log_predict;
 #define ADAMW(x0, exp_avg, param, exp_avg_sq) \
-    x0, m + CLIP_NORM_OUT, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, param, m + ADAMW_SUB_3, \
+    x0, m + CLIP_NORM_MIN, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, param, m + ADAMW_SUB_3, \
     exp_avg_sq, m + BETA2, m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
 
 // blocks.{}, 3 times
 static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub ... f32[4,16,48]", 2.85e4, 2.55e4, 1.28e4);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub reduce_sum ... f32[4,16,48]",
+        .flops = 2.85e4, .reads = 2.55e4, .writes = 1.28e4);
     RT_ROWS(rt, ln1_forward, B * T, 16 * C, AT(BLOCKS_OUT, layer - 1), AT(LN1_WEIGHT, layer),
-        AT(LN1_BIAS, layer), AT(LN1_COMPENSATE, layer), AT(LN1_SUM, layer), m + LN1_OUT);
-    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
-    rt_dot(WITH(WORK), 0, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 7.43e4, 3.69e4);
-    RT_ROWS(rt, qkv_forward, B * T, 3 * HEADS * HEAD_SIZE, m + QKV_DOT, AT(QKV_BIAS, layer),
+        AT(LN1_BIAS, layer), AT(LN1_MEAN, layer), AT(LN1_SQUARES, layer), m + LN1_OUT);
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]",
+        .flops = 8.85e5, .reads = 7.68e4, .writes = 3.69e4);
+    rt_dot(WITH(WORK), QKV_DOT_KERNEL, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]",
+        .flops = 9.22e3, .reads = 7.43e4, .writes = 3.69e4);
+    RT_ROWS(rt, qkv_bias_forward, B * T, 3 * HEADS * HEAD_SIZE, m + QKV_DOT, AT(QKV_BIAS, layer),
         AT(QKV_OUT, layer));
-    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.12e4, 1.43e4);
-    rt_attention(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
-        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
-        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .max = {{64, 1}, {0}, 4, 0},
-        .sum = {{64, 1}, {0}, 4, 0}, .causal = true, .scale = 0.288675129,
-        .outside = -3.40282347e+38, .outside_added = true}, AT(BLOCKS_OUT_2, layer),
-        AT(BLOCKS_ATTENTION, layer), AT(BLOCKS_ATTENTION_2, layer), AT(QKV_OUT, layer),
-        AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE, AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE,
-        NULL, NULL, NULL, NULL);
-    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
-    rt_dot(WITH(WORK_3), 1, m + LN2_OUT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]", 3.46e4, 3.8e4, 2.51e4);
-    RT_ROWS(rt, ln2_forward, B * T, 18 * C, m + LN2_OUT, AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]",
+        .flops = 9.83e4, .reads = 5.12e4, .writes = 1.43e4);
+    rt_attention(WITH(WORK), &(RtAttention){.n_batch = 2, .batch = {B, HEADS}, .s = T, .t = T,
+        .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .k = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .v = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .y = {{T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        HEADS * HEAD_SIZE, 1}, .max = {{T * HEADS, 1}, {0}, HEADS, 0},
+        .sum = {{T * HEADS, 1}, {0}, HEADS, 0}, .causal = true, .scale = 0.288675129,
+        .outside = -3.40282347e+38, .outside_added = true}, AT(ATTENTION_OUT, layer),
+        AT(BLOCKS_ATTENTION_MAX, layer), AT(BLOCKS_ATTENTION_SUM, layer), AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + HEADS * HEAD_SIZE * sizeof(float),
+        AT(QKV_OUT, layer) + 2 * HEADS * HEAD_SIZE * sizeof(float), NULL, NULL, NULL, NULL);
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4);
+    rt_dot(WITH(WORK), PROJ_DOT_KERNEL, m + PROJ_DOT, AT(ATTENTION_OUT, layer),
+        AT(PROJ_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]",
+        .flops = 3.46e4, .reads = 3.8e4, .writes = 2.51e4);
+    RT_ROWS(rt, ln2_forward, B * T, 18 * C, m + PROJ_DOT, AT(PROJ_BIAS, layer),
         AT(BLOCKS_OUT, layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
-        AT(BLOCKS_OUT_3, layer), AT(LN2_COMPENSATE, layer), AT(LN2_SUM, layer), m + LN2_OUT);
-    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
-    rt_dot(WITH(WORK_4), 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 9.91e4, 4.92e4);
-    RT_ROWS(rt, blocks_erf_forward, B * T, 6 * FC_SIZE, AT(FC_DOT, layer), AT(FC_BIAS, layer),
-        m + BLOCKS_OUT_4);
-    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
-    rt_dot(WITH(WORK_5), 3, m + OUT_DOT, m + BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4);
+        AT(BLOCKS_ADD, layer), AT(LN2_MEAN, layer), AT(LN2_SQUARES, layer), m + LN2_OUT);
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4);
+    rt_dot(WITH(WORK), FC_DOT_KERNEL, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]",
+        .flops = 2.83e5, .reads = 9.91e4, .writes = 4.92e4);
+    RT_ROWS(rt, gelu_forward, B * T, 6 * FC_SIZE, AT(FC_DOT, layer), AT(FC_BIAS, layer),
+        m + GELU_OUT);
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4);
+    rt_dot(WITH(WORK), OUT_DOT_KERNEL, m + OUT_DOT, m + GELU_OUT, AT(OUT_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add add f32[4,16,48]",
+        .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4);
     RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, m + OUT_DOT, AT(OUT_BIAS, layer),
-        AT(BLOCKS_OUT_3, layer), AT(BLOCKS_OUT, layer));
+        AT(BLOCKS_ADD, layer), AT(BLOCKS_OUT, layer));
 }
 
 // blocks.{}, 3 times
 static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_13), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_OUT_BIAS, layer),
+    RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, AT(D_OUT_BIAS, layer),
         AT(D_LN1_IN, (layer + 1) % 2));
     rt_gradient(rt, 16, layer, AT(D_OUT_BIAS, layer));  // blocks.{}.out.bias
-    RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
-    rt_dot(WITH(WORK_14), 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}: add div erf add mul mul mul ... f32[4,16,192]", 5.53e5, 1.48e5, 9.83e4);
-    RT_ROWS(rt, blocks_erf_backward, B * T, 16 * FC_SIZE, AT(FC_DOT, layer), AT(FC_BIAS, layer),
-        m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
-    RT_AT(rt, "blocks.{}.out: dot f32[48,192]", 1.18e6, 9.83e4, 3.69e4);
-    rt_dot(WITH(WORK_15), 8, AT(D_OUT_WEIGHT, layer), m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4);
+    rt_dot(WITH(WORK_2), D_OUT_IN_KERNEL, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2),
+        AT(OUT_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul mul mul ... f32[4,16,192]",
+        .flops = 5.53e5, .reads = 1.48e5, .writes = 9.83e4);
+    RT_ROWS(rt, gelu_backward, B * T, 16 * FC_SIZE, AT(FC_DOT, layer), AT(FC_BIAS, layer),
+        m + D_OUT_IN, m + RECOMPUTED_GELU_OUT, m + D_BLOCKS_IN);
+    RT_AT(rt, "blocks.{}.out: dot f32[48,192]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 3.69e4);
+    rt_dot(WITH(WORK_2), D_OUT_WEIGHT_KERNEL, AT(D_OUT_WEIGHT, layer), m + RECOMPUTED_GELU_OUT,
+        AT(D_LN1_IN, (layer + 1) % 2));
     rt_gradient(rt, 15, layer, AT(D_OUT_WEIGHT, layer));  // blocks.{}.out.weight
-    RT_AT(rt, "blocks.{}.fc: reduce_sum f32[192]", 1.23e4, 4.99e4, 768);
-    rt_reduce(WITH(WORK_16), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 192},
-        .stride = {192, 1}, .reduced = {1, 0}}, AT(D_FC_BIAS, layer), m + D_BLOCKS_IN);
+    RT_AT(rt, "blocks.{}.fc: reduce_sum f32[192]",
+        .flops = 1.23e4, .reads = 4.99e4, .writes = 768);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, FC_SIZE},
+        .stride = {FC_SIZE, 1}, .reduced = {1, 0}}, AT(D_FC_BIAS, layer), m + D_BLOCKS_IN);
     rt_gradient(rt, 14, layer, AT(D_FC_BIAS, layer));  // blocks.{}.fc.bias
-    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
-    rt_dot(WITH(WORK_17), 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN2_BIAS, layer), m + D_FC_IN);
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4);
+    rt_dot(WITH(WORK_2), D_FC_IN_KERNEL, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN2_BIAS, layer), m + D_FC_IN);
     rt_gradient(rt, 12, layer, AT(D_LN2_BIAS, layer));  // blocks.{}.ln2.bias
-    RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 6.28e4, 4.97e4);
-    RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
-        AT(LN2_SUM, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_COMPENSATE, layer),
-        AT(LN2_BIAS, layer), m + D_LN2_MUL, m + D_FC_IN, m + D_LN2_MUL_2, m + D_LN2_MUL_3,
-        m + D_LN2_MUL_4, m + D_LN2_IN);
-    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_19), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN2_WEIGHT, layer), m + D_LN2_MUL_2);
+    RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
+        .flops = 3.23e4, .reads = 6.28e4, .writes = 4.97e4);
+    RT_ROWS(rt, ln2_backward, B * T, 23 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
+        AT(LN2_SQUARES, layer), AT(BLOCKS_ADD, layer), AT(LN2_MEAN, layer), AT(LN2_BIAS, layer),
+        m + D_LN2_MUL, m + RECOMPUTED_LN2_SUB, m + D_LN2_MUL_2, m + D_LN2_MUL_3, m + D_LN2_MUL_4,
+        m + RECOMPUTED_LN2_OUT);
+    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN2_WEIGHT, layer), m + D_LN2_MUL_2);
     rt_gradient(rt, 11, layer, AT(D_LN2_WEIGHT, layer));  // blocks.{}.ln2.weight
-    RT_AT(rt, "blocks.{}.ln2: mul mul add add add add f32[4,16,48]", 1.84e4, 3.74e4, 1.23e4);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 6 * C, m + D_LN2_MUL_4, m + D_FC_IN, m + D_LN2_MUL_3,
-        AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL, m + D_FC_IN);
-    RT_AT(rt, "blocks.{}.fc: dot f32[192,48]", 1.18e6, 9.83e4, 3.69e4);
-    rt_dot(WITH(WORK_20), 10, AT(D_FC_WEIGHT, layer), m + D_LN2_IN, m + D_BLOCKS_IN);
+    RT_AT(rt, "blocks.{}.ln2: mul mul add add add add f32[4,16,48]",
+        .flops = 1.84e4, .reads = 3.74e4, .writes = 1.23e4);
+    RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, m + D_LN2_MUL_4, m + RECOMPUTED_LN2_SUB,
+        m + D_LN2_MUL_3, AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL, m + D_LN2_IN);
+    RT_AT(rt, "blocks.{}.fc: dot f32[192,48]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 3.69e4);
+    rt_dot(WITH(WORK_2), D_FC_WEIGHT_KERNEL, AT(D_FC_WEIGHT, layer), m + RECOMPUTED_LN2_OUT,
+        m + D_BLOCKS_IN);
     rt_gradient(rt, 13, layer, AT(D_FC_WEIGHT, layer));  // blocks.{}.fc.weight
-    RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_PROJ_BIAS, layer), m + D_FC_IN);
+    RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, AT(D_PROJ_BIAS, layer), m + D_LN2_IN);
     rt_gradient(rt, 10, layer, AT(D_PROJ_BIAS, layer));  // blocks.{}.proj.bias
-    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]", 2.95e5, 3.38e4, 1.23e4);
-    rt_dot(WITH(WORK_22), 11, m + D_PROJ_IN, m + D_FC_IN, AT(PROJ_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]", 2.95e5, 3.38e4, 9.22e3);
-    rt_dot(WITH(WORK_23), 12, AT(D_PROJ_WEIGHT, layer), AT(BLOCKS_OUT_2, layer), m + D_FC_IN);
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4);
+    rt_dot(WITH(WORK_2), D_PROJ_IN_KERNEL, m + D_PROJ_IN, m + D_LN2_IN, AT(PROJ_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 9.22e3);
+    rt_dot(WITH(WORK_2), D_PROJ_WEIGHT_KERNEL, AT(D_PROJ_WEIGHT, layer), AT(ATTENTION_OUT, layer),
+        m + D_LN2_IN);
     rt_gradient(rt, 9, layer, AT(D_PROJ_WEIGHT, layer));  // blocks.{}.proj.weight
-    RT_AT(rt, "blocks.{}: attention_grad f32[4,16,4,12]", 1.97e5, 1e5, 3.69e4);
-    rt_attention_grad(WITH(WORK_24), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16,
-        .t = 16, .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
-        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .max = {{64, 1}, {0}, 4, 0},
-        .sum = {{64, 1}, {0}, 4, 0}, .dy = {{768, 12}, {0}, 48, 1},
-        .dq = {{2304, 12}, {0}, 144, 1}, .dk = {{2304, 12}, {0}, 144, 1},
-        .dv = {{2304, 12}, {0}, 144, 1}, .causal = true, .scale = 0.288675129,
+    RT_AT(rt, "blocks.{}: attention_grad f32[4,16,4,12]",
+        .flops = 1.97e5, .reads = 1e5, .writes = 3.69e4);
+    rt_attention_grad(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {B, HEADS}, .s = T,
+        .t = T, .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .k = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .v = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .y = {{T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        HEADS * HEAD_SIZE, 1}, .max = {{T * HEADS, 1}, {0}, HEADS, 0},
+        .sum = {{T * HEADS, 1}, {0}, HEADS, 0}, .dy = {{T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        HEADS * HEAD_SIZE, 1}, .dq = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .dk = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .dv = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .causal = true, .scale = 0.288675129,
         .outside = -3.40282347e+38, .outside_added = true}, m + D_QKV_CONCAT,
-        m + D_QKV_CONCAT + 4 * HEADS * HEAD_SIZE, m + D_QKV_CONCAT + 8 * HEADS * HEAD_SIZE,
-        AT(QKV_OUT, layer), AT(QKV_OUT, layer) + 4 * HEADS * HEAD_SIZE,
-        AT(QKV_OUT, layer) + 8 * HEADS * HEAD_SIZE, NULL, NULL, NULL, NULL,
-        AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer), AT(BLOCKS_ATTENTION_2, layer),
+        m + D_QKV_CONCAT + HEADS * HEAD_SIZE * sizeof(float),
+        m + D_QKV_CONCAT + 2 * HEADS * HEAD_SIZE * sizeof(float), AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + HEADS * HEAD_SIZE * sizeof(float),
+        AT(QKV_OUT, layer) + 2 * HEADS * HEAD_SIZE * sizeof(float), NULL, NULL, NULL, NULL,
+        AT(ATTENTION_OUT, layer), AT(BLOCKS_ATTENTION_MAX, layer), AT(BLOCKS_ATTENTION_SUM, layer),
         m + D_PROJ_IN);
-    RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]", 9.22e3, 3.74e4, 576);
-    rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 144},
-        .stride = {144, 1}, .reduced = {1, 0}}, AT(D_QKV_BIAS, layer), m + D_QKV_CONCAT);
+    RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]",
+        .flops = 9.22e3, .reads = 3.74e4, .writes = 576);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2,
+        .dim = {B * T, 3 * HEADS * HEAD_SIZE}, .stride = {3 * HEADS * HEAD_SIZE, 1},
+        .reduced = {1, 0}}, AT(D_QKV_BIAS, layer), m + D_QKV_CONCAT);
     rt_gradient(rt, 8, layer, AT(D_QKV_BIAS, layer));  // blocks.{}.qkv.bias
-    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 8.85e5, 7.68e4, 1.23e4);
-    rt_dot(WITH(WORK_26), 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_27), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN1_BIAS, layer), m + D_QKV_IN);
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]",
+        .flops = 8.85e5, .reads = 7.68e4, .writes = 1.23e4);
+    rt_dot(WITH(WORK_2), D_QKV_IN_KERNEL, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN1_BIAS, layer), m + D_QKV_IN);
     rt_gradient(rt, 6, layer, AT(D_LN1_BIAS, layer));  // blocks.{}.ln1.bias
-    RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add ... f32[4,16,48]", 3.23e4, 6.28e4, 4.97e4);
-    RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
-        AT(LN1_SUM, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_COMPENSATE, layer),
-        AT(LN1_BIAS, layer), m + D_LN1_MUL, m + D_QKV_IN, m + D_LN1_MUL_2, m + D_LN1_MUL_3,
-        m + D_LN1_MUL_4, m + D_LN1_IN_2);
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_28), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, AT(D_LN1_WEIGHT, layer), m + D_LN1_MUL_2);
+    RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
+        .flops = 3.23e4, .reads = 6.28e4, .writes = 4.97e4);
+    RT_ROWS(rt, ln2_backward, B * T, 23 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
+        AT(LN1_SQUARES, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MEAN, layer),
+        AT(LN1_BIAS, layer), m + D_LN1_MUL, m + RECOMPUTED_LN1_SUB, m + D_LN1_MUL_2,
+        m + D_LN1_MUL_3, m + D_LN1_MUL_4, m + RECOMPUTED_LN1_OUT);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN1_WEIGHT, layer), m + D_LN1_MUL_2);
     rt_gradient(rt, 5, layer, AT(D_LN1_WEIGHT, layer));  // blocks.{}.ln1.weight
-    RT_AT(rt, "blocks.{}.ln1: mul mul add add add add f32[4,16,48]", 1.84e4, 4.97e4, 1.23e4);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 6 * C, m + D_LN1_MUL_4, m + D_QKV_IN, m + D_LN1_MUL_3,
-        m + D_FC_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
-    RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]", 8.85e5, 7.68e4, 2.76e4);
-    rt_dot(WITH(WORK_29), 14, AT(D_QKV_WEIGHT, layer), m + D_LN1_IN_2, m + D_QKV_CONCAT);
+    RT_AT(rt, "blocks.{}.ln1: mul mul add add add add f32[4,16,48]",
+        .flops = 1.84e4, .reads = 4.97e4, .writes = 1.23e4);
+    RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, m + D_LN1_MUL_4, m + RECOMPUTED_LN1_SUB,
+        m + D_LN1_MUL_3, m + D_LN2_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
+    RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]",
+        .flops = 8.85e5, .reads = 7.68e4, .writes = 2.76e4);
+    rt_dot(WITH(WORK_2), D_QKV_WEIGHT_KERNEL, AT(D_QKV_WEIGHT, layer), m + RECOMPUTED_LN1_OUT,
+        m + D_QKV_CONCAT);
     rt_gradient(rt, 7, layer, AT(D_QKV_WEIGHT, layer));  // blocks.{}.qkv.weight
 }
 
 static void micro(Rt *rt, char *m)
 {
-    RT_AT(rt, "wte: lt add select i64[4,16]", 192, 1.02e3, 512);
+    RT_AT(rt, "wte: lt add select i64[4,16]",
+        .flops = 192, .reads = 1.02e3, .writes = 512);
     RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + WTE_SELECT);
-    RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4);
+    RT_AT(rt, "wte: gather f32[4,16,48]", .flops = 0, .reads = 2.51e4, .writes = 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + WTE_OUT, m + WTE_WEIGHT,
+        .n = 96, .index = B * T, .inner = C, .whole = 96}, m + WTE_OUT, m + WTE_WEIGHT,
         m + WTE_SELECT);
-    RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4);
+    RT_AT(rt, "node_add: add f32[4,16,48]",
+        .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4);
     RT_ROWS(rt, add_forward, B, T * C, m + WTE_OUT, m + WPE_WEIGHT, m + NODE_ADD_OUT);
     for (int64_t layer = 0; layer < LAYERS; layer++)
         blocks_forward_layer(rt, m, layer);
-    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]", 2.89e4, 2.6e4, 1.33e4);
+    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]",
+        .flops = 2.89e4, .reads = 2.6e4, .writes = 1.33e4);
     RT_ROWS(rt, ln_forward, B * T, 20 * C, AT(BLOCKS_OUT, LAYERS - 1), m + LN_WEIGHT, m + LN_BIAS,
-        m + LN_COMPENSATE, m + LN_DIV, m + D_LN_SQRT, m + D_LN_MUL, m + LN_OUT);
-    RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
-    rt_dot(WITH(WORK_6), 4, m + HEAD_OUT, m + LN_OUT, m + HEAD_WEIGHT);
-    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]", 772, 1.1e3, 584);
+        m + LN_MEAN, m + LN_RSTD, m + RECOMPUTED_LN_STD, m + LN_MUL, m + LN_OUT);
+    RT_AT(rt, "head: dot f32[4,16,96]", .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4);
+    rt_dot(WITH(WORK), HEAD_OUT_KERNEL, m + HEAD_OUT, m + LN_OUT, m + HEAD_WEIGHT);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]",
+        .flops = 772, .reads = 1.1e3, .writes = 584);
     RT_ROWS(rt, cross_entropy_forward, 1, 15 * B * T, m + LABELS, m + CROSS_ENTROPY_EQ, m + COUNT,
         m + CROSS_ENTROPY_SELECT, m + D_CROSS_ENTROPY_DIV);
-    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
-    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
-        .reduced = {1}}, m + BAD_LABEL, m + CROSS_ENTROPY_SELECT);
-    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + BAD_LABEL, m + BAD_LABEL);
-    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
-    rt_reduce(WITH(WORK_7), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
-        .stride = {96, 1}, .reduced = {0, 1}}, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
-    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]", 9.29e4, 2.59e4, 512);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]",
+        .flops = 64, .reads = 520, .writes = 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {B * T},
+        .stride = {1}, .reduced = {1}}, m + CROSS_ENTROPY_MIN, m + CROSS_ENTROPY_SELECT);
+    RT_AT(rt, "cross_entropy: mod i64[]", .flops = 10, .reads = 8, .writes = 8);
+    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + CROSS_ENTROPY_MIN, m + BAD_LABEL);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]",
+        .flops = 6.14e3, .reads = 2.48e4, .writes = 256);
+    rt_reduce(WITH(WORK), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {B * T, VOCAB}, .stride = {VOCAB, 1}, .reduced = {0, 1}}, m + CROSS_ENTROPY_MAX,
+        m + HEAD_OUT);
+    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]",
+        .flops = 9.29e4, .reads = 2.59e4, .writes = 512);
     RT_ROWS(rt, cross_entropy_log_forward, B * T, 10 * VOCAB, m + HEAD_OUT, m + CROSS_ENTROPY_MAX,
         m + LABELS, m + CROSS_ENTROPY_EQ, m + CROSS_ENTROPY_SUM, m + CROSS_ENTROPY_SELECT_2);
-    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
-    rt_reduce(WITH(WORK_8), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]",
+        .flops = 64, .reads = 260, .writes = 4);
+    rt_reduce(WITH(WORK), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {B * T}, .stride = {1},
         .reduced = {1}}, m + LOSS, m + CROSS_ENTROPY_SELECT_2);
-    RT_AT(rt, "cross_entropy: select neg div iota eq ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4);
+    RT_AT(rt, "cross_entropy: select neg div iota eq select ... f32[4,16,96]",
+        .flops = 9.25e4, .reads = 2.57e4, .writes = 2.46e4);
     RT_ROWS(rt, cross_entropy_backward, 64, 960, m + CROSS_ENTROPY_EQ, m + D_CROSS_ENTROPY_DIV,
-        m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
-    RT_AT(rt, "head: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4);
-    rt_dot(WITH(WORK_9), 5, m + D_HEAD_IN, m + HEAD_OUT, m + HEAD_WEIGHT);
-    RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_10), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
+        m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT, m + CROSS_ENTROPY_MAX,
+        m + D_CROSS_ENTROPY_IN);
+    RT_AT(rt, "head: dot f32[4,16,48]", .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4);
+    rt_dot(WITH(WORK), D_HEAD_IN_KERNEL, m + D_HEAD_IN, m + D_CROSS_ENTROPY_IN, m + HEAD_WEIGHT);
+    RT_AT(rt, "ln: reduce_sum f32[48]", .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
     rt_gradient(rt, 3, 0, m + D_LN_BIAS);  // ln.bias
-    RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub ... f32[4,16,48]", 3.16e4, 6.34e4, 4.97e4);
-    RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_DIV,
-        AT(BLOCKS_OUT, LAYERS - 1), m + LN_COMPENSATE, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
-        m + D_HEAD_IN, m + D_LN_MUL_2, m + D_LN_SUB, m + D_LN_MUL_3, m + D_LN_MUL_4, m + D_LN_IN);
-    RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192);
-    rt_reduce(WITH(WORK_11), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
+    RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub mul mul ... f32[4,16,48]",
+        .flops = 3.16e4, .reads = 6.34e4, .writes = 4.97e4);
+    RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_RSTD,
+        AT(BLOCKS_OUT, LAYERS - 1), m + LN_MEAN, m + RECOMPUTED_LN_STD, m + LN_MUL, m + LN_BIAS,
+        m + D_LN_MUL, m + D_LN_MUL_2, m + RECOMPUTED_LN_SUB, m + D_LN_MUL_3, m + D_LN_MUL_4,
+        m + RECOMPUTED_LN_OUT);
+    RT_AT(rt, "ln: reduce_sum f32[48]", .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+    rt_reduce(WITH(WORK), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
     rt_gradient(rt, 2, 0, m + D_LN_WEIGHT);  // ln.weight
-    RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4);
-    RT_ROWS(rt, ln_add_backward, B * T, 5 * C, m + D_LN_MUL_4, m + D_LN_SUB, m + D_HEAD_IN,
-        m + D_LN_MUL_2, m + D_LN_IN_2);
-    RT_AT(rt, "head: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4);
-    rt_dot(WITH(WORK_12), 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + HEAD_OUT);
+    RT_AT(rt, "ln: mul mul add add add f32[4,16,48]",
+        .flops = 1.54e4, .reads = 3.74e4, .writes = 1.23e4);
+    RT_ROWS(rt, ln_add_backward, B * T, 5 * C, m + D_LN_MUL_4, m + RECOMPUTED_LN_SUB, m + D_LN_MUL,
+        m + D_LN_MUL_2, m + D_LN_IN);
+    RT_AT(rt, "head: dot f32[96,48]", .flops = 5.9e5, .reads = 5.53e4, .writes = 1.84e4);
+    rt_dot(WITH(WORK), D_HEAD_WEIGHT_KERNEL, m + D_HEAD_WEIGHT, m + RECOMPUTED_LN_OUT,
+        m + D_CROSS_ENTROPY_IN);
     rt_gradient(rt, 4, 0, m + D_HEAD_WEIGHT);  // head.weight
     for (int64_t layer = LAYERS - 1; layer >= 0; layer--)
         blocks_backward_layer(rt, m, layer);
-    RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.54e4, 3.07e3);
-    rt_reduce(WITH(WORK_30), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {4, 768},
-        .stride = {768, 1}, .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
+    RT_AT(rt, "node_add: reduce_sum f32[16,48]",
+        .flops = 3.07e3, .reads = 1.54e4, .writes = 3.07e3);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B, T * C},
+        .stride = {T * C, 1}, .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
     rt_gradient(rt, 1, 0, m + D_WPE_WEIGHT);  // wpe.weight
-    RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512);
-    RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + INPUT_IDS);
-    RT_AT(rt, "wte: scatter f32[96,48]", 0, 3.12e4, 1.84e4);
-    rt_scatter(WITH(WORK_31), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
-        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
-        AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
+    RT_AT(rt, "wte: add lt select i64[4,16]",
+        .flops = 192, .reads = 512, .writes = 512);
+    RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + RECOMPUTED_WTE_SELECT);
+    RT_AT(rt, "wte: scatter f32[96,48]", .flops = 0, .reads = 3.12e4, .writes = 1.84e4);
+    rt_scatter(WITH(WORK_3), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
+        .outer = 1, .n = 96, .index = B * T, .inner = C, .whole = 96}, m + D_WTE_WEIGHT,
+        AT(D_LN1_IN, 0), m + RECOMPUTED_WTE_SELECT, NULL);
     rt_gradient(rt, 0, 0, m + D_WTE_WEIGHT);  // wte.weight
 }
 
@@ -320,160 +389,209 @@ static void micro(Rt *rt, char *m)
 static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]", 96, 196, 4);
-    RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * C, AT(D_LN1_WEIGHT, layer), m + GRAD_NORM_LN1_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN1_BIAS, layer), m + GRAD_NORM_LN1_WEIGHT,
-        m + GRAD_NORM_LN1_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4);
+    RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * C, AT(D_LN1_WEIGHT, layer),
+        m + GRAD_NORM_LN1_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN1_BIAS, layer), m + GRAD_NORM_LN1_WEIGHT_SUM,
+        m + GRAD_NORM_LN1_BIAS_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul reduce_sum f32[3,4,12]",
+        .flops = 1.38e4, .reads = 2.82e4, .writes = 576);
     RT_ROWS(rt, grad_norm, 3 * HEADS * HEAD_SIZE, 2 * C, AT(D_QKV_WEIGHT, layer),
-        m + GRAD_NORM_QKV_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4);
-    rt_reduce(WITH(WORK_34), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_QKV_WEIGHT_2, m + GRAD_NORM_QKV_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]", 1, 8, 4);
-    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_LN1_BIAS, m + GRAD_NORM_QKV_WEIGHT_2,
-        m + GRAD_NORM_LN1_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]", 289, 584, 4);
+        m + GRAD_NORM_QKV_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]",
+        .flops = 144, .reads = 580, .writes = 4);
+    rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_QKV_WEIGHT_SUM_2, m + GRAD_NORM_QKV_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]",
+        .flops = 1, .reads = 8, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_LN1_BIAS_ADD, m + GRAD_NORM_QKV_WEIGHT_SUM_2,
+        m + GRAD_NORM_QKV_WEIGHT_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]",
+        .flops = 289, .reads = 584, .writes = 4);
     RT_ROWS(rt, grad_norm_add_2, 1, 9 * HEADS * HEAD_SIZE, AT(D_QKV_BIAS, layer),
-        m + GRAD_NORM_LN1_BIAS, m + GRAD_NORM_QKV_BIAS, (char *)(int64_t[]){144});
-    RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768);
+        m + GRAD_NORM_QKV_WEIGHT_ADD, m + GRAD_NORM_QKV_BIAS_ADD, (char *)(int64_t[]){144});
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul reduce_sum f32[48,4]",
+        .flops = 4.61e3, .reads = 9.98e3, .writes = 768);
     RT_ROWS(rt, grad_norm_reduce_sum_2, C * HEADS, 2 * HEAD_SIZE, AT(D_PROJ_WEIGHT, layer),
-        m + GRAD_NORM_PROJ_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4);
-    rt_reduce(WITH(WORK_35), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_PROJ_WEIGHT_2, m + GRAD_NORM_PROJ_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]", 1, 8, 4);
-    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_QKV_BIAS, m + GRAD_NORM_PROJ_WEIGHT_2,
-        m + GRAD_NORM_QKV_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_PROJ_BIAS, layer), m + GRAD_NORM_QKV_BIAS,
-        m + GRAD_NORM_PROJ_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum add f32[]", 97, 200, 4);
-    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN2_WEIGHT, layer), m + GRAD_NORM_PROJ_BIAS,
-        m + GRAD_NORM_LN2_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN2_BIAS, layer), m + GRAD_NORM_LN2_WEIGHT,
-        m + GRAD_NORM_LN2_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]", 1.84e4, 3.76e4, 768);
-    RT_ROWS(rt, grad_norm, FC_SIZE, 2 * C, AT(D_FC_WEIGHT, layer), m + GRAD_NORM_FC_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4);
-    rt_reduce(WITH(WORK_36), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_FC_WEIGHT_2, m + GRAD_NORM_FC_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]", 1, 8, 4);
-    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_LN2_BIAS, m + GRAD_NORM_FC_WEIGHT_2,
-        m + GRAD_NORM_LN2_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]", 385, 776, 4);
-    RT_ROWS(rt, grad_norm_add_2, 1, 3 * FC_SIZE, AT(D_FC_BIAS, layer), m + GRAD_NORM_LN2_BIAS,
-        m + GRAD_NORM_FC_BIAS, (char *)(int64_t[]){192});
-    RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]", 1.84e4, 3.69e4, 4);
+        m + GRAD_NORM_PROJ_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]",
+        .flops = 192, .reads = 772, .writes = 4);
+    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_PROJ_WEIGHT_SUM_2, m + GRAD_NORM_PROJ_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]",
+        .flops = 1, .reads = 8, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_QKV_BIAS_ADD, m + GRAD_NORM_PROJ_WEIGHT_SUM_2,
+        m + GRAD_NORM_PROJ_WEIGHT_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_PROJ_BIAS, layer), m + GRAD_NORM_PROJ_WEIGHT_ADD,
+        m + GRAD_NORM_PROJ_BIAS_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN2_WEIGHT, layer), m + GRAD_NORM_PROJ_BIAS_ADD,
+        m + GRAD_NORM_LN2_WEIGHT_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_LN2_BIAS, layer), m + GRAD_NORM_LN2_WEIGHT_ADD,
+        m + GRAD_NORM_LN2_BIAS_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]",
+        .flops = 1.84e4, .reads = 3.76e4, .writes = 768);
+    RT_ROWS(rt, grad_norm, FC_SIZE, 2 * C, AT(D_FC_WEIGHT, layer), m + GRAD_NORM_FC_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]",
+        .flops = 192, .reads = 772, .writes = 4);
+    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_FC_WEIGHT_SUM_2, m + GRAD_NORM_FC_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]",
+        .flops = 1, .reads = 8, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_LN2_BIAS_ADD, m + GRAD_NORM_FC_WEIGHT_SUM_2,
+        m + GRAD_NORM_FC_WEIGHT_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]",
+        .flops = 385, .reads = 776, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_2, 1, 3 * FC_SIZE, AT(D_FC_BIAS, layer), m + GRAD_NORM_FC_WEIGHT_ADD,
+        m + GRAD_NORM_FC_BIAS_ADD, (char *)(int64_t[]){192});
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]",
+        .flops = 1.84e4, .reads = 3.69e4, .writes = 4);
     RT_ROWS(rt, grad_norm_add_5, 1, 3 * C * FC_SIZE, AT(D_OUT_WEIGHT, layer),
-        m + GRAD_NORM_FC_BIAS, m + GRAD_NORM_OUT_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_OUT_BIAS, layer), m + GRAD_NORM_OUT_WEIGHT,
-        AT(GRAD_NORM_OUT_BIAS, layer));
+        m + GRAD_NORM_FC_BIAS_ADD, m + GRAD_NORM_OUT_WEIGHT_ADD);
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, AT(D_OUT_BIAS, layer), m + GRAD_NORM_OUT_WEIGHT_ADD,
+        AT(GRAD_NORM_OUT_BIAS_ADD, layer));
 }
 
 static void reduce(Rt *rt, char *m)
 {
-    RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
-    RT_ROWS(rt, grad_norm, 96, 2 * C, m + D_WTE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT);
-    RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4);
-    rt_reduce(WITH(WORK_32), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_WTE_WEIGHT_2, m + GRAD_NORM_WTE_WEIGHT);
-    RT_AT(rt, "grad_norm: add f32[]", 1, 4, 4);
-    RT_ROWS(rt, grad_norm_add, 1, 1, m + GRAD_NORM_WTE_WEIGHT_2, m + GRAD_NORM_WTE_WEIGHT_2);
-    RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum add f32[]", 1.54e3, 3.08e3, 4);
-    RT_ROWS(rt, grad_norm_add_2, 1, 3 * T * C, m + D_WPE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT_2,
-        m + GRAD_NORM_ADD, (char *)(int64_t[]){768});
-    RT_AT(rt, "grad_norm ln.weight: mul reduce_sum add f32[]", 97, 200, 4);
-    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, m + D_LN_WEIGHT, m + GRAD_NORM_ADD,
-        m + GRAD_NORM_ADD_2);
-    RT_AT(rt, "grad_norm ln.bias: mul reduce_sum add f32[]", 97, 200, 4);
-    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, m + D_LN_BIAS, m + GRAD_NORM_ADD_2, m + GRAD_NORM);
-    RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384);
-    RT_ROWS(rt, grad_norm, VOCAB, 2 * C, m + D_HEAD_WEIGHT, m + GRAD_NORM_HEAD_WEIGHT);
-    RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4);
-    rt_reduce(WITH(WORK_33), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_HEAD_WEIGHT_2, m + GRAD_NORM_HEAD_WEIGHT);
-    RT_AT(rt, "grad_norm: add f32[]", 1, 8, 4);
-    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM, m + GRAD_NORM_HEAD_WEIGHT_2, m + GRAD_NORM);
+    RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]",
+        .flops = 9.22e3, .reads = 1.88e4, .writes = 384);
+    RT_ROWS(rt, grad_norm, 96, 2 * C, m + D_WTE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]",
+        .flops = 96, .reads = 388, .writes = 4);
+    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_WTE_WEIGHT_SUM_2, m + GRAD_NORM_WTE_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm: add f32[]", .flops = 1, .reads = 4, .writes = 4);
+    RT_ROWS(rt, grad_norm_add, 1, 1, m + GRAD_NORM_WTE_WEIGHT_SUM_2, m + GRAD_NORM_ADD);
+    RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum add f32[]",
+        .flops = 1.54e3, .reads = 3.08e3, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_2, 1, 3 * T * C, m + D_WPE_WEIGHT, m + GRAD_NORM_ADD,
+        m + GRAD_NORM_ADD_2, (char *)(int64_t[]){768});
+    RT_AT(rt, "grad_norm ln.weight: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, m + D_LN_WEIGHT, m + GRAD_NORM_ADD_2,
+        m + GRAD_NORM_ADD_3);
+    RT_AT(rt, "grad_norm ln.bias: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, m + D_LN_BIAS, m + GRAD_NORM_ADD_3,
+        m + GRAD_NORM_ADD_4);
+    RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]",
+        .flops = 9.22e3, .reads = 1.88e4, .writes = 384);
+    RT_ROWS(rt, grad_norm, VOCAB, 2 * C, m + D_HEAD_WEIGHT, m + GRAD_NORM_HEAD_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]",
+        .flops = 96, .reads = 388, .writes = 4);
+    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_HEAD_WEIGHT_SUM_2, m + GRAD_NORM_HEAD_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm: add f32[]", .flops = 1, .reads = 8, .writes = 4);
+    RT_ROWS(rt, grad_norm_add_4, 1, 1, m + GRAD_NORM_ADD_4, m + GRAD_NORM_HEAD_WEIGHT_SUM_2,
+        m + GRAD_NORM_ADD_4);
     for (int64_t layer = 0; layer < LAYERS; layer++)
         blocks_reduce_layer(rt, m, layer);
     for (int64_t layer = 0; layer < LAYERS; layer++) {
-        RT_AT(rt, "grad_norm: copy f32[1]", 0, 8, 4);
-        rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 0}, AT(GRAD_NORM_CONCAT, layer),
-            AT(GRAD_NORM_OUT_BIAS, layer));
+        RT_AT(rt, "grad_norm: copy f32[1]",
+            .flops = 0, .reads = 8, .writes = 4);
+        rt_copy(rt, &(RtCopy){.bytes = sizeof(float), .rank = 0}, AT(GRAD_NORM_CONCAT, layer),
+            AT(GRAD_NORM_OUT_BIAS_ADD, layer));
     }
-    RT_AT(rt, "grad_norm: reduce_sum f32[]", 3, 16, 4);
-    rt_reduce(WITH(WORK_37), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3}, .stride = {1},
+    RT_AT(rt, "grad_norm: reduce_sum f32[]",
+        .flops = 3, .reads = 16, .writes = 4);
+    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3}, .stride = {1},
         .reduced = {1}}, m + GRAD_NORM_SUM, AT(GRAD_NORM_CONCAT, 0));
-    RT_AT(rt, "grad_norm: add sqrt f32[]", 5, 8, 4);
-    RT_ROWS(rt, grad_norm_sqrt, 1, 2, m + GRAD_NORM, m + GRAD_NORM_SUM, m + GRAD_NORM);
+    RT_AT(rt, "grad_norm: add sqrt f32[]",
+        .flops = 5, .reads = 8, .writes = 4);
+    RT_ROWS(rt, grad_norm_sqrt, 1, 2, m + GRAD_NORM_ADD_4, m + GRAD_NORM_SUM, m + GRAD_NORM);
 }
 
 // blocks.{}, 3 times
 static void blocks_update_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN1_WEIGHT, layer), AT(LN1_WEIGHT_EXP_AVG, layer),
         AT(LN1_WEIGHT, layer), AT(LN1_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN1_BIAS, layer), AT(LN1_BIAS_EXP_AVG, layer),
         AT(LN1_BIAS, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub ... f32[3,4,12,48]", 1.45e5, 1.11e5, 8.29e4);
+    RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub mul mul ... f32[3,4,12,48]",
+        .flops = 1.45e5, .reads = 1.11e5, .writes = 8.29e4);
     RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE * C, 15, ADAMW(AT(D_QKV_WEIGHT, layer),
         AT(QKV_WEIGHT_EXP_AVG, layer), AT(QKV_WEIGHT, layer), AT(QKV_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul ... f32[3,4,12]", 3.02e3, 2.34e3, 1.73e3);
+    RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul mul ... f32[3,4,12]",
+        .flops = 3.02e3, .reads = 2.34e3, .writes = 1.73e3);
     RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE, 15, ADAMW(AT(D_QKV_BIAS, layer),
         AT(QKV_BIAS_EXP_AVG, layer), AT(QKV_BIAS, layer), AT(QKV_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul ... f32[48,4,12]", 4.84e4, 3.69e4, 2.76e4);
+    RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul mul ... f32[48,4,12]",
+        .flops = 4.84e4, .reads = 3.69e4, .writes = 2.76e4);
     RT_ROWS(rt, adamw, C * HEADS * HEAD_SIZE, 15, ADAMW(AT(D_PROJ_WEIGHT, layer),
         AT(PROJ_WEIGHT_EXP_AVG, layer), AT(PROJ_WEIGHT, layer),
         AT(PROJ_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_PROJ_BIAS, layer), AT(PROJ_BIAS_EXP_AVG, layer),
         AT(PROJ_BIAS, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN2_WEIGHT, layer), AT(LN2_WEIGHT_EXP_AVG, layer),
         AT(LN2_WEIGHT, layer), AT(LN2_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_LN2_BIAS, layer), AT(LN2_BIAS_EXP_AVG, layer),
         AT(LN2_BIAS, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul ... f32[192,48]", 1.94e5, 1.47e5, 1.11e5);
+    RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul mul mul ... f32[192,48]",
+        .flops = 1.94e5, .reads = 1.47e5, .writes = 1.11e5);
     RT_ROWS(rt, adamw, FC_SIZE * C, 15, ADAMW(AT(D_FC_WEIGHT, layer), AT(FC_WEIGHT_EXP_AVG, layer),
         AT(FC_WEIGHT, layer), AT(FC_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul ... f32[192]", 4.03e3, 3.1e3, 2.3e3);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul add ... f32[192]",
+        .flops = 4.03e3, .reads = 3.1e3, .writes = 2.3e3);
     RT_ROWS(rt, adamw, FC_SIZE, 15, ADAMW(AT(D_FC_BIAS, layer), AT(FC_BIAS_EXP_AVG, layer),
         AT(FC_BIAS, layer), AT(FC_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul ... f32[48,192]", 1.94e5, 1.47e5, 1.11e5);
+    RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul mul mul ... f32[48,192]",
+        .flops = 1.94e5, .reads = 1.47e5, .writes = 1.11e5);
     RT_ROWS(rt, adamw, C * FC_SIZE, 15, ADAMW(AT(D_OUT_WEIGHT, layer),
         AT(OUT_WEIGHT_EXP_AVG, layer), AT(OUT_WEIGHT, layer), AT(OUT_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(AT(D_OUT_BIAS, layer), AT(OUT_BIAS_EXP_AVG, layer),
         AT(OUT_BIAS, layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
 }
 
 static void update(Rt *rt, char *m)
 {
-    RT_AT(rt, "clip_norm: cast cast pow sub cast div cast cast pow sub ... f32[]", 72, 52, 24);
+    RT_AT(rt, "clip_norm: cast cast pow sub cast div cast cast pow ... f32[]",
+        .flops = 72, .reads = 52, .writes = 24);
     RT_ROWS(rt, clip_norm, 1, 22, m + BETA1, m + STEP, m + LR, m + BETA2, m + WEIGHT_DECAY,
         m + GRAD_NORM, m + CLIP_NORM, m + ADAMW_NEG, m + ADAMW_SUB, m + ADAMW_SUB_2,
-        m + ADAMW_CAST, m + ADAMW_SUB_3, m + CLIP_NORM_OUT);
-    RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
+        m + ADAMW_CAST, m + ADAMW_SUB_3, m + CLIP_NORM_MIN);
+    RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add mul ... f32[96,48]",
+        .flops = 9.68e4, .reads = 7.38e4, .writes = 5.53e4);
     RT_ROWS(rt, adamw, 96 * C, 15, ADAMW(m + D_WTE_WEIGHT, m + WTE_WEIGHT_EXP_AVG, m + WTE_WEIGHT,
         m + WTE_WEIGHT_EXP_AVG_SQ));
-    RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add ... f32[16,48]", 1.61e4, 1.23e4, 9.22e3);
+    RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add mul ... f32[16,48]",
+        .flops = 1.61e4, .reads = 1.23e4, .writes = 9.22e3);
     RT_ROWS(rt, adamw, T * C, 15, ADAMW(m + D_WPE_WEIGHT, m + WPE_WEIGHT_EXP_AVG, m + WPE_WEIGHT,
         m + WPE_WEIGHT_EXP_AVG_SQ));
-    RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul mul ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul mul ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(m + D_LN_WEIGHT, m + LN_WEIGHT_EXP_AVG, m + LN_WEIGHT,
         m + LN_WEIGHT_EXP_AVG_SQ));
-    RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul mul add ... f32[48]", 1.01e3, 800, 576);
+    RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul mul add ... f32[48]",
+        .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, ADAMW(m + D_LN_BIAS, m + LN_BIAS_EXP_AVG, m + LN_BIAS,
         m + LN_BIAS_EXP_AVG_SQ));
-    RT_AT(rt, "adamw head.weight: mul sub mul mul mul add ... f32[96,48]", 9.68e4, 7.38e4, 5.53e4);
+    RT_AT(rt, "adamw head.weight: mul sub mul mul mul add mul ... f32[96,48]",
+        .flops = 9.68e4, .reads = 7.38e4, .writes = 5.53e4);
     RT_ROWS(rt, adamw, VOCAB * C, 15, ADAMW(m + D_HEAD_WEIGHT, m + HEAD_WEIGHT_EXP_AVG,
         m + HEAD_WEIGHT, m + HEAD_WEIGHT_EXP_AVG_SQ));
     for (int64_t layer = 0; layer < LAYERS; layer++)
@@ -484,75 +602,98 @@ static void update(Rt *rt, char *m)
 static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub reduce_sum ... f32[4,16,48]",
+        .flops = 2.85e4, .reads = 2.5e4, .writes = 1.23e4);
     RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
         AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
-    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4);
-    rt_dot(WITH(F_WORK), 0, m + F_QKV_OUT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4);
-    RT_ROWS(rt, qkv_forward, B * T, 3 * HEADS * HEAD_SIZE, m + F_QKV_OUT, AT(QKV_BIAS, layer),
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]",
+        .flops = 8.85e5, .reads = 7.68e4, .writes = 3.69e4);
+    rt_dot(WITH(F_WORK), QKV_DOT_KERNEL, m + F_QKV_DOT, m + F_LN1_OUT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]",
+        .flops = 9.22e3, .reads = 3.74e4, .writes = 3.69e4);
+    RT_ROWS(rt, qkv_bias_forward, B * T, 3 * HEADS * HEAD_SIZE, m + F_QKV_DOT, AT(QKV_BIAS, layer),
         m + F_QKV_OUT);
-    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.12e4, 1.43e4);
-    rt_attention(WITH(F_WORK_2), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
-        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
-        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .max = {{64, 1}, {0}, 4, 0},
-        .sum = {{64, 1}, {0}, 4, 0}, .causal = true, .scale = 0.288675129,
-        .outside = -3.40282347e+38, .outside_added = true}, m + F_BLOCKS_OUT_2,
-        m + F_BLOCKS_ATTENTION, m + F_BLOCKS_ATTENTION_2, m + F_QKV_OUT,
-        m + F_QKV_OUT + 4 * HEADS * HEAD_SIZE, m + F_QKV_OUT + 8 * HEADS * HEAD_SIZE, NULL, NULL,
-        NULL, NULL);
-    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4);
-    rt_dot(WITH(F_WORK_3), 1, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(PROJ_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul ... f32[4,16,48]", 3.46e4, 3.74e4, 2.46e4);
-    RT_ROWS(rt, ln2_predict, B * T, 18 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]",
+        .flops = 9.83e4, .reads = 5.12e4, .writes = 1.43e4);
+    rt_attention(WITH(F_WORK), &(RtAttention){.n_batch = 2, .batch = {B, HEADS}, .s = T, .t = T,
+        .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .k = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .v = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .y = {{T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        HEADS * HEAD_SIZE, 1}, .max = {{T * HEADS, 1}, {0}, HEADS, 0},
+        .sum = {{T * HEADS, 1}, {0}, HEADS, 0}, .causal = true, .scale = 0.288675129,
+        .outside = -3.40282347e+38, .outside_added = true}, m + F_ATTENTION_OUT,
+        m + F_BLOCKS_ATTENTION_MAX, m + F_BLOCKS_ATTENTION_SUM, m + F_QKV_OUT,
+        m + F_QKV_OUT + HEADS * HEAD_SIZE * sizeof(float),
+        m + F_QKV_OUT + 2 * HEADS * HEAD_SIZE * sizeof(float), NULL, NULL, NULL, NULL);
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4);
+    rt_dot(WITH(F_WORK), PROJ_DOT_KERNEL, m + F_PROJ_DOT, m + F_ATTENTION_OUT,
+        AT(PROJ_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]",
+        .flops = 3.46e4, .reads = 3.74e4, .writes = 2.46e4);
+    RT_ROWS(rt, ln2_predict, B * T, 18 * C, m + F_PROJ_DOT, AT(PROJ_BIAS, layer),
         AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
-        m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
-    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4);
-    rt_dot(WITH(F_WORK_4), 2, m + F_BLOCKS_OUT_4, m + F_LN2_OUT, AT(FC_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4);
-    RT_ROWS(rt, blocks_erf_forward, B * T, 6 * FC_SIZE, m + F_BLOCKS_OUT_4, AT(FC_BIAS, layer),
-        m + F_BLOCKS_OUT_4);
-    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4);
-    rt_dot(WITH(F_WORK_5), 3, m + F_OUT_DOT, m + F_BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4);
+        m + F_BLOCKS_ADD, m + F_LN2_OUT);
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4);
+    rt_dot(WITH(F_WORK), FC_DOT_KERNEL, m + F_FC_DOT, m + F_LN2_OUT, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]",
+        .flops = 2.83e5, .reads = 4.99e4, .writes = 4.92e4);
+    RT_ROWS(rt, gelu_forward, B * T, 6 * FC_SIZE, m + F_FC_DOT, AT(FC_BIAS, layer),
+        m + F_GELU_OUT);
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4);
+    rt_dot(WITH(F_WORK), OUT_DOT_KERNEL, m + F_OUT_DOT, m + F_GELU_OUT, AT(OUT_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add add f32[4,16,48]",
+        .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4);
     RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, m + F_OUT_DOT, AT(OUT_BIAS, layer),
-        m + F_BLOCKS_OUT_3, AT(F_BLOCKS_OUT, layer % 2));
+        m + F_BLOCKS_ADD, AT(F_BLOCKS_OUT, layer % 2));
 }
 
 static void forward(Rt *rt, char *m)
 {
-    RT_AT(rt, "wte: lt add select i64[4,16]", 192, 512, 512);
-    RT_ROWS(rt, wte_forward, B * T, 3, m + F_INPUT_IDS, m + F_INPUT_IDS);
-    RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4);
+    RT_AT(rt, "wte: lt add select i64[4,16]",
+        .flops = 192, .reads = 512, .writes = 512);
+    RT_ROWS(rt, wte_forward, B * T, 3, m + F_INPUT_IDS, m + F_WTE_SELECT);
+    RT_AT(rt, "wte: gather f32[4,16,48]", .flops = 0, .reads = 2.51e4, .writes = 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + F_WTE_OUT, m + WTE_WEIGHT,
-        m + F_INPUT_IDS);
-    RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4);
+        .n = 96, .index = B * T, .inner = C, .whole = 96}, m + F_WTE_OUT, m + WTE_WEIGHT,
+        m + F_WTE_SELECT);
+    RT_AT(rt, "node_add: add f32[4,16,48]",
+        .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4);
     RT_ROWS(rt, add_forward, B, T * C, m + F_WTE_OUT, m + WPE_WEIGHT, m + F_NODE_ADD_OUT);
     for (int64_t layer = 0; layer < LAYERS; layer++)
         blocks_predict_layer(rt, m, layer);
-    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4);
+    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]",
+        .flops = 2.85e4, .reads = 2.5e4, .writes = 1.23e4);
     RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT, m + LN_BIAS,
         m + F_LN_OUT);
-    RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4);
-    rt_dot(WITH(F_WORK_6), 4, m + F_LOGITS, m + F_LN_OUT, m + HEAD_WEIGHT);
-    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... i64[4,16]", 768, 1.09e3, 580);
+    RT_AT(rt, "head: dot f32[4,16,96]", .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4);
+    rt_dot(WITH(F_WORK), HEAD_OUT_KERNEL, m + F_LOGITS, m + F_LN_OUT, m + HEAD_WEIGHT);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... i64[4,16]",
+        .flops = 768, .reads = 1.09e3, .writes = 580);
     RT_ROWS(rt, cross_entropy_predict, 1, 14 * B * T, m + F_LABELS, m + F_CROSS_ENTROPY_EQ,
         m + F_COUNT, m + F_CROSS_ENTROPY_SELECT);
-    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8);
-    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
-        .reduced = {1}}, m + F_BAD_LABEL, m + F_CROSS_ENTROPY_SELECT);
-    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8);
-    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + F_BAD_LABEL, m + F_BAD_LABEL);
-    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256);
-    rt_reduce(WITH(F_WORK_7), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
-        .stride = {96, 1}, .reduced = {0, 1}}, m + F_CROSS_ENTROPY_MAX, m + F_LOGITS);
-    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]", 9.29e4, 2.57e4, 256);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]",
+        .flops = 64, .reads = 520, .writes = 8);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {B * T},
+        .stride = {1}, .reduced = {1}}, m + F_CROSS_ENTROPY_MIN, m + F_CROSS_ENTROPY_SELECT);
+    RT_AT(rt, "cross_entropy: mod i64[]", .flops = 10, .reads = 8, .writes = 8);
+    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + F_CROSS_ENTROPY_MIN, m + F_BAD_LABEL);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]",
+        .flops = 6.14e3, .reads = 2.48e4, .writes = 256);
+    rt_reduce(WITH(F_WORK), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {B * T, VOCAB}, .stride = {VOCAB, 1}, .reduced = {0, 1}}, m + F_CROSS_ENTROPY_MAX,
+        m + F_LOGITS);
+    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]",
+        .flops = 9.29e4, .reads = 2.57e4, .writes = 256);
     RT_ROWS(rt, cross_entropy_log_predict, B * T, 10 * VOCAB, m + F_LOGITS,
         m + F_CROSS_ENTROPY_MAX, m + F_LABELS, m + F_CROSS_ENTROPY_EQ,
         m + F_CROSS_ENTROPY_SELECT_2);
-    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4);
-    rt_reduce(WITH(F_WORK_8), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]",
+        .flops = 64, .reads = 260, .writes = 4);
+    rt_reduce(WITH(F_WORK), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {B * T}, .stride = {1},
         .reduced = {1}}, m + F_LOSS, m + F_CROSS_ENTROPY_SELECT_2);
 }
 
@@ -604,7 +745,7 @@ static void ln1_forward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}.qkv: add; 64 rows of 144
-static void qkv_forward(char *const *p, int64_t first, int64_t last)
+static void qkv_bias_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (float *)p[0] + i0 * 144, *bias = (float *)p[1];
@@ -647,7 +788,7 @@ static void ln2_forward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}: add div erf mul; 64 rows of 192; x0 fc
-static void blocks_erf_forward(char *const *p, int64_t first, int64_t last)
+static void gelu_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (float *)p[0] + i0 * 192, *bias = (float *)p[1];
@@ -817,7 +958,7 @@ static void ln_add_backward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}: add div erf mul neg exp; 64 rows of 192; x0 fc, x2 out
-static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
+static void gelu_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (float *)p[0] + i0 * 192, *bias = (float *)p[1],
@@ -835,7 +976,7 @@ static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum add sqrt div neg sub; 64 rows of 48; x3 blocks.{}
-static void ln_div_backward(char *const *p, int64_t first, int64_t last)
+static void ln2_backward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[6], *y4 = (float *)p[10];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -867,7 +1008,7 @@ static void ln_div_backward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}.ln2, blocks.{}.ln1: mul add; 64 rows of 48
-static void ln_add_backward_2(char *const *p, int64_t first, int64_t last)
+static void ln2_add_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((float *)p[0])[i0], x4 = ((float *)p[4])[i0];
@@ -1131,36 +1272,43 @@ static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t las
 
 static void init(Rt *rt)
 {
-    rt_dot_init(rt, 0, &(RtDot){.m = 64, .n = 144, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 144, .y_n = 1, .type = RT_F32});  // blocks.{}.qkv
-    rt_dot_init(rt, 1, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.proj
-    rt_dot_init(rt, 2, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
-    rt_dot_init(rt, 3, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 1,
-        .b_n = 192, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.out
-    rt_dot_init(rt, 4, &(RtDot){.m = 64, .n = 96, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 96, .y_n = 1, .type = RT_F32});  // head
-    rt_dot_init(rt, 5, &(RtDot){.m = 64, .n = 48, .k = 96, .a_m = 96, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // head
-    rt_dot_init(rt, 6, &(RtDot){.m = 48, .n = 96, .k = 64, .a_m = 1, .a_k = 48, .b_k = 96,
-        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // head
-    rt_dot_init(rt, 7, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 192,
-        .b_n = 1, .y_m = 192, .y_n = 1, .type = RT_F32});  // blocks.{}.out
-    rt_dot_init(rt, 8, &(RtDot){.m = 192, .n = 48, .k = 64, .a_m = 1, .a_k = 192, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 192, .type = RT_F32});  // blocks.{}.out
-    rt_dot_init(rt, 9, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
-    rt_dot_init(rt, 10, &(RtDot){.m = 48, .n = 192, .k = 64, .a_m = 1, .a_k = 48, .b_k = 192,
-        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.fc
-    rt_dot_init(rt, 11, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.proj
-    rt_dot_init(rt, 12, &(RtDot){.m = 48, .n = 48, .k = 64, .a_m = 1, .a_k = 48, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.proj
-    rt_dot_init(rt, 13, &(RtDot){.m = 64, .n = 48, .k = 144, .a_m = 144, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.qkv
-    rt_dot_init(rt, 14, &(RtDot){.m = 48, .n = 144, .k = 64, .a_m = 1, .a_k = 48, .b_k = 144,
-        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, QKV_DOT_KERNEL, &(RtDot){.m = B * T, .n = 3 * HEADS * HEAD_SIZE, .k = C,
+        .a_m = C, .a_k = 1, .b_k = 1, .b_n = C, .y_m = 3 * HEADS * HEAD_SIZE, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, PROJ_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = HEADS * HEAD_SIZE,
+        .a_m = HEADS * HEAD_SIZE, .a_k = 1, .b_k = 1, .b_n = HEADS * HEAD_SIZE, .y_m = C, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, FC_DOT_KERNEL, &(RtDot){.m = B * T, .n = FC_SIZE, .k = C, .a_m = C, .a_k = 1,
+        .b_k = 1, .b_n = C, .y_m = FC_SIZE, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
+    rt_dot_init(rt, OUT_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = FC_SIZE, .a_m = FC_SIZE,
+        .a_k = 1, .b_k = 1, .b_n = FC_SIZE, .y_m = C, .y_n = 1, .type = RT_F32});  // blocks.{}.out
+    rt_dot_init(rt, HEAD_OUT_KERNEL, &(RtDot){.m = B * T, .n = VOCAB, .k = C, .a_m = C, .a_k = 1,
+        .b_k = 1, .b_n = C, .y_m = VOCAB, .y_n = 1, .type = RT_F32});  // head
+    rt_dot_init(rt, D_HEAD_IN_KERNEL, &(RtDot){.m = B * T, .n = C, .k = VOCAB, .a_m = VOCAB,
+        .a_k = 1, .b_k = C, .b_n = 1, .y_m = C, .y_n = 1, .type = RT_F32});  // head
+    rt_dot_init(rt, D_HEAD_WEIGHT_KERNEL, &(RtDot){.m = C, .n = VOCAB, .k = B * T, .a_m = 1,
+        .a_k = C, .b_k = VOCAB, .b_n = 1, .y_m = 1, .y_n = C, .type = RT_F32});  // head
+    rt_dot_init(rt, D_OUT_IN_KERNEL, &(RtDot){.m = B * T, .n = FC_SIZE, .k = C, .a_m = C, .a_k = 1,
+        .b_k = FC_SIZE, .b_n = 1, .y_m = FC_SIZE, .y_n = 1, .type = RT_F32});  // blocks.{}.out
+    // blocks.{}.out
+    rt_dot_init(rt, D_OUT_WEIGHT_KERNEL, &(RtDot){.m = FC_SIZE, .n = C, .k = B * T, .a_m = 1,
+        .a_k = FC_SIZE, .b_k = C, .b_n = 1, .y_m = 1, .y_n = FC_SIZE, .type = RT_F32});
+    rt_dot_init(rt, D_FC_IN_KERNEL, &(RtDot){.m = B * T, .n = C, .k = FC_SIZE, .a_m = FC_SIZE,
+        .a_k = 1, .b_k = C, .b_n = 1, .y_m = C, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
+    rt_dot_init(rt, D_FC_WEIGHT_KERNEL, &(RtDot){.m = C, .n = FC_SIZE, .k = B * T, .a_m = 1,
+        .a_k = C, .b_k = FC_SIZE, .b_n = 1, .y_m = 1, .y_n = C, .type = RT_F32});  // blocks.{}.fc
+    rt_dot_init(rt, D_PROJ_IN_KERNEL, &(RtDot){.m = B * T, .n = HEADS * HEAD_SIZE, .k = C,
+        .a_m = C, .a_k = 1, .b_k = HEADS * HEAD_SIZE, .b_n = 1, .y_m = HEADS * HEAD_SIZE, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, D_PROJ_WEIGHT_KERNEL, &(RtDot){.m = HEADS * HEAD_SIZE, .n = C, .k = B * T,
+        .a_m = 1, .a_k = HEADS * HEAD_SIZE, .b_k = C, .b_n = 1, .y_m = 1, .y_n = HEADS * HEAD_SIZE,
+        .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, D_QKV_IN_KERNEL, &(RtDot){.m = B * T, .n = C, .k = 3 * HEADS * HEAD_SIZE,
+        .a_m = 3 * HEADS * HEAD_SIZE, .a_k = 1, .b_k = C, .b_n = 1, .y_m = C, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, D_QKV_WEIGHT_KERNEL, &(RtDot){.m = C, .n = 3 * HEADS * HEAD_SIZE, .k = B * T,
+        .a_m = 1, .a_k = C, .b_k = 3 * HEADS * HEAD_SIZE, .b_n = 1, .y_m = 1, .y_n = C,
+        .type = RT_F32});  // blocks.{}.qkv
 }
 
 // Role, type, name, rank, shape and place; of layers also how many, and the bytes between two.
@@ -1270,55 +1418,56 @@ static void live_ranges(Rt *rt)
     rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){
         LIVE(INPUT_IDS, 512, 0, 56), LIVE(LABELS, 512, 0, 23), LIVE(WTE_SELECT, 512, 0, 1),
         LIVE(WTE_OUT, 12288, 1, 2), LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 36864, 5, 6),
-        LIVE(LN2_OUT, 12288, 8, 10), LIVE(BLOCKS_OUT_4, 49152, 11, 12),
-        LIVE(OUT_DOT, 12288, 12, 13), LIVE(LN_COMPENSATE, 256, 15, 26), LIVE(LN_DIV, 256, 15, 26),
-        LIVE(LN_OUT, 12288, 15, 16), LIVE(HEAD_OUT, 24576, 16, 29),
-        LIVE(CROSS_ENTROPY_EQ, 64, 17, 23), LIVE(COUNT, 64, 17, 111),
-        LIVE(CROSS_ENTROPY_SELECT, 512, 17, 18), LIVE(BAD_LABEL, 64, 18, 111),
-        LIVE(CROSS_ENTROPY_MAX, 256, 20, 23), LIVE(CROSS_ENTROPY_SUM, 256, 21, 23),
-        LIVE(CROSS_ENTROPY_SELECT_2, 256, 21, 22), LIVE(LOSS, 64, 22, 111),
-        LIVE(D_CROSS_ENTROPY_DIV, 64, 17, 23), LIVE(D_HEAD_IN, 12288, 24, 28),
-        LIVE(D_LN_BIAS, 192, 25, 95), LIVE(D_LN_SUB, 12288, 26, 28),
-        LIVE(D_LN_MUL_3, 12288, 26, 27), LIVE(D_LN_WEIGHT, 192, 27, 94),
-        LIVE(D_LN_SQRT, 256, 15, 26), LIVE(D_LN_MUL, 256, 15, 26), LIVE(D_LN_MUL_4, 256, 26, 28),
-        LIVE(D_LN_IN, 12288, 26, 29), LIVE(D_HEAD_WEIGHT, 18432, 29, 96),
+        LIVE(LN2_OUT, 12288, 8, 10), LIVE(GELU_OUT, 49152, 11, 12), LIVE(OUT_DOT, 12288, 12, 13),
+        LIVE(LN_MEAN, 256, 15, 26), LIVE(LN_RSTD, 256, 15, 26), LIVE(LN_OUT, 12288, 15, 16),
+        LIVE(HEAD_OUT, 24576, 16, 29), LIVE(CROSS_ENTROPY_EQ, 64, 17, 23),
+        LIVE(COUNT, 64, 17, 111), LIVE(CROSS_ENTROPY_SELECT, 512, 17, 18),
+        LIVE(BAD_LABEL, 64, 18, 111), LIVE(CROSS_ENTROPY_MAX, 256, 20, 23),
+        LIVE(CROSS_ENTROPY_SUM, 256, 21, 23), LIVE(CROSS_ENTROPY_SELECT_2, 256, 21, 22),
+        LIVE(LOSS, 64, 22, 111), LIVE(D_CROSS_ENTROPY_DIV, 64, 17, 23),
+        LIVE(D_HEAD_IN, 12288, 24, 28), LIVE(D_LN_BIAS, 192, 25, 95),
+        LIVE(RECOMPUTED_LN_SUB, 12288, 26, 28), LIVE(D_LN_MUL_3, 12288, 26, 27),
+        LIVE(D_LN_WEIGHT, 192, 27, 94), LIVE(RECOMPUTED_LN_STD, 256, 15, 26),
+        LIVE(LN_MUL, 256, 15, 26), LIVE(D_LN_MUL_4, 256, 26, 28),
+        LIVE(RECOMPUTED_LN_OUT, 12288, 26, 29), LIVE(D_HEAD_WEIGHT, 18432, 29, 96),
         LIVE(D_LN_MUL_2, 256, 26, 28), LIVE(D_OUT_IN, 49152, 32, 34),
         LIVE(D_BLOCKS_IN, 49152, 33, 41), LIVE(D_FC_IN, 12288, 36, 51),
         LIVE(D_LN2_MUL_2, 12288, 38, 39), LIVE(D_LN2_MUL_3, 12288, 38, 40),
-        LIVE(D_LN2_MUL_4, 256, 38, 40), LIVE(D_LN2_IN, 12288, 38, 41),
+        LIVE(D_LN2_MUL_4, 256, 38, 40), LIVE(RECOMPUTED_LN2_OUT, 12288, 38, 41),
         LIVE(D_LN2_MUL, 256, 38, 40), LIVE(D_PROJ_IN, 12288, 43, 45),
         LIVE(D_QKV_CONCAT, 36864, 45, 52), LIVE(D_QKV_IN, 12288, 47, 51),
         LIVE(D_LN1_MUL_2, 12288, 49, 50), LIVE(D_LN1_MUL_3, 12288, 49, 51),
-        LIVE(D_LN1_MUL_4, 256, 49, 51), LIVE(D_LN1_IN_2, 12288, 49, 52),
+        LIVE(D_LN1_MUL_4, 256, 49, 51), LIVE(RECOMPUTED_LN1_OUT, 12288, 49, 52),
         LIVE(D_LN1_MUL, 256, 49, 51), STACK(D_LN1_IN, 24576, 28, 56),
         LIVE(D_WPE_WEIGHT, 3072, 54, 93), LIVE(D_WTE_WEIGHT, 18432, 56, 92),
-        LIVE(GRAD_NORM_WTE_WEIGHT, 384, 57, 58), LIVE(GRAD_NORM_WTE_WEIGHT_2, 64, 58, 60),
-        LIVE(GRAD_NORM_ADD, 64, 60, 61), LIVE(GRAD_NORM_ADD_2, 64, 61, 62),
-        LIVE(GRAD_NORM, 64, 62, 111), LIVE(GRAD_NORM_HEAD_WEIGHT, 384, 63, 64),
-        LIVE(GRAD_NORM_HEAD_WEIGHT_2, 64, 64, 65), LIVE(GRAD_NORM_LN1_WEIGHT, 64, 67, 68),
-        LIVE(GRAD_NORM_LN1_BIAS, 64, 68, 72), LIVE(GRAD_NORM_QKV_WEIGHT, 576, 69, 70),
-        LIVE(GRAD_NORM_QKV_WEIGHT_2, 64, 70, 71), LIVE(GRAD_NORM_QKV_BIAS, 64, 72, 76),
-        LIVE(GRAD_NORM_PROJ_WEIGHT, 768, 73, 74), LIVE(GRAD_NORM_PROJ_WEIGHT_2, 64, 74, 75),
-        LIVE(GRAD_NORM_PROJ_BIAS, 64, 76, 77), LIVE(GRAD_NORM_LN2_WEIGHT, 64, 77, 78),
-        LIVE(GRAD_NORM_LN2_BIAS, 64, 78, 82), LIVE(GRAD_NORM_FC_WEIGHT, 768, 79, 80),
-        LIVE(GRAD_NORM_FC_WEIGHT_2, 64, 80, 81), LIVE(GRAD_NORM_FC_BIAS, 64, 82, 83),
-        LIVE(GRAD_NORM_OUT_WEIGHT, 64, 83, 84), STACK(GRAD_NORM_OUT_BIAS, 192, 66, 88),
-        STACK(GRAD_NORM_CONCAT, 64, 86, 89), LIVE(GRAD_NORM_SUM, 64, 89, 90),
-        LIVE(ADAMW_NEG, 64, 91, 110), LIVE(ADAMW_SUB, 64, 91, 110),
-        LIVE(ADAMW_SUB_2, 64, 91, 110), LIVE(ADAMW_CAST, 64, 91, 110),
-        LIVE(ADAMW_SUB_3, 64, 91, 110), LIVE(CLIP_NORM_OUT, 64, 91, 110), LIVE(WORK, 61440, 5, 5),
-        LIVE(WORK_2, 6211584, 7, 7), LIVE(WORK_3, 24576, 8, 8), LIVE(WORK_4, 73728, 10, 10),
-        LIVE(WORK_5, 73728, 12, 12), LIVE(WORK_6, 36864, 16, 16), LIVE(WORK_7, 32768, 20, 20),
-        LIVE(WORK_8, 512, 22, 22), LIVE(WORK_9, 36864, 24, 24), LIVE(WORK_10, 24576, 25, 25),
-        LIVE(WORK_11, 24576, 27, 27), LIVE(WORK_12, 24576, 29, 29), LIVE(WORK_13, 24576, 31, 31),
-        LIVE(WORK_14, 73728, 32, 32), LIVE(WORK_15, 73728, 34, 34), LIVE(WORK_16, 98304, 35, 35),
-        LIVE(WORK_17, 73728, 36, 36), LIVE(WORK_18, 24576, 37, 37), LIVE(WORK_19, 24576, 39, 39),
-        LIVE(WORK_20, 24576, 41, 41), LIVE(WORK_21, 24576, 42, 42), LIVE(WORK_22, 24576, 43, 43),
-        LIVE(WORK_23, 24576, 44, 44), LIVE(WORK_24, 6211584, 45, 45), LIVE(WORK_25, 73728, 46, 46),
-        LIVE(WORK_26, 61440, 47, 47), LIVE(WORK_27, 24576, 48, 48), LIVE(WORK_28, 24576, 50, 50),
-        LIVE(WORK_29, 24576, 52, 52), LIVE(WORK_30, 393216, 54, 54), LIVE(WORK_31, 1280, 56, 56),
-        LIVE(WORK_32, 512, 58, 58), LIVE(WORK_33, 512, 64, 64), LIVE(WORK_34, 512, 70, 70),
-        LIVE(WORK_35, 512, 74, 74), LIVE(WORK_36, 512, 80, 80), LIVE(WORK_37, 512, 89, 89),
+        LIVE(GRAD_NORM_WTE_WEIGHT_SUM, 384, 57, 58), LIVE(GRAD_NORM_WTE_WEIGHT_SUM_2, 64, 58, 60),
+        LIVE(GRAD_NORM_ADD_2, 64, 60, 61), LIVE(GRAD_NORM_ADD_3, 64, 61, 62),
+        LIVE(GRAD_NORM, 64, 62, 111), LIVE(GRAD_NORM_HEAD_WEIGHT_SUM, 384, 63, 64),
+        LIVE(GRAD_NORM_HEAD_WEIGHT_SUM_2, 64, 64, 65), LIVE(GRAD_NORM_LN1_WEIGHT_SUM, 64, 67, 68),
+        LIVE(GRAD_NORM_LN1_BIAS_ADD, 64, 68, 72), LIVE(GRAD_NORM_QKV_WEIGHT_SUM, 576, 69, 70),
+        LIVE(GRAD_NORM_QKV_WEIGHT_SUM_2, 64, 70, 71), LIVE(GRAD_NORM_QKV_BIAS_ADD, 64, 72, 76),
+        LIVE(GRAD_NORM_PROJ_WEIGHT_SUM, 768, 73, 74),
+        LIVE(GRAD_NORM_PROJ_WEIGHT_SUM_2, 64, 74, 75), LIVE(GRAD_NORM_PROJ_BIAS_ADD, 64, 76, 77),
+        LIVE(GRAD_NORM_LN2_WEIGHT_ADD, 64, 77, 78), LIVE(GRAD_NORM_LN2_BIAS_ADD, 64, 78, 82),
+        LIVE(GRAD_NORM_FC_WEIGHT_SUM, 768, 79, 80), LIVE(GRAD_NORM_FC_WEIGHT_SUM_2, 64, 80, 81),
+        LIVE(GRAD_NORM_FC_BIAS_ADD, 64, 82, 83), LIVE(GRAD_NORM_OUT_WEIGHT_ADD, 64, 83, 84),
+        STACK(GRAD_NORM_OUT_BIAS_ADD, 192, 66, 88), STACK(GRAD_NORM_CONCAT, 64, 86, 89),
+        LIVE(GRAD_NORM_SUM, 64, 89, 90), LIVE(ADAMW_NEG, 64, 91, 110),
+        LIVE(ADAMW_SUB, 64, 91, 110), LIVE(ADAMW_SUB_2, 64, 91, 110),
+        LIVE(ADAMW_CAST, 64, 91, 110), LIVE(ADAMW_SUB_3, 64, 91, 110),
+        LIVE(CLIP_NORM_MIN, 64, 91, 110), LIVE(WORK, 61440, 5, 5), LIVE(WORK, 6211584, 7, 7),
+        LIVE(WORK, 24576, 8, 8), LIVE(WORK, 73728, 10, 10), LIVE(WORK, 73728, 12, 12),
+        LIVE(WORK, 36864, 16, 16), LIVE(WORK, 32768, 20, 20), LIVE(WORK, 512, 22, 22),
+        LIVE(WORK, 36864, 24, 24), LIVE(WORK, 24576, 25, 25), LIVE(WORK, 24576, 27, 27),
+        LIVE(WORK, 24576, 29, 29), LIVE(WORK_2, 24576, 31, 31), LIVE(WORK_2, 73728, 32, 32),
+        LIVE(WORK_2, 73728, 34, 34), LIVE(WORK_2, 98304, 35, 35), LIVE(WORK_2, 73728, 36, 36),
+        LIVE(WORK_2, 24576, 37, 37), LIVE(WORK_2, 24576, 39, 39), LIVE(WORK_2, 24576, 41, 41),
+        LIVE(WORK_2, 24576, 42, 42), LIVE(WORK_2, 24576, 43, 43), LIVE(WORK_2, 24576, 44, 44),
+        LIVE(WORK_2, 6211584, 45, 45), LIVE(WORK_2, 73728, 46, 46), LIVE(WORK_2, 61440, 47, 47),
+        LIVE(WORK_2, 24576, 48, 48), LIVE(WORK_2, 24576, 50, 50), LIVE(WORK_2, 24576, 52, 52),
+        LIVE(WORK_2, 393216, 54, 54), LIVE(WORK_3, 1280, 56, 56), LIVE(WORK_3, 512, 58, 58),
+        LIVE(WORK_3, 512, 64, 64), LIVE(WORK_4, 512, 70, 70), LIVE(WORK_5, 512, 74, 74),
+        LIVE(WORK_5, 512, 80, 80), LIVE(WORK_3, 512, 89, 89),
         {"NODE_ADD_OUT", NODE_ADD_OUT, 390144, 2, 53, .slot = 125952, .freed = 53,
             .frees_down = true}, {"D_OUT_BIAS", D_OUT_BIAS.first, 339264, 30, 110, .slot = 113088,
             .taken = 53, .takes_down = true}, {0}}, (RtLoop[]){{3, 14, 3, {0}}, {30, 53, 3, {0}},
@@ -1326,17 +1475,17 @@ static void live_ranges(Rt *rt)
     rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
         LIVE(F_INPUT_IDS, 512, 0, 1), LIVE(F_LABELS, 512, 0, 21), LIVE(F_WTE_OUT, 12288, 1, 2),
         LIVE(F_LN1_OUT, 12288, 4, 5), LIVE(F_QKV_OUT, 36864, 5, 7),
-        LIVE(F_BLOCKS_OUT_2, 12288, 7, 8), LIVE(F_BLOCKS_ATTENTION, 1024, 7, 7),
-        LIVE(F_BLOCKS_ATTENTION_2, 1024, 7, 7), LIVE(F_LN2_OUT, 12288, 8, 10),
-        LIVE(F_BLOCKS_OUT_3, 12288, 9, 13), LIVE(F_BLOCKS_OUT_4, 49152, 10, 12),
+        LIVE(F_ATTENTION_OUT, 12288, 7, 8), LIVE(F_BLOCKS_ATTENTION_MAX, 1024, 7, 7),
+        LIVE(F_BLOCKS_ATTENTION_SUM, 1024, 7, 7), LIVE(F_LN2_OUT, 12288, 8, 10),
+        LIVE(F_BLOCKS_ADD, 12288, 9, 13), LIVE(F_GELU_OUT, 49152, 10, 12),
         LIVE(F_OUT_DOT, 12288, 12, 13), STACK(F_BLOCKS_OUT, 24576, 2, 15),
         LIVE(F_LN_OUT, 12288, 15, 16), LIVE(F_LOGITS, 24576, 16, 23),
         LIVE(F_CROSS_ENTROPY_EQ, 64, 17, 21), LIVE(F_COUNT, 64, 17, 23),
         LIVE(F_CROSS_ENTROPY_SELECT, 512, 17, 18), LIVE(F_BAD_LABEL, 64, 18, 23),
         LIVE(F_CROSS_ENTROPY_MAX, 256, 20, 21), LIVE(F_CROSS_ENTROPY_SELECT_2, 256, 21, 22),
-        LIVE(F_LOSS, 64, 22, 23), LIVE(F_WORK, 61440, 5, 5), LIVE(F_WORK_2, 6211584, 7, 7),
-        LIVE(F_WORK_3, 24576, 8, 8), LIVE(F_WORK_4, 73728, 10, 10), LIVE(F_WORK_5, 73728, 12, 12),
-        LIVE(F_WORK_6, 36864, 16, 16), LIVE(F_WORK_7, 32768, 20, 20), LIVE(F_WORK_8, 512, 22, 22),
+        LIVE(F_LOSS, 64, 22, 23), LIVE(F_WORK, 61440, 5, 5), LIVE(F_WORK, 6211584, 7, 7),
+        LIVE(F_WORK, 24576, 8, 8), LIVE(F_WORK, 73728, 10, 10), LIVE(F_WORK, 73728, 12, 12),
+        LIVE(F_WORK, 36864, 16, 16), LIVE(F_WORK, 32768, 20, 20), LIVE(F_WORK, 512, 22, 22),
         {0}}, (RtLoop[]){{3, 14, 3, {0}}, {0}});
 }
 
@@ -1368,7 +1517,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
-    .identity = 0xa0e19a304b0f3b22,
+    .identity = 0xbda3a4e888278708,
 };
 
 int main(int argc, char **argv)

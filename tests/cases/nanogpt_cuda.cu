@@ -101,7 +101,7 @@ RT_ENTRY(ln1_forward);
 // blocks.{}.qkv: add; 64 rows of 144
 // a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
-qkv_forward(const float *x0, const float *bias, float *y0)
+qkv_bias_forward(const float *x0, const float *bias, float *y0)
 {
     const int e = (int)rt_thread();
 
@@ -116,7 +116,7 @@ qkv_forward(const float *x0, const float *bias, float *y0)
         r0[j] = a0[j] + a1[j];
     rt_give(r0, y0 + i0 * 144, i);
 }
-RT_ENTRY(qkv_forward);
+RT_ENTRY(qkv_bias_forward);
 
 // blocks.{}.ln2: add reduce_sum mul sub compensate sqrt div; 64 rows of 48
 // a warp has a row, in 1 turn of 4 neighbours a thread
@@ -177,7 +177,7 @@ RT_ENTRY(ln2_forward);
 // blocks.{}: add div erf mul; 64 rows of 192; x0 fc
 // a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
-blocks_erf_forward(const float *x0, const float *bias, float *y0)
+gelu_forward(const float *x0, const float *bias, float *y0)
 {
     const int e = (int)rt_thread();
 
@@ -194,7 +194,7 @@ blocks_erf_forward(const float *x0, const float *bias, float *y0)
     }
     rt_give(r0, y0 + i0 * 192, i);
 }
-RT_ENTRY(blocks_erf_forward);
+RT_ENTRY(gelu_forward);
 
 // blocks.{}: add; 64 rows of 48; x0 out
 // a thread has 4 neighbours
@@ -619,7 +619,7 @@ RT_ENTRY(adamw_div);
 // blocks.{}: add div erf mul neg exp; 64 rows of 192; x0 fc, x2 out
 // a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
-blocks_erf_backward(const float *x0, const float *bias, const float *x2, float *y0, float *y1)
+gelu_backward(const float *x0, const float *bias, const float *x2, float *y0, float *y1)
 {
     const int e = (int)rt_thread();
 
@@ -642,7 +642,7 @@ blocks_erf_backward(const float *x0, const float *bias, const float *x2, float *
     rt_give(r0, y0 + i0 * 192, i);
     rt_give(r1, y1 + i0 * 192, i);
 }
-RT_ENTRY(blocks_erf_backward);
+RT_ENTRY(gelu_backward);
 
 // grad_norm blocks.{}.out.weight: mul reduce_sum; 9216 elements; x0 blocks.{}.out
 // a block has a row, 4 neighbours a thread
@@ -690,7 +690,7 @@ RT_ENTRY(grad_norm_reduce_sum_3);
 // blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum add sqrt div neg sub; 64 rows of 48; x3 blocks.{}
 // a warp has a row, in 1 turn of 4 neighbours a thread
 extern "C" __global__ void __launch_bounds__(256)
-ln_div_backward(const float *x0, const float *weight, const float *x2_at, const float *x3,
+ln2_backward(const float *x0, const float *weight, const float *x2_at, const float *x3,
     const float *x4_at, const float *bias, float *y0, float *y1, float *y2, float *y3, float *y4,
     float *y5)
 {
@@ -735,12 +735,12 @@ ln_div_backward(const float *x0, const float *weight, const float *x2_at, const 
         y4[i0] = -(s1 / v1 * v2) / v3 * 0.020833334f;
     }
 }
-RT_ENTRY(ln_div_backward);
+RT_ENTRY(ln2_backward);
 
 // blocks.{}.ln2, blocks.{}.ln1: mul add; 64 rows of 48
 // a thread has 4 neighbours
 extern "C" __global__ void __launch_bounds__(256)
-ln_add_backward_2(const float *x0_at, const float *x1, const float *x2, const float *x3,
+ln2_add_backward(const float *x0_at, const float *x1, const float *x2, const float *x3,
     const float *x4_at, float *y0)
 {
     const int e = (int)rt_thread();
@@ -759,7 +759,7 @@ ln_add_backward_2(const float *x0_at, const float *x1, const float *x2, const fl
         r0[j] = a3[j] + (a2[j] + x0 * a1[j] + x0 * a1[j]) + x4;
     rt_give(r0, y0 + i0 * 48, i);
 }
-RT_ENTRY(ln_add_backward_2);
+RT_ENTRY(ln2_add_backward);
 
 // grad_norm blocks.{}.fc.weight: mul reduce_sum; 192 rows of 48; x0 blocks.{}.fc
 // a warp has a row, in 1 turn of 4 neighbours a thread

@@ -13,8 +13,10 @@
 
 static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
     FC_SIZE = 192;
-// Places in the arena, in bytes from its start `m`; of repeated layers, that of layer 0. OUT is the
-// result of a module, D_ a gradient, D_ and IN that of its input. F_ is for forward alone.
+// Places of values in the arena, in bytes from its start `m`; of repeated layers, that of layer 0.
+// OUT is the result of a module, D_ a gradient, D_ and IN that of its input. RECOMPUTED_ is made
+// again in the backward part. F_ is for forward alone. Values that aren't needed together share
+// bytes.
 static const int64_t WTE_WEIGHT = 0, WPE_WEIGHT = 18496, LN_WEIGHT = 193856,
     LN_BIAS = 194112, HEAD_WEIGHT = 194368, LR = 203648, BETA1 = 203776,
     STEP = 203904, BETA2 = 204032, EPS = 204160, WEIGHT_DECAY = 204288,
@@ -41,80 +43,84 @@ static const RtStack LN1_WEIGHT = {21632, 192}, LN1_BIAS = {22272, 192},
     OUT_WEIGHT_EXP_AVG_SQ = {557376, 18432}, OUT_BIAS_EXP_AVG = {612736, 192},
     OUT_BIAS_EXP_AVG_SQ = {613376, 192};
 static const int64_t INPUT_IDS = 4109888, WTE_SELECT = 626368, WTE_OUT = 614016,
-    NODE_ADD_OUT = 3923072, LN1_OUT = 669440, QKV_DOT = 650944, LN2_OUT = 650944,
-    BLOCKS_OUT_4 = 650944, OUT_DOT = 675584, LN_COMPENSATE = 712832, LN_DIV = 713152,
-    D_LN_SQRT = 713472, D_LN_MUL = 713792, LN_OUT = 638656, HEAD_DOT = 651008,
+    NODE_ADD_OUT = 3923072, LN1_OUT = 669440, QKV_DOT = 650944, PROJ_DOT = 650944,
+    PROJ_ALL_REDUCE = 650944, LN2_OUT = 650944, GELU_OUT = 650944, OUT_DOT = 675584,
+    OUT_ALL_REDUCE = 675584, LN_MEAN = 712832, LN_RSTD = 713152,
+    RECOMPUTED_LN_STD = 713472, LN_MUL = 713792, LN_OUT = 638656, HEAD_DOT = 651008,
     HEAD_OUT = 663488, LABELS = 4009216, CROSS_ENTROPY_EQ = 647168, COUNT = 4110720,
-    CROSS_ENTROPY_SELECT = 614016, D_CROSS_ENTROPY_DIV = 647296, BAD_LABEL = 4110848,
-    CROSS_ENTROPY_MAX = 646848, CROSS_ENTROPY_SUM = 614592,
-    CROSS_ENTROPY_SELECT_2 = 614912, LOSS = 4110976, D_HEAD_SHARD = 688128,
+    CROSS_ENTROPY_SELECT = 614016, D_CROSS_ENTROPY_DIV = 647296,
+    CROSS_ENTROPY_MIN = 4110848, BAD_LABEL = 4110848, CROSS_ENTROPY_MAX = 646848,
+    CROSS_ENTROPY_SUM = 614592, CROSS_ENTROPY_SELECT_2 = 614912, LOSS = 4110976,
+    D_CROSS_ENTROPY_IN = 663488, D_HEAD_SHARD = 688128, D_HEAD_DOT = 638656,
     D_HEAD_IN = 638656, ADAMW_NEG = 4112384, ADAMW_SUB = 4112512, ADAMW_SUB_2 = 4112640,
-    ADAMW_CAST = 4112768, ADAMW_SUB_3 = 4112896, D_LN_MUL_2 = 675712, D_LN_MUL_3 = 714432,
-    D_LN_SUB = 651008, D_LN_MUL_4 = 663360, D_LN_MUL_5 = 714112, D_LN_IN = 700480,
-    D_LN_BIAS = 712832, GRAD_NORM_LN_BIAS = 4111232, D_LN_WEIGHT = 647936,
-    GRAD_NORM_LN_WEIGHT = 4111104, D_HEAD_WEIGHT = 638656, GRAD_NORM_HEAD_WEIGHT = 614016,
-    D_LN_IN_2 = 4021504, GRAD_NORM_HEAD_WEIGHT_2 = 632512, GRAD_NORM_HEAD_WEIGHT_3 = 4111360,
-    D_OUT_BIAS = 638656, GRAD_NORM_OUT_BIAS = 4112256, D_OUT_IN = 650944,
-    D_BLOCKS_IN = 700160, D_OUT_WEIGHT = 724800, GRAD_NORM_OUT_WEIGHT = 663232,
-    D_FC_SUM = 755648, D_FC_BIAS = 650944, D_FC_IN = 743296,
-    GRAD_NORM_OUT_WEIGHT_2 = 4112128, GRAD_NORM_FC_BIAS = 4112000, ADAMW_FC_BIAS = 615872,
-    ADAMW_FC_BIAS_2 = 616320, D_LN2_MUL = 663680, D_LN2_IN = 4070848,
+    ADAMW_CAST = 4112768, ADAMW_SUB_3 = 4112896, D_LN_MUL = 675712, D_LN_MUL_2 = 714432,
+    RECOMPUTED_LN_SUB = 651008, D_LN_MUL_3 = 663360, D_LN_MUL_4 = 714112,
+    RECOMPUTED_LN_OUT = 700480, D_LN_BIAS = 712832, GRAD_NORM_LN_BIAS_SUM = 4111232,
+    D_LN_WEIGHT = 647936, GRAD_NORM_LN_WEIGHT_SUM = 4111104, D_HEAD_WEIGHT = 638656,
+    GRAD_NORM_HEAD_WEIGHT_ALL_GATHER = 614016, D_LN_IN = 4021504,
+    GRAD_NORM_HEAD_WEIGHT_SUM = 632512, GRAD_NORM_HEAD_WEIGHT_SUM_2 = 4111360,
+    D_OUT_BIAS = 638656, GRAD_NORM_OUT_BIAS_SUM = 4112256, D_OUT_IN = 650944,
+    RECOMPUTED_GELU_OUT = 650944, D_BLOCKS_IN = 700160, D_OUT_WEIGHT = 724800,
+    GRAD_NORM_OUT_WEIGHT_ALL_GATHER = 663232, D_FC_SUM = 755648, D_FC_BIAS = 650944,
+    D_FC_DOT = 743296, GRAD_NORM_OUT_WEIGHT_SUM = 4112128, D_FC_IN = 743296,
+    GRAD_NORM_FC_BIAS_SUM = 4112000, ADAMW_FC_BIAS_SHARD = 615872,
+    ADAMW_FC_BIAS_SHARD_2 = 616320, D_LN2_MUL = 663680, RECOMPUTED_LN2_SUB = 4070848,
     D_LN2_MUL_2 = 638656, D_LN2_MUL_3 = 651008, D_LN2_MUL_4 = 663360,
-    D_LN2_IN_2 = 724800, D_LN2_BIAS = 664000, GRAD_NORM_LN2_BIAS = 4111744,
-    D_LN2_WEIGHT = 664256, GRAD_NORM_LN2_WEIGHT = 4111616, D_FC_WEIGHT = 675584,
-    GRAD_NORM_FC_WEIGHT = 614016, D_PROJ_BIAS = 694080, GRAD_NORM_PROJ_BIAS = 4111488,
-    GRAD_NORM_FC_WEIGHT_2 = 650944, D_PROJ_WEIGHT = 4098688, GRAD_NORM_PROJ_WEIGHT = 4083200,
-    GRAD_NORM_FC_WEIGHT_3 = 4111872, D_PROJ_IN = 4092480, D_QKV_CONCAT = 4052352,
-    D_QKV_BIAS = 663936, GRAD_NORM_QKV_BIAS = 663296, GRAD_NORM_PROJ_WEIGHT_2 = 614016,
-    GRAD_NORM_PROJ_WEIGHT_3 = 713728, D_QKV_IN = 650944, GRAD_NORM_QKV_BIAS_2 = 713600,
-    D_LN1_MUL = 713024, D_LN1_SUB = 663296, D_LN1_MUL_2 = 675648, D_LN1_MUL_3 = 688000,
-    D_LN1_MUL_4 = 712704, D_LN1_IN_2 = 700352, D_LN1_BIAS = 713344,
-    GRAD_NORM_LN1_BIAS = 638656, D_LN1_WEIGHT = 655616, GRAD_NORM_LN1_BIAS_2 = 655872,
-    D_QKV_WEIGHT = 641728, GRAD_NORM_QKV_WEIGHT = 614016, GRAD_NORM_QKV_WEIGHT_2 = 641728,
-    GRAD_NORM_QKV_WEIGHT_3 = 614592, GRAD_NORM_SUM = 1010432, D_WPE_WEIGHT = 1007296,
-    GRAD_NORM_WPE_WEIGHT = 633856, D_WTE_WEIGHT = 614016, GRAD_NORM_WTE_WEIGHT = 633088,
-    GRAD_NORM = 633536, WORK = 3719872, WORK_2 = 614016, WORK_3 = 614016,
-    WORK_4 = 614016, WORK_5 = 614016, WORK_6 = 614016, WORK_7 = 614016,
-    WORK_8 = 614016, WORK_9 = 614016, WORK_10 = 614016, WORK_11 = 614016,
-    WORK_12 = 614016, WORK_13 = 614016, WORK_14 = 614016, WORK_15 = 614016,
-    WORK_16 = 614016, WORK_17 = 614016, WORK_18 = 614016, WORK_19 = 614016,
-    WORK_20 = 614016, WORK_21 = 614016, WORK_22 = 614016, WORK_23 = 614016,
-    WORK_24 = 614016, WORK_25 = 614016, WORK_26 = 614016, WORK_27 = 614016,
-    WORK_28 = 650944, WORK_29 = 614016, WORK_30 = 614016, WORK_31 = 614016,
-    WORK_32 = 614016, WORK_33 = 614016, WORK_34 = 614848, WORK_35 = 614016,
-    WORK_36 = 614016, WORK_37 = 614016, WORK_38 = 614016, WORK_39 = 614016,
-    WORK_40 = 614016, WORK_41 = 614016, WORK_42 = 632512, WORK_43 = 632512;
-static const RtStack BLOCKS_OUT = {3935360, 12288}, LN1_COMPENSATE = {4106560, 256},
-    LN1_SUM = {4107392, 256}, QKV_OUT = {3867712, 18432}, BLOCKS_OUT_2 = {4033856, 6144},
-    BLOCKS_ATTENTION = {4103360, 512}, BLOCKS_ATTENTION_2 = {4104960, 512},
-    BLOCKS_OUT_3 = {3972288, 12288}, LN2_COMPENSATE = {4108224, 256},
-    LN2_SUM = {4109056, 256}, FC_DOT = {3793920, 24576}, D_LN1_IN = {4009216, 12288},
-    GRAD_NORM_OUT_BIAS_2 = {4110464, 64}, GRAD_NORM_CONCAT = {614592, 4};
-static const int64_t F_INPUT_IDS = 626368, F_WTE_OUT = 614016, F_NODE_ADD_OUT = 7192640,
-    F_HEAD_ALL_GATHER = 7223488, F_LN1_OUT = 675520, F_QKV_OUT = 7143424,
-    F_BLOCKS_OUT_2 = 7241984, F_BLOCKS_ATTENTION = 7255552, F_BLOCKS_ATTENTION_2 = 7256640,
-    F_LN2_OUT = 773952, F_BLOCKS_OUT_3 = 786304, F_FC_RESHAPE = 737024,
-    F_FC_RESHAPE_2 = 798656, F_BLOCKS_OUT_4 = 687808, F_OUT_DOT = 737024,
+    RECOMPUTED_LN2_OUT = 724800, D_LN2_BIAS = 664000, GRAD_NORM_LN2_BIAS_SUM = 4111744,
+    D_LN2_WEIGHT = 664256, GRAD_NORM_LN2_WEIGHT_SUM = 4111616, D_FC_WEIGHT = 675584,
+    GRAD_NORM_FC_WEIGHT_ALL_GATHER = 614016, D_LN2_IN = 4070848, D_PROJ_BIAS = 694080,
+    GRAD_NORM_PROJ_BIAS_SUM = 4111488, GRAD_NORM_FC_WEIGHT_SUM = 650944,
+    D_PROJ_WEIGHT = 4098688, GRAD_NORM_PROJ_WEIGHT_ALL_GATHER = 4083200,
+    GRAD_NORM_FC_WEIGHT_SUM_2 = 4111872, D_PROJ_IN = 4092480, D_QKV_CONCAT = 4052352,
+    D_QKV_BIAS = 663936, GRAD_NORM_QKV_BIAS_ALL_GATHER = 663296,
+    GRAD_NORM_PROJ_WEIGHT_SUM = 614016, GRAD_NORM_PROJ_WEIGHT_SUM_2 = 713728,
+    D_QKV_DOT = 650944, D_QKV_IN = 650944, GRAD_NORM_QKV_BIAS_SUM = 713600,
+    D_LN1_MUL = 713024, RECOMPUTED_LN1_SUB = 663296, D_LN1_MUL_2 = 675648,
+    D_LN1_MUL_3 = 688000, D_LN1_MUL_4 = 712704, RECOMPUTED_LN1_OUT = 700352,
+    D_LN1_BIAS = 713344, GRAD_NORM_LN1_BIAS_SUM = 638656, D_LN1_WEIGHT = 655616,
+    GRAD_NORM_LN1_BIAS_ADD = 655872, D_QKV_WEIGHT = 641728,
+    GRAD_NORM_QKV_WEIGHT_ALL_GATHER = 614016, GRAD_NORM_QKV_WEIGHT_SUM = 641728,
+    GRAD_NORM_QKV_WEIGHT_SUM_2 = 614592, GRAD_NORM_SUM = 1010432, D_WPE_WEIGHT = 1007296,
+    GRAD_NORM_WPE_WEIGHT_SUM = 633856, RECOMPUTED_WTE_SELECT = 4109888,
+    D_WTE_WEIGHT = 614016, GRAD_NORM_WTE_WEIGHT_SUM = 633088,
+    GRAD_NORM_WTE_WEIGHT_SUM_2 = 633536, GRAD_NORM = 633536, WORK = 3719872,
+    WORK_2 = 614016, WORK_3 = 650944, WORK_4 = 614848, WORK_5 = 632512;
+static const RtStack BLOCKS_OUT = {3935360, 12288}, LN1_MEAN = {4106560, 256},
+    LN1_SQUARES = {4107392, 256}, QKV_OUT = {3867712, 18432}, ATTENTION_OUT = {4033856, 6144},
+    BLOCKS_ATTENTION_MAX = {4103360, 512}, BLOCKS_ATTENTION_SUM = {4104960, 512},
+    BLOCKS_ADD = {3972288, 12288}, LN2_MEAN = {4108224, 256}, LN2_SQUARES = {4109056, 256},
+    FC_DOT = {3793920, 24576}, D_LN1_IN = {4009216, 12288},
+    GRAD_NORM_OUT_BIAS_ADD = {4110464, 64}, GRAD_NORM_CONCAT = {614592, 4};
+static const int64_t F_INPUT_IDS = 626368, F_WTE_SELECT = 626368, F_WTE_OUT = 614016,
+    F_NODE_ADD_OUT = 7192640, F_HEAD_ALL_GATHER = 7223488, F_LN1_OUT = 675520,
+    F_QKV_DOT = 7143424, F_QKV_OUT = 7143424, F_ATTENTION_OUT = 7241984,
+    F_BLOCKS_ATTENTION_MAX = 7255552, F_BLOCKS_ATTENTION_SUM = 7256640, F_PROJ_DOT = 773952,
+    F_BLOCKS_ADD = 786304, F_LN2_OUT = 773952, F_FC_RESHAPE = 737024,
+    F_FC_RESHAPE_2 = 798656, F_FC_DOT = 687808, F_GELU_OUT = 687808, F_OUT_DOT = 737024,
     F_LN_OUT = 675584, F_LOGITS = 650944, F_LABELS = 7257728,
     F_CROSS_ENTROPY_EQ = 647168, F_COUNT = 647296, F_CROSS_ENTROPY_SELECT = 614016,
-    F_BAD_LABEL = 647424, F_CROSS_ENTROPY_MAX = 646848, F_CROSS_ENTROPY_SELECT_2 = 614592,
-    F_LOSS = 614912, F_WORK = 6825664, F_WORK_2 = 614016, F_WORK_3 = 614016,
-    F_WORK_4 = 614016, F_WORK_5 = 614016, F_WORK_6 = 614016, F_WORK_7 = 614016,
-    F_WORK_8 = 614016, F_WORK_9 = 614016;
+    F_CROSS_ENTROPY_MIN = 647424, F_BAD_LABEL = 647424, F_CROSS_ENTROPY_MAX = 646848,
+    F_CROSS_ENTROPY_SELECT_2 = 614592, F_LOSS = 614912, F_WORK = 6825664,
+    F_WORK_2 = 614016;
 static const RtStack F_QKV_ALL_GATHER = {7050368, 27648}, F_QKV_ALL_GATHER_2 = {7254336, 576},
     F_PROJ_ALL_GATHER = {7204992, 9216}, F_FC_CONCAT = {7105728, 18816},
     F_FC_ALL_GATHER = {6901248, 37632}, F_OUT_ALL_GATHER = {6976576, 36864},
     F_BLOCKS_OUT = {7180352, 12288};
 #define WITH(workspace) rt_with(rt, m + workspace)
 #define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)
+// Kernels that init prepares, each after the first result that it makes.
+enum { QKV_DOT_KERNEL, PROJ_DOT_KERNEL, FC_DOT_KERNEL, OUT_DOT_KERNEL, HEAD_DOT_KERNEL,
+    D_HEAD_DOT_KERNEL, D_HEAD_WEIGHT_KERNEL, D_OUT_IN_KERNEL, D_OUT_WEIGHT_KERNEL, D_FC_DOT_KERNEL,
+    D_FC_WEIGHT_KERNEL, D_PROJ_WEIGHT_KERNEL, D_PROJ_IN_KERNEL, D_QKV_DOT_KERNEL,
+    D_QKV_WEIGHT_KERNEL, F_QKV_DOT_KERNEL, F_FC_DOT_KERNEL, F_OUT_DOT_KERNEL };
 
-static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, blocks_erf_forward,
+static RtRows wte_forward, add_forward, ln1_forward, qkv_bias_forward, ln2_forward, gelu_forward,
     blocks_add_forward, ln_forward, cross_entropy_forward, cross_entropy_mod_forward,
     cross_entropy_log_forward, cross_entropy_backward, adamw_scalars, ln_backward, grad_norm,
-    adamw, ln_add_backward, grad_norm_reduce_sum, blocks_erf_backward, grad_norm_reduce_sum_2,
-    grad_norm_reduce_sum_3, adamw_add, adamw_div, ln_div_backward, ln_add_backward_2,
+    adamw, ln_add_backward, grad_norm_reduce_sum, gelu_backward, grad_norm_reduce_sum_2,
+    grad_norm_reduce_sum_3, adamw_add, adamw_div, ln2_backward, ln2_add_backward,
     grad_norm_reduce_sum_4, grad_norm_add, grad_norm_add_2, grad_norm_sqrt, ln_predict,
-    qkv_predict, ln2_predict, blocks_erf_predict, cross_entropy_predict, cross_entropy_log_predict;
+    qkv_predict, ln2_predict, gelu_predict, cross_entropy_predict, cross_entropy_log_predict;
 #define ADAMW(param, x2, exp_avg, exp_avg_sq) \
     param, m + ADAMW_SUB_3, x2, exp_avg, m + ADAMW_SUB_2, m + ADAMW_SUB, exp_avg_sq, m + BETA2, \
     m + ADAMW_CAST, m + EPS, m + ADAMW_NEG
@@ -123,417 +129,566 @@ static RtRows wte_forward, add_forward, ln1_forward, qkv_forward, ln2_forward, b
 static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.85e4, 2.55e4, 1.28e4, 3.01e-6);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub reduce_sum ... f32[4,16,48]",
+        .flops = 2.85e4, .reads = 2.55e4, .writes = 1.28e4, .seconds = 3.01e-6);
     RT_ROWS(rt, ln1_forward, B * T, 16 * C, AT(BLOCKS_OUT, layer - 1), AT(LN1_WEIGHT, layer),
-        AT(LN1_BIAS, layer), AT(LN1_COMPENSATE, layer), AT(LN1_SUM, layer), m + LN1_OUT);
-    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,2,12]", 4.42e5, 4.45e4, 1.84e4, 3.07e-6);
-    rt_dot(WITH(WORK_2), 0, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,2,12]", 4.61e3, 3.72e4, 1.84e4, 3.02e-6);
-    RT_ROWS(rt, qkv_forward, B * T, 3 * HEADS / 2 * HEAD_SIZE, m + QKV_DOT, AT(QKV_BIAS, layer),
-        AT(QKV_OUT, layer));
-    RT_AT(rt, "blocks.{}: attention f32[4,16,2,12]", 4.92e4, 2.56e4, 7.17e3, 3.01e-6);
-    rt_attention(WITH(WORK_3), &(RtAttention){.n_batch = 2, .batch = {4, 2}, .s = 16, .t = 16,
-        .e = 12, .f = 12, .q = {{1152, 12}, {0}, 72, 1}, .k = {{1152, 12}, {0}, 72, 1},
-        .v = {{1152, 12}, {0}, 72, 1}, .y = {{384, 12}, {0}, 24, 1}, .max = {{32, 1}, {0}, 2, 0},
-        .sum = {{32, 1}, {0}, 2, 0}, .causal = true, .scale = 0.288675129,
-        .outside = -3.40282347e+38, .outside_added = true}, AT(BLOCKS_OUT_2, layer),
-        AT(BLOCKS_ATTENTION, layer), AT(BLOCKS_ATTENTION_2, layer), AT(QKV_OUT, layer),
-        AT(QKV_OUT, layer) + 4 * HEADS / 2 * HEAD_SIZE,
-        AT(QKV_OUT, layer) + 8 * HEADS / 2 * HEAD_SIZE, NULL, NULL, NULL, NULL);
-    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 1.47e5, 2.3e4, 1.23e4, 3.02e-6);
-    rt_dot(WITH(WORK_4), 1, m + LN2_OUT, AT(BLOCKS_OUT_2, layer), AT(PROJ_WEIGHT, layer));
+        AT(LN1_BIAS, layer), AT(LN1_MEAN, layer), AT(LN1_SQUARES, layer), m + LN1_OUT);
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,2,12]",
+        .flops = 4.42e5, .reads = 4.45e4, .writes = 1.84e4, .seconds = 3.07e-6);
+    rt_dot(WITH(WORK_2), QKV_DOT_KERNEL, m + QKV_DOT, m + LN1_OUT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,2,12]",
+        .flops = 4.61e3, .reads = 3.72e4, .writes = 1.84e4, .seconds = 3.02e-6);
+    RT_ROWS(rt, qkv_bias_forward, B * T, 3 * HEADS / 2 * HEAD_SIZE, m + QKV_DOT,
+        AT(QKV_BIAS, layer), AT(QKV_OUT, layer));
+    RT_AT(rt, "blocks.{}: attention f32[4,16,2,12]",
+        .flops = 4.92e4, .reads = 2.56e4, .writes = 7.17e3, .seconds = 3.01e-6);
+    rt_attention(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {B, HEADS / 2}, .s = T,
+        .t = T, .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE},
+        {0}, 3 * HEADS / 2 * HEAD_SIZE, 1}, .k = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS / 2 * HEAD_SIZE, 1}, .v = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS / 2 * HEAD_SIZE, 1}, .y = {{T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
+        HEADS / 2 * HEAD_SIZE, 1}, .max = {{T * HEADS / 2, 1}, {0}, HEADS / 2, 0},
+        .sum = {{T * HEADS / 2, 1}, {0}, HEADS / 2, 0}, .causal = true, .scale = 0.288675129,
+        .outside = -3.40282347e+38, .outside_added = true}, AT(ATTENTION_OUT, layer),
+        AT(BLOCKS_ATTENTION_MAX, layer), AT(BLOCKS_ATTENTION_SUM, layer), AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + HEADS / 2 * HEAD_SIZE * sizeof(float),
+        AT(QKV_OUT, layer) + 2 * HEADS / 2 * HEAD_SIZE * sizeof(float), NULL, NULL, NULL, NULL);
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]",
+        .flops = 1.47e5, .reads = 2.3e4, .writes = 1.23e4, .seconds = 3.02e-6);
+    rt_dot(WITH(WORK_2), PROJ_DOT_KERNEL, m + PROJ_DOT, AT(ATTENTION_OUT, layer),
+        AT(PROJ_WEIGHT, layer));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
-    RT_AT(rt, "blocks.{}.proj: all_reduce f32[4,16,48]", 0, 2.46e4, 1.23e4, 9.06e-6);
-    rt_all_reduce(WITH(WORK_5), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
-        .whole = 3072, .inner = 1}, m + LN2_OUT, m + LN2_OUT);
-    RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 3.46e4, 3.8e4, 2.51e4, 3.02e-6);
-    RT_ROWS(rt, ln2_forward, B * T, 18 * C, m + LN2_OUT, AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}.proj: all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 2.46e4, .writes = 1.23e4, .seconds = 9.06e-6);
+    rt_all_reduce(WITH(WORK_2), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
+        .whole = B * T * C, .inner = 1}, m + PROJ_ALL_REDUCE, m + PROJ_DOT);
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]",
+        .flops = 3.46e4, .reads = 3.8e4, .writes = 2.51e4, .seconds = 3.02e-6);
+    RT_ROWS(rt, ln2_forward, B * T, 18 * C, m + PROJ_ALL_REDUCE, AT(PROJ_BIAS, layer),
         AT(BLOCKS_OUT, layer - 1), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
-        AT(BLOCKS_OUT_3, layer), AT(LN2_COMPENSATE, layer), AT(LN2_SUM, layer), m + LN2_OUT);
-    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
-    rt_dot(WITH(WORK_6), 2, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,96]", 1.41e5, 4.95e4, 2.46e4, 3.03e-6);
-    RT_ROWS(rt, blocks_erf_forward, B * T, 6 * FC_SIZE / 2, AT(FC_DOT, layer), AT(FC_BIAS, layer),
-        m + BLOCKS_OUT_4);
-    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4, 3.09e-6);
-    rt_dot(WITH(WORK_7), 3, m + OUT_DOT, m + BLOCKS_OUT_4, AT(OUT_WEIGHT, layer));
+        AT(BLOCKS_ADD, layer), AT(LN2_MEAN, layer), AT(LN2_SQUARES, layer), m + LN2_OUT);
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,96]",
+        .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
+    rt_dot(WITH(WORK_2), FC_DOT_KERNEL, AT(FC_DOT, layer), m + LN2_OUT, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,96]",
+        .flops = 1.41e5, .reads = 4.95e4, .writes = 2.46e4, .seconds = 3.03e-6);
+    RT_ROWS(rt, gelu_forward, B * T, 6 * FC_SIZE / 2, AT(FC_DOT, layer), AT(FC_BIAS, layer),
+        m + GELU_OUT);
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]",
+        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4, .seconds = 3.09e-6);
+    rt_dot(WITH(WORK_2), OUT_DOT_KERNEL, m + OUT_DOT, m + GELU_OUT, AT(OUT_WEIGHT, layer));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
-    RT_AT(rt, "blocks.{}.out: all_reduce f32[4,16,48]", 0, 2.46e4, 1.23e4, 9.06e-6);
-    rt_all_reduce(WITH(WORK_8), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
-        .whole = 3072, .inner = 1}, m + OUT_DOT, m + OUT_DOT);
-    RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4, 3.02e-6);
-    RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, m + OUT_DOT, AT(OUT_BIAS, layer),
-        AT(BLOCKS_OUT_3, layer), AT(BLOCKS_OUT, layer));
+    RT_AT(rt, "blocks.{}.out: all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 2.46e4, .writes = 1.23e4, .seconds = 9.06e-6);
+    rt_all_reduce(WITH(WORK_2), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
+        .whole = B * T * C, .inner = 1}, m + OUT_ALL_REDUCE, m + OUT_DOT);
+    RT_AT(rt, "blocks.{}: add add f32[4,16,48]",
+        .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4, .seconds = 3.02e-6);
+    RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, m + OUT_ALL_REDUCE, AT(OUT_BIAS, layer),
+        AT(BLOCKS_ADD, layer), AT(BLOCKS_OUT, layer));
 }
 
 // blocks.{}, 3 times
 static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_18), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_OUT_BIAS, AT(D_LN1_IN, (layer + 1) % 2));
+    RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_OUT_BIAS, AT(D_LN1_IN, (layer + 1) % 2));
     rt_gradient(rt, 16, layer, m + D_OUT_BIAS);  // blocks.{}.out.bias
-    RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_OUT_BIAS, m + GRAD_NORM_OUT_BIAS);
-    RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_OUT_BIAS, m + GRAD_NORM_OUT_BIAS_SUM);
+    RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(OUT_BIAS, layer), m + D_OUT_BIAS,
         AT(OUT_BIAS_EXP_AVG, layer), AT(OUT_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "blocks.{}.out: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
-    rt_dot(WITH(WORK_19), 7, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2), AT(OUT_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,96]", 2.76e5, 7.41e4, 4.92e4, 3.04e-6);
-    RT_ROWS(rt, blocks_erf_backward, B * T, 16 * FC_SIZE / 2, AT(FC_DOT, layer),
-        AT(FC_BIAS, layer), m + D_OUT_IN, m + D_OUT_IN, m + D_BLOCKS_IN);
-    RT_AT(rt, "blocks.{}.out: dot f32[48,96]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
-    rt_dot(WITH(WORK_20), 8, m + D_OUT_WEIGHT, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2));
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,96]",
+        .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
+    rt_dot(WITH(WORK_2), D_OUT_IN_KERNEL, m + D_OUT_IN, AT(D_LN1_IN, (layer + 1) % 2),
+        AT(OUT_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}: add div erf add mul mul mul mul mul ... f32[4,16,96]",
+        .flops = 2.76e5, .reads = 7.41e4, .writes = 4.92e4, .seconds = 3.04e-6);
+    RT_ROWS(rt, gelu_backward, B * T, 16 * FC_SIZE / 2, AT(FC_DOT, layer), AT(FC_BIAS, layer),
+        m + D_OUT_IN, m + RECOMPUTED_GELU_OUT, m + D_BLOCKS_IN);
+    RT_AT(rt, "blocks.{}.out: dot f32[48,96]",
+        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.84e4, .seconds = 3.09e-6);
+    rt_dot(WITH(WORK_2), D_OUT_WEIGHT_KERNEL, m + D_OUT_WEIGHT, m + RECOMPUTED_GELU_OUT,
+        AT(D_LN1_IN, (layer + 1) % 2));
     // all_gather on tp: 0.0176 MiB, 6.12 us
-    RT_AT(rt, "grad_norm blocks.{}.out.weight: start all_gather f32[48,192]", 0, 0, 0, 3e-6);
-    rt_start(WITH(WORK), 3, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 48,
-        .whole = 192, .inner = 1}, m + GRAD_NORM_OUT_WEIGHT, m + D_OUT_WEIGHT);
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: start all_gather f32[48,192]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+    rt_start(WITH(WORK), 3, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = C,
+        .whole = FC_SIZE, .inner = 1}, m + GRAD_NORM_OUT_WEIGHT_ALL_GATHER, m + D_OUT_WEIGHT);
     rt_gradient(rt, 15, layer, m + D_OUT_WEIGHT);  // blocks.{}.out.weight
-    RT_AT(rt, "blocks.{}.fc: reduce_sum f32[96]", 6.14e3, 2.5e4, 384, 3.01e-6);
-    rt_reduce(WITH(WORK_21), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 96},
-        .stride = {96, 1}, .reduced = {1, 0}}, m + D_FC_SUM, m + D_BLOCKS_IN);
+    RT_AT(rt, "blocks.{}.fc: reduce_sum f32[96]",
+        .flops = 6.14e3, .reads = 2.5e4, .writes = 384, .seconds = 3.01e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, FC_SIZE / 2},
+        .stride = {FC_SIZE / 2, 1}, .reduced = {1, 0}}, m + D_FC_SUM, m + D_BLOCKS_IN);
     // all_gather on tp: 0.000366 MiB, 6 us
-    RT_AT(rt, "blocks.{}.fc: start all_gather f32[192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.fc: start all_gather f32[192]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 4, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
-        .whole = 192, .inner = 1}, m + D_FC_BIAS, m + D_FC_SUM);
-    RT_AT(rt, "adamw blocks.{}.out.weight: mul ... f32[48,96]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
+        .whole = FC_SIZE, .inner = 1}, m + D_FC_BIAS, m + D_FC_SUM);
+    RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul mul mul ... f32[48,96]",
+        .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
     RT_ROWS(rt, adamw, C * FC_SIZE / 2, 14, ADAMW(AT(OUT_WEIGHT, layer), m + D_OUT_WEIGHT,
         AT(OUT_WEIGHT_EXP_AVG, layer), AT(OUT_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]", 5.9e5, 5.53e4, 1.23e4, 3.09e-6);
-    rt_dot(WITH(WORK_22), 9, m + D_FC_IN, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
-    RT_AT(rt, "grad_norm blocks.{}.out.weight: wait for all_gather f32[48,192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]",
+        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4, .seconds = 3.09e-6);
+    rt_dot(WITH(WORK_2), D_FC_DOT_KERNEL, m + D_FC_DOT, m + D_BLOCKS_IN, AT(FC_WEIGHT, layer));
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: wait for all_gather f32[48,192]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 3);
-    RT_AT(rt, "grad_norm blocks.{}.out.weight: mul ... f32[]", 1.84e4, 3.69e4, 4, 3.01e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum_2, 1, 2 * C * FC_SIZE, m + GRAD_NORM_OUT_WEIGHT,
-        m + GRAD_NORM_OUT_WEIGHT_2);
-    RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum f32[]",
+        .flops = 1.84e4, .reads = 3.69e4, .writes = 4, .seconds = 3.01e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum_2, 1, 2 * C * FC_SIZE, m + GRAD_NORM_OUT_WEIGHT_ALL_GATHER,
+        m + GRAD_NORM_OUT_WEIGHT_SUM);
+    RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[192]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 4);
     rt_gradient(rt, 14, layer, m + D_FC_BIAS);  // blocks.{}.fc.bias
     // all_reduce on tp: 0.0117 MiB, 6.05 us
-    RT_AT(rt, "blocks.{}.fc: start all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.fc: start all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 5, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
-        .outer = 1, .whole = 3072, .inner = 1}, m + D_FC_IN, m + D_FC_IN);
-    RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]", 384, 772, 4, 3e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * FC_SIZE, m + D_FC_BIAS, m + GRAD_NORM_FC_BIAS,
+        .outer = 1, .whole = B * T * C, .inner = 1}, m + D_FC_IN, m + D_FC_DOT);
+    RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]",
+        .flops = 384, .reads = 772, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * FC_SIZE, m + D_FC_BIAS, m + GRAD_NORM_FC_BIAS_SUM,
         (char *)(int64_t[]){192});
-    RT_AT(rt, "adamw blocks.{}.fc.bias: sub mul mul ... f32[192]", 1.34e3, 2.32e3, 1.54e3, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: sub mul mul mul add mul ... f32[192]",
+        .flops = 1.34e3, .reads = 2.32e3, .writes = 1.54e3, .seconds = 3e-6);
     RT_ROWS(rt, adamw_add, FC_SIZE, 7, m + D_FC_BIAS, AT(FC_BIAS_EXP_AVG, layer), m + ADAMW_SUB_2,
         m + ADAMW_SUB, AT(FC_BIAS_EXP_AVG_SQ, layer), m + BETA2);
     // shard on tp
-    RT_AT(rt, "adamw blocks.{}.fc.bias: shard f32[96]", 0, 1.15e3, 384, 6e-6);
-    rt_shard(WITH(WORK_23), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1, .whole = 192,
-        .inner = 1}, m + ADAMW_FC_BIAS, AT(FC_BIAS_EXP_AVG_SQ, layer));
+    RT_AT(rt, "adamw blocks.{}.fc.bias: shard f32[96]",
+        .flops = 0, .reads = 1.15e3, .writes = 384, .seconds = 6e-6);
+    rt_shard(WITH(WORK_2), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1, .whole = FC_SIZE,
+        .inner = 1}, m + ADAMW_FC_BIAS_SHARD, AT(FC_BIAS_EXP_AVG_SQ, layer));
     // shard on tp
-    RT_AT(rt, "adamw blocks.{}.fc.bias: shard f32[96]", 0, 1.15e3, 384, 6e-6);
-    rt_shard(WITH(WORK_24), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1, .whole = 192,
-        .inner = 1}, m + ADAMW_FC_BIAS_2, AT(FC_BIAS_EXP_AVG, layer));
-    RT_AT(rt, "adamw blocks.{}.fc.bias: mul sqrt mul add ... f32[96]", 1.25e3, 1.17e3, 384, 3e-6);
-    RT_ROWS(rt, adamw_div, FC_SIZE / 2, 7, AT(FC_BIAS, layer), m + ADAMW_SUB_3, m + ADAMW_FC_BIAS,
-        m + ADAMW_CAST, m + EPS, m + ADAMW_FC_BIAS_2, m + ADAMW_NEG);
-    RT_AT(rt, "blocks.{}.fc: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "adamw blocks.{}.fc.bias: shard f32[96]",
+        .flops = 0, .reads = 1.15e3, .writes = 384, .seconds = 6e-6);
+    rt_shard(WITH(WORK_2), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1, .whole = FC_SIZE,
+        .inner = 1}, m + ADAMW_FC_BIAS_SHARD_2, AT(FC_BIAS_EXP_AVG, layer));
+    RT_AT(rt, "adamw blocks.{}.fc.bias: mul sqrt mul add div mul ... f32[96]",
+        .flops = 1.25e3, .reads = 1.17e3, .writes = 384, .seconds = 3e-6);
+    RT_ROWS(rt, adamw_div, FC_SIZE / 2, 7, AT(FC_BIAS, layer), m + ADAMW_SUB_3,
+        m + ADAMW_FC_BIAS_SHARD, m + ADAMW_CAST, m + EPS, m + ADAMW_FC_BIAS_SHARD_2,
+        m + ADAMW_NEG);
+    RT_AT(rt, "blocks.{}.fc: wait for all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 5);
-    RT_AT(rt, "blocks.{}.ln2: mul reduce_sum ... f32[4,16,48]", 3.23e4, 7.51e4, 4.97e4, 3.04e-6);
-    RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
-        AT(LN2_SUM, layer), AT(BLOCKS_OUT_3, layer), AT(LN2_COMPENSATE, layer),
-        AT(LN2_BIAS, layer), m + D_LN2_MUL, m + D_LN2_IN, m + D_LN2_MUL_2, m + D_LN2_MUL_3,
-        m + D_LN2_MUL_4, m + D_LN2_IN_2);
-    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_25), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
+    RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
+        .flops = 3.23e4, .reads = 7.51e4, .writes = 4.97e4, .seconds = 3.04e-6);
+    RT_ROWS(rt, ln2_backward, B * T, 23 * C, m + D_FC_IN, AT(LN2_WEIGHT, layer),
+        AT(LN2_SQUARES, layer), AT(BLOCKS_ADD, layer), AT(LN2_MEAN, layer), AT(LN2_BIAS, layer),
+        m + D_LN2_MUL, m + RECOMPUTED_LN2_SUB, m + D_LN2_MUL_2, m + D_LN2_MUL_3, m + D_LN2_MUL_4,
+        m + RECOMPUTED_LN2_OUT);
+    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN2_BIAS, m + D_FC_IN);
     rt_gradient(rt, 12, layer, m + D_LN2_BIAS);  // blocks.{}.ln2.bias
-    RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_BIAS, m + GRAD_NORM_LN2_BIAS);
-    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_26), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN2_WEIGHT, m + D_LN2_MUL_2);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_BIAS, m + GRAD_NORM_LN2_BIAS_SUM);
+    RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN2_WEIGHT, m + D_LN2_MUL_2);
     rt_gradient(rt, 11, layer, m + D_LN2_WEIGHT);  // blocks.{}.ln2.weight
-    RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_WEIGHT, m + GRAD_NORM_LN2_WEIGHT);
-    RT_AT(rt, "blocks.{}.fc: dot f32[96,48]", 5.9e5, 5.53e4, 1.84e4, 3.09e-6);
-    rt_dot(WITH(WORK_27), 10, m + D_FC_WEIGHT, m + D_LN2_IN_2, m + D_BLOCKS_IN);
+    RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN2_WEIGHT, m + GRAD_NORM_LN2_WEIGHT_SUM);
+    RT_AT(rt, "blocks.{}.fc: dot f32[96,48]",
+        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.84e4, .seconds = 3.09e-6);
+    rt_dot(WITH(WORK_2), D_FC_WEIGHT_KERNEL, m + D_FC_WEIGHT, m + RECOMPUTED_LN2_OUT,
+        m + D_BLOCKS_IN);
     // all_gather on tp: 0.0176 MiB, 6.08 us
-    RT_AT(rt, "grad_norm blocks.{}.fc.weight: start all_gather f32[192,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: start all_gather f32[192,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 6, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
-        .whole = 192, .inner = 48}, m + GRAD_NORM_FC_WEIGHT, m + D_FC_WEIGHT);
-    RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
+        .whole = FC_SIZE, .inner = C}, m + GRAD_NORM_FC_WEIGHT_ALL_GATHER, m + D_FC_WEIGHT);
+    RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN2_WEIGHT, layer), m + D_LN2_WEIGHT,
         AT(LN2_WEIGHT_EXP_AVG, layer), AT(LN2_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "blocks.{}.ln2: mul mul add add ... f32[4,16,48]", 1.84e4, 3.74e4, 1.23e4, 3.02e-6);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 6 * C, m + D_LN2_MUL_4, m + D_LN2_IN, m + D_LN2_MUL_3,
-        AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL, m + D_LN2_IN);
-    RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "blocks.{}.ln2: mul mul add add add add f32[4,16,48]",
+        .flops = 1.84e4, .reads = 3.74e4, .writes = 1.23e4, .seconds = 3.02e-6);
+    RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, m + D_LN2_MUL_4, m + RECOMPUTED_LN2_SUB,
+        m + D_LN2_MUL_3, AT(D_LN1_IN, (layer + 1) % 2), m + D_LN2_MUL, m + D_LN2_IN);
+    RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN2_BIAS, layer), m + D_LN2_BIAS,
         AT(LN2_BIAS_EXP_AVG, layer), AT(LN2_BIAS_EXP_AVG_SQ, layer)));
     rt_gradient(rt, 13, layer, m + D_FC_WEIGHT);  // blocks.{}.fc.weight
-    RT_AT(rt, "adamw blocks.{}.fc.weight: mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
+    RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul mul mul ... f32[96,48]",
+        .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
     RT_ROWS(rt, adamw, FC_SIZE / 2 * C, 14, ADAMW(AT(FC_WEIGHT, layer), m + D_FC_WEIGHT,
         AT(FC_WEIGHT_EXP_AVG, layer), AT(FC_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_28), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_PROJ_BIAS, m + D_LN2_IN);
+    RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_PROJ_BIAS, m + D_LN2_IN);
     rt_gradient(rt, 10, layer, m + D_PROJ_BIAS);  // blocks.{}.proj.bias
-    RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_PROJ_BIAS, m + GRAD_NORM_PROJ_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.fc.weight: wait for all_gather f32[192,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_PROJ_BIAS, m + GRAD_NORM_PROJ_BIAS_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: wait for all_gather f32[192,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 6);
-    RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul ... f32[192]", 1.84e4, 3.76e4, 768, 3.01e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum, FC_SIZE, 2 * C, m + GRAD_NORM_FC_WEIGHT,
-        m + GRAD_NORM_FC_WEIGHT_2);
-    RT_AT(rt, "blocks.{}.proj: dot f32[48,2,12]", 1.47e5, 2.3e4, 4.61e3, 3.02e-6);
-    rt_dot(WITH(WORK_29), 11, m + D_PROJ_WEIGHT, AT(BLOCKS_OUT_2, layer), m + D_LN2_IN);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]",
+        .flops = 1.84e4, .reads = 3.76e4, .writes = 768, .seconds = 3.01e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum, FC_SIZE, 2 * C, m + GRAD_NORM_FC_WEIGHT_ALL_GATHER,
+        m + GRAD_NORM_FC_WEIGHT_SUM);
+    RT_AT(rt, "blocks.{}.proj: dot f32[48,2,12]",
+        .flops = 1.47e5, .reads = 2.3e4, .writes = 4.61e3, .seconds = 3.02e-6);
+    rt_dot(WITH(WORK_2), D_PROJ_WEIGHT_KERNEL, m + D_PROJ_WEIGHT, AT(ATTENTION_OUT, layer),
+        m + D_LN2_IN);
     // all_gather on tp: 0.00439 MiB, 6.03 us
-    RT_AT(rt, "grad_norm blocks.{}.proj.weight: start all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
-    rt_start(WITH(WORK), 7, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 48,
-        .whole = 4, .inner = 12}, m + GRAD_NORM_PROJ_WEIGHT, m + D_PROJ_WEIGHT);
-    RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
-    rt_reduce(WITH(WORK_30), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_FC_WEIGHT_3, m + GRAD_NORM_FC_WEIGHT_2);
-    RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: start all_gather f32[48,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+    rt_start(WITH(WORK), 7, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = C,
+        .whole = HEADS, .inner = HEAD_SIZE}, m + GRAD_NORM_PROJ_WEIGHT_ALL_GATHER,
+        m + D_PROJ_WEIGHT);
+    RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]",
+        .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_FC_WEIGHT_SUM_2, m + GRAD_NORM_FC_WEIGHT_SUM);
+    RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(PROJ_BIAS, layer), m + D_PROJ_BIAS,
         AT(PROJ_BIAS_EXP_AVG, layer), AT(PROJ_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,2,12]", 1.47e5, 2.3e4, 6.14e3, 3.02e-6);
-    rt_dot(WITH(WORK_31), 12, m + D_PROJ_IN, m + D_LN2_IN, AT(PROJ_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,2,12]",
+        .flops = 1.47e5, .reads = 2.3e4, .writes = 6.14e3, .seconds = 3.02e-6);
+    rt_dot(WITH(WORK_2), D_PROJ_IN_KERNEL, m + D_PROJ_IN, m + D_LN2_IN, AT(PROJ_WEIGHT, layer));
     rt_gradient(rt, 9, layer, m + D_PROJ_WEIGHT);  // blocks.{}.proj.weight
-    RT_AT(rt, "adamw {}.proj.weight: mul sub ... f32[48,2,12]", 2.3e4, 1.85e4, 1.38e4, 3.01e-6);
+    RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul mul ... f32[48,2,12]",
+        .flops = 2.3e4, .reads = 1.85e4, .writes = 1.38e4, .seconds = 3.01e-6);
     RT_ROWS(rt, adamw, C * HEADS / 2 * HEAD_SIZE, 14, ADAMW(AT(PROJ_WEIGHT, layer),
         m + D_PROJ_WEIGHT, AT(PROJ_WEIGHT_EXP_AVG, layer), AT(PROJ_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "blocks.{}: attention_grad f32[4,16,2,12]", 9.83e4, 5.02e4, 1.84e4, 3.02e-6);
-    rt_attention_grad(WITH(WORK_32), &(RtAttention){.n_batch = 2, .batch = {4, 2}, .s = 16,
-        .t = 16, .e = 12, .f = 12, .q = {{1152, 12}, {0}, 72, 1}, .k = {{1152, 12}, {0}, 72, 1},
-        .v = {{1152, 12}, {0}, 72, 1}, .y = {{384, 12}, {0}, 24, 1}, .max = {{32, 1}, {0}, 2, 0},
-        .sum = {{32, 1}, {0}, 2, 0}, .dy = {{384, 12}, {0}, 24, 1}, .dq = {{1152, 12}, {0}, 72, 1},
-        .dk = {{1152, 12}, {0}, 72, 1}, .dv = {{1152, 12}, {0}, 72, 1}, .causal = true,
-        .scale = 0.288675129, .outside = -3.40282347e+38, .outside_added = true}, m + D_QKV_CONCAT,
-        m + D_QKV_CONCAT + 4 * HEADS / 2 * HEAD_SIZE, m + D_QKV_CONCAT + 8 * HEADS / 2 * HEAD_SIZE,
-        AT(QKV_OUT, layer), AT(QKV_OUT, layer) + 4 * HEADS / 2 * HEAD_SIZE,
-        AT(QKV_OUT, layer) + 8 * HEADS / 2 * HEAD_SIZE, NULL, NULL, NULL, NULL,
-        AT(BLOCKS_OUT_2, layer), AT(BLOCKS_ATTENTION, layer), AT(BLOCKS_ATTENTION_2, layer),
+    RT_AT(rt, "blocks.{}: attention_grad f32[4,16,2,12]",
+        .flops = 9.83e4, .reads = 5.02e4, .writes = 1.84e4, .seconds = 3.02e-6);
+    rt_attention_grad(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {B, HEADS / 2}, .s = T,
+        .t = T, .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE},
+        {0}, 3 * HEADS / 2 * HEAD_SIZE, 1}, .k = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS / 2 * HEAD_SIZE, 1}, .v = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS / 2 * HEAD_SIZE, 1}, .y = {{T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
+        HEADS / 2 * HEAD_SIZE, 1}, .max = {{T * HEADS / 2, 1}, {0}, HEADS / 2, 0},
+        .sum = {{T * HEADS / 2, 1}, {0}, HEADS / 2, 0},
+        .dy = {{T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0}, HEADS / 2 * HEAD_SIZE, 1},
+        .dq = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0}, 3 * HEADS / 2 * HEAD_SIZE, 1},
+        .dk = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0}, 3 * HEADS / 2 * HEAD_SIZE, 1},
+        .dv = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0}, 3 * HEADS / 2 * HEAD_SIZE, 1},
+        .causal = true, .scale = 0.288675129, .outside = -3.40282347e+38, .outside_added = true},
+        m + D_QKV_CONCAT, m + D_QKV_CONCAT + HEADS / 2 * HEAD_SIZE * sizeof(float),
+        m + D_QKV_CONCAT + 2 * HEADS / 2 * HEAD_SIZE * sizeof(float), AT(QKV_OUT, layer),
+        AT(QKV_OUT, layer) + HEADS / 2 * HEAD_SIZE * sizeof(float),
+        AT(QKV_OUT, layer) + 2 * HEADS / 2 * HEAD_SIZE * sizeof(float), NULL, NULL, NULL, NULL,
+        AT(ATTENTION_OUT, layer), AT(BLOCKS_ATTENTION_MAX, layer), AT(BLOCKS_ATTENTION_SUM, layer),
         m + D_PROJ_IN);
-    RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,2,12]", 4.61e3, 1.87e4, 288, 3.01e-6);
-    rt_reduce(WITH(WORK_33), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 72},
-        .stride = {72, 1}, .reduced = {1, 0}}, m + D_QKV_BIAS, m + D_QKV_CONCAT);
+    RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,2,12]",
+        .flops = 4.61e3, .reads = 1.87e4, .writes = 288, .seconds = 3.01e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2,
+        .dim = {B * T, 3 * HEADS / 2 * HEAD_SIZE}, .stride = {3 * HEADS / 2 * HEAD_SIZE, 1},
+        .reduced = {1, 0}}, m + D_QKV_BIAS, m + D_QKV_CONCAT);
     // all_gather on tp: 0.000275 MiB, 6 us
-    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: start all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: start all_gather f32[3,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 8, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 3,
-        .whole = 4, .inner = 12}, m + GRAD_NORM_QKV_BIAS, m + D_QKV_BIAS);
-    RT_AT(rt, "grad_norm blocks.{}.proj.weight: wait for all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
+        .whole = HEADS, .inner = HEAD_SIZE}, m + GRAD_NORM_QKV_BIAS_ALL_GATHER, m + D_QKV_BIAS);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: wait for all_gather f32[48,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 7);
-    RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul ... f32[48,4]", 4.61e3, 9.98e3, 768, 3e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum_4, C * HEADS, 2 * HEAD_SIZE, m + GRAD_NORM_PROJ_WEIGHT,
-        m + GRAD_NORM_PROJ_WEIGHT_2);
-    RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]", 192, 772, 4, 3e-6);
-    rt_reduce(WITH(WORK_34), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_PROJ_WEIGHT_3, m + GRAD_NORM_PROJ_WEIGHT_2);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul reduce_sum f32[48,4]",
+        .flops = 4.61e3, .reads = 9.98e3, .writes = 768, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum_4, C * HEADS, 2 * HEAD_SIZE,
+        m + GRAD_NORM_PROJ_WEIGHT_ALL_GATHER, m + GRAD_NORM_PROJ_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]",
+        .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_PROJ_WEIGHT_SUM_2, m + GRAD_NORM_PROJ_WEIGHT_SUM);
     rt_gradient(rt, 8, layer, m + D_QKV_BIAS);  // blocks.{}.qkv.bias
-    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]", 4.42e5, 4.45e4, 1.23e4, 3.07e-6);
-    rt_dot(WITH(WORK_35), 13, m + D_QKV_IN, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]",
+        .flops = 4.42e5, .reads = 4.45e4, .writes = 1.23e4, .seconds = 3.07e-6);
+    rt_dot(WITH(WORK_2), D_QKV_DOT_KERNEL, m + D_QKV_DOT, m + D_QKV_CONCAT, AT(QKV_WEIGHT, layer));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
-    RT_AT(rt, "blocks.{}.qkv: start all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.qkv: start all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 9, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
-        .outer = 1, .whole = 3072, .inner = 1}, m + D_QKV_IN, m + D_QKV_IN);
-    RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul ... f32[3,2,12]", 1.44e3, 1.18e3, 864, 3e-6);
+        .outer = 1, .whole = B * T * C, .inner = 1}, m + D_QKV_IN, m + D_QKV_DOT);
+    RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul mul ... f32[3,2,12]",
+        .flops = 1.44e3, .reads = 1.18e3, .writes = 864, .seconds = 3e-6);
     RT_ROWS(rt, adamw, 3 * HEADS / 2 * HEAD_SIZE, 14, ADAMW(AT(QKV_BIAS, layer), m + D_QKV_BIAS,
         AT(QKV_BIAS_EXP_AVG, layer), AT(QKV_BIAS_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: wait for all_gather f32[3,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 8);
-    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]", 288, 580, 4, 3e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 6 * HEADS * HEAD_SIZE, m + GRAD_NORM_QKV_BIAS,
-        m + GRAD_NORM_QKV_BIAS_2, (char *)(int64_t[]){144});
-    RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]",
+        .flops = 288, .reads = 580, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 6 * HEADS * HEAD_SIZE,
+        m + GRAD_NORM_QKV_BIAS_ALL_GATHER, m + GRAD_NORM_QKV_BIAS_SUM, (char *)(int64_t[]){144});
+    RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 9);
-    RT_AT(rt, "blocks.{}.ln1: mul reduce_sum ... f32[4,16,48]", 3.23e4, 7.51e4, 4.97e4, 3.04e-6);
-    RT_ROWS(rt, ln_div_backward, B * T, 23 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
-        AT(LN1_SUM, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_COMPENSATE, layer),
-        AT(LN1_BIAS, layer), m + D_LN1_MUL, m + D_LN1_SUB, m + D_LN1_MUL_2, m + D_LN1_MUL_3,
-        m + D_LN1_MUL_4, m + D_LN1_IN_2);
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_36), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
+    RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
+        .flops = 3.23e4, .reads = 7.51e4, .writes = 4.97e4, .seconds = 3.04e-6);
+    RT_ROWS(rt, ln2_backward, B * T, 23 * C, m + D_QKV_IN, AT(LN1_WEIGHT, layer),
+        AT(LN1_SQUARES, layer), AT(BLOCKS_OUT, layer - 1), AT(LN1_MEAN, layer),
+        AT(LN1_BIAS, layer), m + D_LN1_MUL, m + RECOMPUTED_LN1_SUB, m + D_LN1_MUL_2,
+        m + D_LN1_MUL_3, m + D_LN1_MUL_4, m + RECOMPUTED_LN1_OUT);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN1_BIAS, m + D_QKV_IN);
     rt_gradient(rt, 6, layer, m + D_LN1_BIAS);  // blocks.{}.ln1.bias
-    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN1_BIAS, m + GRAD_NORM_LN1_BIAS);
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_37), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN1_WEIGHT, m + D_LN1_MUL_2);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN1_BIAS, m + GRAD_NORM_LN1_BIAS_SUM);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN1_WEIGHT, m + D_LN1_MUL_2);
     rt_gradient(rt, 5, layer, m + D_LN1_WEIGHT);  // blocks.{}.ln1.weight
-    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]", 97, 200, 4, 3e-6);
-    RT_ROWS(rt, grad_norm_add, 1, 3 * C, m + D_LN1_WEIGHT, m + GRAD_NORM_LN1_BIAS,
-        m + GRAD_NORM_LN1_BIAS_2);
-    RT_AT(rt, "blocks.{}.qkv: dot f32[3,2,12,48]", 4.42e5, 4.45e4, 1.38e4, 3.07e-6);
-    rt_dot(WITH(WORK_38), 14, m + D_QKV_WEIGHT, m + D_LN1_IN_2, m + D_QKV_CONCAT);
+    RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]",
+        .flops = 97, .reads = 200, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm_add, 1, 3 * C, m + D_LN1_WEIGHT, m + GRAD_NORM_LN1_BIAS_SUM,
+        m + GRAD_NORM_LN1_BIAS_ADD);
+    RT_AT(rt, "blocks.{}.qkv: dot f32[3,2,12,48]",
+        .flops = 4.42e5, .reads = 4.45e4, .writes = 1.38e4, .seconds = 3.07e-6);
+    rt_dot(WITH(WORK_2), D_QKV_WEIGHT_KERNEL, m + D_QKV_WEIGHT, m + RECOMPUTED_LN1_OUT,
+        m + D_QKV_CONCAT);
     // all_gather on tp: 0.0132 MiB, 6.09 us
-    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: start all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: start all_gather f32[3,4,12,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 10, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 3,
-        .whole = 4, .inner = 576}, m + GRAD_NORM_QKV_WEIGHT, m + D_QKV_WEIGHT);
-    RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
+        .whole = HEADS, .inner = HEAD_SIZE * C}, m + GRAD_NORM_QKV_WEIGHT_ALL_GATHER,
+        m + D_QKV_WEIGHT);
+    RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN1_WEIGHT, layer), m + D_LN1_WEIGHT,
         AT(LN1_WEIGHT_EXP_AVG, layer), AT(LN1_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "blocks.{}.ln1: mul mul add add ... f32[4,16,48]", 1.84e4, 4.97e4, 1.23e4, 3.02e-6);
-    RT_ROWS(rt, ln_add_backward_2, B * T, 6 * C, m + D_LN1_MUL_4, m + D_LN1_SUB, m + D_LN1_MUL_3,
-        m + D_LN2_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
-    RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "blocks.{}.ln1: mul mul add add add add f32[4,16,48]",
+        .flops = 1.84e4, .reads = 4.97e4, .writes = 1.23e4, .seconds = 3.02e-6);
+    RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, m + D_LN1_MUL_4, m + RECOMPUTED_LN1_SUB,
+        m + D_LN1_MUL_3, m + D_LN2_IN, m + D_LN1_MUL, AT(D_LN1_IN, layer % 2));
+    RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(AT(LN1_BIAS, layer), m + D_LN1_BIAS,
         AT(LN1_BIAS_EXP_AVG, layer), AT(LN1_BIAS_EXP_AVG_SQ, layer)));
     rt_gradient(rt, 7, layer, m + D_QKV_WEIGHT);  // blocks.{}.qkv.weight
-    RT_AT(rt, "adamw {}.qkv.weight: mul sub ... f32[3,2,12,48]", 6.91e4, 5.53e4, 4.15e4, 3.03e-6);
+    RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub mul mul ... f32[3,2,12,48]",
+        .flops = 6.91e4, .reads = 5.53e4, .writes = 4.15e4, .seconds = 3.03e-6);
     RT_ROWS(rt, adamw, 3 * HEADS / 2 * HEAD_SIZE * C, 14, ADAMW(AT(QKV_WEIGHT, layer),
         m + D_QKV_WEIGHT, AT(QKV_WEIGHT_EXP_AVG, layer), AT(QKV_WEIGHT_EXP_AVG_SQ, layer)));
-    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: wait for all_gather f32[3,4,12,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 10);
-    RT_AT(rt, "grad_norm {}.qkv.weight: mul ... f32[3,4,12]", 1.38e4, 2.82e4, 576, 3.01e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum, 3 * HEADS * HEAD_SIZE, 2 * C, m + GRAD_NORM_QKV_WEIGHT,
-        m + GRAD_NORM_QKV_WEIGHT_2);
-    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]", 144, 580, 4, 3e-6);
-    rt_reduce(WITH(WORK_39), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_QKV_WEIGHT_3, m + GRAD_NORM_QKV_WEIGHT_2);
-    RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add ... f32[]", 10, 48, 4, 3e-6);
-    RT_ROWS(rt, grad_norm_add_2, 1, 10, m + GRAD_NORM_LN1_BIAS_2, m + GRAD_NORM_QKV_WEIGHT_3,
-        m + GRAD_NORM_QKV_BIAS_2, m + GRAD_NORM_PROJ_WEIGHT_3, m + GRAD_NORM_PROJ_BIAS,
-        m + GRAD_NORM_LN2_WEIGHT, m + GRAD_NORM_LN2_BIAS, m + GRAD_NORM_FC_WEIGHT_3,
-        m + GRAD_NORM_FC_BIAS, m + GRAD_NORM_OUT_WEIGHT_2, m + GRAD_NORM_OUT_BIAS,
-        AT(GRAD_NORM_OUT_BIAS_2, layer));
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul reduce_sum f32[3,4,12]",
+        .flops = 1.38e4, .reads = 2.82e4, .writes = 576, .seconds = 3.01e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum, 3 * HEADS * HEAD_SIZE, 2 * C,
+        m + GRAD_NORM_QKV_WEIGHT_ALL_GATHER, m + GRAD_NORM_QKV_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]",
+        .flops = 144, .reads = 580, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_QKV_WEIGHT_SUM_2, m + GRAD_NORM_QKV_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add ... f32[]",
+        .flops = 10, .reads = 48, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm_add_2, 1, 10, m + GRAD_NORM_LN1_BIAS_ADD, m + GRAD_NORM_QKV_WEIGHT_SUM_2,
+        m + GRAD_NORM_QKV_BIAS_SUM, m + GRAD_NORM_PROJ_WEIGHT_SUM_2, m + GRAD_NORM_PROJ_BIAS_SUM,
+        m + GRAD_NORM_LN2_WEIGHT_SUM, m + GRAD_NORM_LN2_BIAS_SUM, m + GRAD_NORM_FC_WEIGHT_SUM_2,
+        m + GRAD_NORM_FC_BIAS_SUM, m + GRAD_NORM_OUT_WEIGHT_SUM, m + GRAD_NORM_OUT_BIAS_SUM,
+        AT(GRAD_NORM_OUT_BIAS_ADD, layer));
 }
 
 static void micro(Rt *rt, char *m)
 {
-    RT_AT(rt, "wte: lt add select i64[4,16]", 192, 1.02e3, 512, 3e-6);
+    RT_AT(rt, "wte: lt add select i64[4,16]",
+        .flops = 192, .reads = 1.02e3, .writes = 512, .seconds = 3e-6);
     RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + WTE_SELECT);
-    RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4, 3.01e-6);
+    RT_AT(rt, "wte: gather f32[4,16,48]",
+        .flops = 0, .reads = 2.51e4, .writes = 1.23e4, .seconds = 3.01e-6);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + WTE_OUT, m + WTE_WEIGHT,
+        .n = 96, .index = B * T, .inner = C, .whole = 96}, m + WTE_OUT, m + WTE_WEIGHT,
         m + WTE_SELECT);
-    RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4, 3.01e-6);
+    RT_AT(rt, "node_add: add f32[4,16,48]",
+        .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4, .seconds = 3.01e-6);
     RT_ROWS(rt, add_forward, B, T * C, m + WTE_OUT, m + WPE_WEIGHT, m + NODE_ADD_OUT);
     for (int64_t layer = 0; layer < LAYERS; layer++)
         blocks_forward_layer(rt, m, layer);
-    RT_AT(rt, "ln: reduce_sum mul sub ... f32[4,16,48]", 2.89e4, 2.6e4, 1.33e4, 3.01e-6);
+    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]",
+        .flops = 2.89e4, .reads = 2.6e4, .writes = 1.33e4, .seconds = 3.01e-6);
     RT_ROWS(rt, ln_forward, B * T, 20 * C, AT(BLOCKS_OUT, LAYERS - 1), m + LN_WEIGHT, m + LN_BIAS,
-        m + LN_COMPENSATE, m + LN_DIV, m + D_LN_SQRT, m + D_LN_MUL, m + LN_OUT);
-    RT_AT(rt, "head: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
-    rt_dot(WITH(WORK_9), 4, m + HEAD_DOT, m + LN_OUT, m + HEAD_WEIGHT);
+        m + LN_MEAN, m + LN_RSTD, m + RECOMPUTED_LN_STD, m + LN_MUL, m + LN_OUT);
+    RT_AT(rt, "head: dot f32[4,16,48]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4, .seconds = 3.04e-6);
+    rt_dot(WITH(WORK_2), HEAD_DOT_KERNEL, m + HEAD_DOT, m + LN_OUT, m + HEAD_WEIGHT);
     // all_gather on tp: 0.0117 MiB, 6.08 us
-    RT_AT(rt, "head: start all_gather f32[4,16,96]", 0, 0, 0, 3e-6);
-    rt_start(WITH(WORK), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 64,
-        .whole = 96, .inner = 1}, m + HEAD_OUT, m + HEAD_DOT);
-    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... f32[]", 772, 1.1e3, 584, 3e-6);
+    RT_AT(rt, "head: start all_gather f32[4,16,96]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+    rt_start(WITH(WORK), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = B * T,
+        .whole = VOCAB, .inner = 1}, m + HEAD_OUT, m + HEAD_DOT);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]",
+        .flops = 772, .reads = 1.1e3, .writes = 584, .seconds = 3e-6);
     RT_ROWS(rt, cross_entropy_forward, 1, 15 * B * T, m + LABELS, m + CROSS_ENTROPY_EQ, m + COUNT,
         m + CROSS_ENTROPY_SELECT, m + D_CROSS_ENTROPY_DIV);
-    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8, 3e-6);
-    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
-        .reduced = {1}}, m + BAD_LABEL, m + CROSS_ENTROPY_SELECT);
-    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
-    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + BAD_LABEL, m + BAD_LABEL);
-    RT_AT(rt, "head: wait for all_gather f32[4,16,96]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]",
+        .flops = 64, .reads = 520, .writes = 8, .seconds = 3e-6);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {B * T},
+        .stride = {1}, .reduced = {1}}, m + CROSS_ENTROPY_MIN, m + CROSS_ENTROPY_SELECT);
+    RT_AT(rt, "cross_entropy: mod i64[]",
+        .flops = 10, .reads = 8, .writes = 8, .seconds = 3e-6);
+    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + CROSS_ENTROPY_MIN, m + BAD_LABEL);
+    RT_AT(rt, "head: wait for all_gather f32[4,16,96]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 0);
-    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
-    rt_reduce(WITH(WORK_10), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
-        .stride = {96, 1}, .reduced = {0, 1}}, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
-    RT_AT(rt, "cross_entropy: sub exp reduce_sum log ... f32[4,16]", 9.29e4, 2.59e4, 512, 3.01e-6);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]",
+        .flops = 6.14e3, .reads = 2.48e4, .writes = 256, .seconds = 3.01e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {B * T, VOCAB}, .stride = {VOCAB, 1}, .reduced = {0, 1}}, m + CROSS_ENTROPY_MAX,
+        m + HEAD_OUT);
+    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]",
+        .flops = 9.29e4, .reads = 2.59e4, .writes = 512, .seconds = 3.01e-6);
     RT_ROWS(rt, cross_entropy_log_forward, B * T, 10 * VOCAB, m + HEAD_OUT, m + CROSS_ENTROPY_MAX,
         m + LABELS, m + CROSS_ENTROPY_EQ, m + CROSS_ENTROPY_SUM, m + CROSS_ENTROPY_SELECT_2);
-    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
-    rt_reduce(WITH(WORK_11), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]",
+        .flops = 64, .reads = 260, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {B * T}, .stride = {1},
         .reduced = {1}}, m + LOSS, m + CROSS_ENTROPY_SELECT_2);
-    RT_AT(rt, "cross_entropy: select neg div ... f32[4,16,96]", 9.25e4, 2.57e4, 2.46e4, 3.02e-6);
+    RT_AT(rt, "cross_entropy: select neg div iota eq select ... f32[4,16,96]",
+        .flops = 9.25e4, .reads = 2.57e4, .writes = 2.46e4, .seconds = 3.02e-6);
     RT_ROWS(rt, cross_entropy_backward, 64, 960, m + CROSS_ENTROPY_EQ, m + D_CROSS_ENTROPY_DIV,
-        m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT, m + CROSS_ENTROPY_MAX, m + HEAD_OUT);
+        m + CROSS_ENTROPY_SUM, m + LABELS, m + HEAD_OUT, m + CROSS_ENTROPY_MAX,
+        m + D_CROSS_ENTROPY_IN);
     // shard on tp
-    RT_AT(rt, "head: shard f32[4,16,48]", 0, 3.69e4, 1.23e4, 6.03e-6);
-    rt_shard(WITH(WORK_12), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 64, .whole = 96,
-        .inner = 1}, m + D_HEAD_SHARD, m + HEAD_OUT);
-    RT_AT(rt, "head: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
-    rt_dot(WITH(WORK_13), 5, m + D_HEAD_IN, m + D_HEAD_SHARD, m + HEAD_WEIGHT);
+    RT_AT(rt, "head: shard f32[4,16,48]",
+        .flops = 0, .reads = 3.69e4, .writes = 1.23e4, .seconds = 6.03e-6);
+    rt_shard(WITH(WORK_2), &(RtExchange){.type = RT_F32, .axis = 0, .outer = B * T, .whole = VOCAB,
+        .inner = 1}, m + D_HEAD_SHARD, m + D_CROSS_ENTROPY_IN);
+    RT_AT(rt, "head: dot f32[4,16,48]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4, .seconds = 3.04e-6);
+    rt_dot(WITH(WORK_2), D_HEAD_DOT_KERNEL, m + D_HEAD_DOT, m + D_HEAD_SHARD, m + HEAD_WEIGHT);
     // all_reduce on tp: 0.0117 MiB, 6.05 us
-    RT_AT(rt, "head: start all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "head: start all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 1, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
-        .outer = 1, .whole = 3072, .inner = 1}, m + D_HEAD_IN, m + D_HEAD_IN);
-    RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub ... f32[]", 66, 40, 20, 3e-6);
+        .outer = 1, .whole = B * T * C, .inner = 1}, m + D_HEAD_IN, m + D_HEAD_DOT);
+    RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub ... f32[]",
+        .flops = 66, .reads = 40, .writes = 20, .seconds = 3e-6);
     RT_ROWS(rt, adamw_scalars, 1, 19, m + BETA1, m + STEP, m + LR, m + BETA2, m + WEIGHT_DECAY,
         m + ADAMW_NEG, m + ADAMW_SUB, m + ADAMW_SUB_2, m + ADAMW_CAST, m + ADAMW_SUB_3);
-    RT_AT(rt, "head: wait for all_reduce f32[4,16,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "head: wait for all_reduce f32[4,16,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 1);
-    RT_AT(rt, "ln: mul mul reduce_sum mul neg ... f32[4,16,48]", 3.16e4, 7.56e4, 4.97e4, 3.04e-6);
-    RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_DIV,
-        AT(BLOCKS_OUT, LAYERS - 1), m + LN_COMPENSATE, m + D_LN_SQRT, m + D_LN_MUL, m + LN_BIAS,
-        m + D_LN_MUL_2, m + D_LN_MUL_3, m + D_LN_SUB, m + D_LN_MUL_4, m + D_LN_MUL_5, m + D_LN_IN);
-    RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_14), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
+    RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub mul mul ... f32[4,16,48]",
+        .flops = 3.16e4, .reads = 7.56e4, .writes = 4.97e4, .seconds = 3.04e-6);
+    RT_ROWS(rt, ln_backward, B * T, 18 * C, m + D_HEAD_IN, m + LN_WEIGHT, m + LN_RSTD,
+        AT(BLOCKS_OUT, LAYERS - 1), m + LN_MEAN, m + RECOMPUTED_LN_STD, m + LN_MUL, m + LN_BIAS,
+        m + D_LN_MUL, m + D_LN_MUL_2, m + RECOMPUTED_LN_SUB, m + D_LN_MUL_3, m + D_LN_MUL_4,
+        m + RECOMPUTED_LN_OUT);
+    RT_AT(rt, "ln: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN_BIAS, m + D_HEAD_IN);
     rt_gradient(rt, 3, 0, m + D_LN_BIAS);  // ln.bias
-    RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_BIAS, m + GRAD_NORM_LN_BIAS);
-    RT_AT(rt, "ln: reduce_sum f32[48]", 3.07e3, 1.25e4, 192, 3e-6);
-    rt_reduce(WITH(WORK_15), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {64, 48},
-        .stride = {48, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_4);
+    RT_AT(rt, "grad_norm ln.bias: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_BIAS, m + GRAD_NORM_LN_BIAS_SUM);
+    RT_AT(rt, "ln: reduce_sum f32[48]",
+        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
+        .stride = {C, 1}, .reduced = {1, 0}}, m + D_LN_WEIGHT, m + D_LN_MUL_3);
     rt_gradient(rt, 2, 0, m + D_LN_WEIGHT);  // ln.weight
-    RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]", 96, 196, 4, 3e-6);
-    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_WEIGHT, m + GRAD_NORM_LN_WEIGHT);
-    RT_AT(rt, "head: dot f32[48,48]", 2.95e5, 3.38e4, 9.22e3, 3.04e-6);
-    rt_dot(WITH(WORK_16), 6, m + D_HEAD_WEIGHT, m + D_LN_IN, m + D_HEAD_SHARD);
+    RT_AT(rt, "grad_norm ln.weight: mul reduce_sum f32[]",
+        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm, 1, 2 * C, m + D_LN_WEIGHT, m + GRAD_NORM_LN_WEIGHT_SUM);
+    RT_AT(rt, "head: dot f32[48,48]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 9.22e3, .seconds = 3.04e-6);
+    rt_dot(WITH(WORK_2), D_HEAD_WEIGHT_KERNEL, m + D_HEAD_WEIGHT, m + RECOMPUTED_LN_OUT,
+        m + D_HEAD_SHARD);
     // all_gather on tp: 0.00879 MiB, 6.04 us
-    RT_AT(rt, "grad_norm head.weight: start all_gather f32[96,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm head.weight: start all_gather f32[96,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(WORK), 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
-        .whole = 96, .inner = 48}, m + GRAD_NORM_HEAD_WEIGHT, m + D_HEAD_WEIGHT);
-    RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
+        .whole = VOCAB, .inner = C}, m + GRAD_NORM_HEAD_WEIGHT_ALL_GATHER, m + D_HEAD_WEIGHT);
+    RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(m + LN_WEIGHT, m + D_LN_WEIGHT, m + LN_WEIGHT_EXP_AVG,
         m + LN_WEIGHT_EXP_AVG_SQ));
-    RT_AT(rt, "ln: mul mul add add add f32[4,16,48]", 1.54e4, 3.74e4, 1.23e4, 3.02e-6);
-    RT_ROWS(rt, ln_add_backward, B * T, 5 * C, m + D_LN_MUL_5, m + D_LN_SUB, m + D_LN_MUL_2,
-        m + D_LN_MUL_3, m + D_LN_IN_2);
-    RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul add ... f32[48]", 960, 796, 576, 3e-6);
+    RT_AT(rt, "ln: mul mul add add add f32[4,16,48]",
+        .flops = 1.54e4, .reads = 3.74e4, .writes = 1.23e4, .seconds = 3.02e-6);
+    RT_ROWS(rt, ln_add_backward, B * T, 5 * C, m + D_LN_MUL_4, m + RECOMPUTED_LN_SUB, m + D_LN_MUL,
+        m + D_LN_MUL_2, m + D_LN_IN);
+    RT_AT(rt, "adamw ln.bias: mul sub mul mul mul add mul add sqrt ... f32[48]",
+        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, ADAMW(m + LN_BIAS, m + D_LN_BIAS, m + LN_BIAS_EXP_AVG,
         m + LN_BIAS_EXP_AVG_SQ));
     rt_gradient(rt, 4, 0, m + D_HEAD_WEIGHT);  // head.weight
-    RT_AT(rt, "adamw head.weight: mul sub mul ... f32[48,48]", 4.61e4, 3.69e4, 2.76e4, 3.02e-6);
+    RT_AT(rt, "adamw head.weight: mul sub mul mul mul add mul ... f32[48,48]",
+        .flops = 4.61e4, .reads = 3.69e4, .writes = 2.76e4, .seconds = 3.02e-6);
     RT_ROWS(rt, adamw, VOCAB / 2 * C, 14, ADAMW(m + HEAD_WEIGHT, m + D_HEAD_WEIGHT,
         m + HEAD_WEIGHT_EXP_AVG, m + HEAD_WEIGHT_EXP_AVG_SQ));
-    RT_AT(rt, "grad_norm head.weight: wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "grad_norm head.weight: wait for all_gather f32[96,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 2);
-    RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum, VOCAB, 2 * C, m + GRAD_NORM_HEAD_WEIGHT,
-        m + GRAD_NORM_HEAD_WEIGHT_2);
-    RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
-    rt_reduce(WITH(WORK_17), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM_HEAD_WEIGHT_3, m + GRAD_NORM_HEAD_WEIGHT_2);
+    RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]",
+        .flops = 9.22e3, .reads = 1.88e4, .writes = 384, .seconds = 3.01e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum, VOCAB, 2 * C, m + GRAD_NORM_HEAD_WEIGHT_ALL_GATHER,
+        m + GRAD_NORM_HEAD_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]",
+        .flops = 96, .reads = 388, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_HEAD_WEIGHT_SUM_2, m + GRAD_NORM_HEAD_WEIGHT_SUM);
     for (int64_t layer = LAYERS - 1; layer >= 0; layer--)
         blocks_backward_layer(rt, m, layer);
     for (int64_t layer = 0; layer < LAYERS; layer++) {
-        RT_AT(rt, "grad_norm: copy f32[1]", 0, 8, 4, 3e-6);
-        rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 0}, AT(GRAD_NORM_CONCAT, layer),
-            AT(GRAD_NORM_OUT_BIAS_2, layer));
+        RT_AT(rt, "grad_norm: copy f32[1]",
+            .flops = 0, .reads = 8, .writes = 4, .seconds = 3e-6);
+        rt_copy(rt, &(RtCopy){.bytes = sizeof(float), .rank = 0}, AT(GRAD_NORM_CONCAT, layer),
+            AT(GRAD_NORM_OUT_BIAS_ADD, layer));
     }
-    RT_AT(rt, "grad_norm: reduce_sum f32[]", 3, 16, 4, 3e-6);
-    rt_reduce(WITH(WORK_40), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3}, .stride = {1},
+    RT_AT(rt, "grad_norm: reduce_sum f32[]",
+        .flops = 3, .reads = 16, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3}, .stride = {1},
         .reduced = {1}}, m + GRAD_NORM_SUM, AT(GRAD_NORM_CONCAT, 0));
-    RT_AT(rt, "node_add: reduce_sum f32[16,48]", 3.07e3, 1.54e4, 3.07e3, 3.01e-6);
-    rt_reduce(WITH(WORK_41), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {4, 768},
-        .stride = {768, 1}, .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
+    RT_AT(rt, "node_add: reduce_sum f32[16,48]",
+        .flops = 3.07e3, .reads = 1.54e4, .writes = 3.07e3, .seconds = 3.01e-6);
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B, T * C},
+        .stride = {T * C, 1}, .reduced = {1, 0}}, m + D_WPE_WEIGHT, AT(D_LN1_IN, 0));
     rt_gradient(rt, 1, 0, m + D_WPE_WEIGHT);  // wpe.weight
-    RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]", 1.54e3, 3.08e3, 4, 3e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * T * C, m + D_WPE_WEIGHT, m + GRAD_NORM_WPE_WEIGHT,
-        (char *)(int64_t[]){768});
-    RT_AT(rt, "adamw wpe.weight: mul sub mul mul ... f32[16,48]", 1.54e4, 1.23e4, 9.22e3, 3.01e-6);
+    RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]",
+        .flops = 1.54e3, .reads = 3.08e3, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * T * C, m + D_WPE_WEIGHT,
+        m + GRAD_NORM_WPE_WEIGHT_SUM, (char *)(int64_t[]){768});
+    RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add mul ... f32[16,48]",
+        .flops = 1.54e4, .reads = 1.23e4, .writes = 9.22e3, .seconds = 3.01e-6);
     RT_ROWS(rt, adamw, T * C, 14, ADAMW(m + WPE_WEIGHT, m + D_WPE_WEIGHT, m + WPE_WEIGHT_EXP_AVG,
         m + WPE_WEIGHT_EXP_AVG_SQ));
-    RT_AT(rt, "wte: add lt select i64[4,16]", 192, 512, 512, 3e-6);
-    RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + INPUT_IDS);
-    RT_AT(rt, "wte: scatter f32[96,48]", 0, 3.12e4, 1.84e4, 3.02e-6);
-    rt_scatter(WITH(WORK_42), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
-        .outer = 1, .n = 96, .index = 64, .inner = 48, .whole = 96}, m + D_WTE_WEIGHT,
-        AT(D_LN1_IN, 0), m + INPUT_IDS, NULL);
+    RT_AT(rt, "wte: add lt select i64[4,16]",
+        .flops = 192, .reads = 512, .writes = 512, .seconds = 3e-6);
+    RT_ROWS(rt, wte_forward, B * T, 3, m + INPUT_IDS, m + RECOMPUTED_WTE_SELECT);
+    RT_AT(rt, "wte: scatter f32[96,48]",
+        .flops = 0, .reads = 3.12e4, .writes = 1.84e4, .seconds = 3.02e-6);
+    rt_scatter(WITH(WORK_5), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
+        .outer = 1, .n = 96, .index = B * T, .inner = C, .whole = 96}, m + D_WTE_WEIGHT,
+        AT(D_LN1_IN, 0), m + RECOMPUTED_WTE_SELECT, NULL);
     rt_gradient(rt, 0, 0, m + D_WTE_WEIGHT);  // wte.weight
-    RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]", 9.22e3, 1.88e4, 384, 3.01e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum, 96, 2 * C, m + D_WTE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT);
-    RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]", 96, 388, 4, 3e-6);
-    rt_reduce(WITH(WORK_43), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
-        .reduced = {1}}, m + GRAD_NORM, m + GRAD_NORM_WTE_WEIGHT);
-    RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]", 10, 24, 4, 3e-6);
-    RT_ROWS(rt, grad_norm_sqrt, 1, 7, m + GRAD_NORM, m + GRAD_NORM_WPE_WEIGHT,
-        m + GRAD_NORM_LN_WEIGHT, m + GRAD_NORM_LN_BIAS, m + GRAD_NORM_HEAD_WEIGHT_3,
+    RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]",
+        .flops = 9.22e3, .reads = 1.88e4, .writes = 384, .seconds = 3.01e-6);
+    RT_ROWS(rt, grad_norm_reduce_sum, 96, 2 * C, m + D_WTE_WEIGHT, m + GRAD_NORM_WTE_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]",
+        .flops = 96, .reads = 388, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+        .reduced = {1}}, m + GRAD_NORM_WTE_WEIGHT_SUM_2, m + GRAD_NORM_WTE_WEIGHT_SUM);
+    RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]",
+        .flops = 10, .reads = 24, .writes = 4, .seconds = 3e-6);
+    RT_ROWS(rt, grad_norm_sqrt, 1, 7, m + GRAD_NORM_WTE_WEIGHT_SUM_2, m + GRAD_NORM_WPE_WEIGHT_SUM,
+        m + GRAD_NORM_LN_WEIGHT_SUM, m + GRAD_NORM_LN_BIAS_SUM, m + GRAD_NORM_HEAD_WEIGHT_SUM_2,
         m + GRAD_NORM_SUM, m + GRAD_NORM);
-    RT_AT(rt, "adamw wte.weight: mul sub mul mul ... f32[96,48]", 9.22e4, 7.38e4, 5.53e4, 3.05e-6);
+    RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add mul ... f32[96,48]",
+        .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
     RT_ROWS(rt, adamw, 96 * C, 14, ADAMW(m + WTE_WEIGHT, m + D_WTE_WEIGHT, m + WTE_WEIGHT_EXP_AVG,
         m + WTE_WEIGHT_EXP_AVG_SQ));
 }
@@ -543,35 +698,42 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
     // all_gather on tp: 0.0132 MiB, 6.09 us
-    RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(F_WORK), 1 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 3, .whole = 4, .inner = 576}, AT(F_QKV_ALL_GATHER, layer % 2),
+        .outer = 3, .whole = HEADS, .inner = HEAD_SIZE * C}, AT(F_QKV_ALL_GATHER, layer % 2),
         AT(QKV_WEIGHT, layer));
     // all_gather on tp: 0.000275 MiB, 6 us
-    RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(F_WORK), 3 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 3, .whole = 4, .inner = 12}, AT(F_QKV_ALL_GATHER_2, layer % 2),
+        .outer = 3, .whole = HEADS, .inner = HEAD_SIZE}, AT(F_QKV_ALL_GATHER_2, layer % 2),
         AT(QKV_BIAS, layer));
     // all_gather on tp: 0.00439 MiB, 6.03 us
-    RT_AT(rt, "blocks.{}.proj: start all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.proj: start all_gather f32[48,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(F_WORK), 5 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 48, .whole = 4, .inner = 12}, AT(F_PROJ_ALL_GATHER, layer % 2),
+        .outer = C, .whole = HEADS, .inner = HEAD_SIZE}, AT(F_PROJ_ALL_GATHER, layer % 2),
         AT(PROJ_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.fc: copy f32[1,4608]", 0, 3.69e4, 1.84e4, 3.02e-6);
-    rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {4608}, .x_stride = {1}, .y_stride = {1}},
-        AT(F_FC_CONCAT, layer % 2), AT(FC_WEIGHT, layer));
-    RT_AT(rt, "blocks.{}.fc: copy f32[1,96]", 0, 768, 384, 3e-6);
-    rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 1, .dim = {96}, .x_stride = {1}, .y_stride = {1}},
-        AT(F_FC_CONCAT, layer % 2) + 18432, AT(FC_BIAS, layer));
+    RT_AT(rt, "blocks.{}.fc: copy f32[1,4608]",
+        .flops = 0, .reads = 3.69e4, .writes = 1.84e4, .seconds = 3.02e-6);
+    rt_copy(rt, &(RtCopy){.bytes = sizeof(float), .rank = 1, .dim = {4608}, .x_stride = {1},
+        .y_stride = {1}}, AT(F_FC_CONCAT, layer % 2), AT(FC_WEIGHT, layer));
+    RT_AT(rt, "blocks.{}.fc: copy f32[1,96]",
+        .flops = 0, .reads = 768, .writes = 384, .seconds = 3e-6);
+    rt_copy(rt, &(RtCopy){.bytes = sizeof(float), .rank = 1, .dim = {96}, .x_stride = {1},
+        .y_stride = {1}}, AT(F_FC_CONCAT, layer % 2) + 4608 * sizeof(float), AT(FC_BIAS, layer));
     // all_gather of 2 on tp: 0.0179 MiB, 6.08 us
-    RT_AT(rt, "blocks.{}.fc: start all_gather f32[2,4704]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.fc: start all_gather f32[2,4704]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(F_WORK), 7 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 1, .whole = 2, .inner = 4704}, AT(F_FC_ALL_GATHER, layer % 2),
         AT(F_FC_CONCAT, layer % 2));
     // all_gather on tp: 0.0176 MiB, 6.12 us
-    RT_AT(rt, "blocks.{}.out: start all_gather f32[48,192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.out: start all_gather f32[48,192]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(F_WORK), 9 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
-        .outer = 48, .whole = 192, .inner = 1}, AT(F_OUT_ALL_GATHER, layer % 2),
+        .outer = C, .whole = FC_SIZE, .inner = 1}, AT(F_OUT_ALL_GATHER, layer % 2),
         AT(OUT_WEIGHT, layer));
 }
 
@@ -579,101 +741,140 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
 static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
-    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4, 3.01e-6);
+    RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub reduce_sum ... f32[4,16,48]",
+        .flops = 2.85e4, .reads = 2.5e4, .writes = 1.23e4, .seconds = 3.01e-6);
     RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, (layer + 1) % 2),
         AT(LN1_WEIGHT, layer), AT(LN1_BIAS, layer), m + F_LN1_OUT);
-    RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 1 + layer % 2);
-    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]", 8.85e5, 7.68e4, 3.69e4, 3.13e-6);
-    rt_dot(WITH(F_WORK_2), 15, m + F_QKV_OUT, m + F_LN1_OUT, AT(F_QKV_ALL_GATHER, layer % 2));
-    RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]",
+        .flops = 8.85e5, .reads = 7.68e4, .writes = 3.69e4, .seconds = 3.13e-6);
+    rt_dot(WITH(F_WORK_2), F_QKV_DOT_KERNEL, m + F_QKV_DOT, m + F_LN1_OUT,
+        AT(F_QKV_ALL_GATHER, layer % 2));
+    RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 3 + layer % 2);
-    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]", 9.22e3, 3.74e4, 3.69e4, 3.03e-6);
-    RT_ROWS(rt, qkv_predict, B * T, 3 * HEADS * HEAD_SIZE, m + F_QKV_OUT,
+    RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]",
+        .flops = 9.22e3, .reads = 3.74e4, .writes = 3.69e4, .seconds = 3.03e-6);
+    RT_ROWS(rt, qkv_predict, B * T, 3 * HEADS * HEAD_SIZE, m + F_QKV_DOT,
         AT(F_QKV_ALL_GATHER_2, layer % 2), m + F_QKV_OUT);
-    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]", 9.83e4, 5.12e4, 1.43e4, 3.02e-6);
-    rt_attention(WITH(F_WORK_3), &(RtAttention){.n_batch = 2, .batch = {4, 4}, .s = 16, .t = 16,
-        .e = 12, .f = 12, .q = {{2304, 12}, {0}, 144, 1}, .k = {{2304, 12}, {0}, 144, 1},
-        .v = {{2304, 12}, {0}, 144, 1}, .y = {{768, 12}, {0}, 48, 1}, .max = {{64, 1}, {0}, 4, 0},
-        .sum = {{64, 1}, {0}, 4, 0}, .causal = true, .scale = 0.288675129,
-        .outside = -3.40282347e+38, .outside_added = true}, m + F_BLOCKS_OUT_2,
-        m + F_BLOCKS_ATTENTION, m + F_BLOCKS_ATTENTION_2, m + F_QKV_OUT,
-        m + F_QKV_OUT + 4 * HEADS * HEAD_SIZE, m + F_QKV_OUT + 8 * HEADS * HEAD_SIZE, NULL, NULL,
-        NULL, NULL);
-    RT_AT(rt, "blocks.{}.proj: wait for all_gather f32[48,4,12]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]",
+        .flops = 9.83e4, .reads = 5.12e4, .writes = 1.43e4, .seconds = 3.02e-6);
+    rt_attention(WITH(F_WORK_2), &(RtAttention){.n_batch = 2, .batch = {B, HEADS}, .s = T, .t = T,
+        .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .k = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .v = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        3 * HEADS * HEAD_SIZE, 1}, .y = {{T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
+        HEADS * HEAD_SIZE, 1}, .max = {{T * HEADS, 1}, {0}, HEADS, 0},
+        .sum = {{T * HEADS, 1}, {0}, HEADS, 0}, .causal = true, .scale = 0.288675129,
+        .outside = -3.40282347e+38, .outside_added = true}, m + F_ATTENTION_OUT,
+        m + F_BLOCKS_ATTENTION_MAX, m + F_BLOCKS_ATTENTION_SUM, m + F_QKV_OUT,
+        m + F_QKV_OUT + HEADS * HEAD_SIZE * sizeof(float),
+        m + F_QKV_OUT + 2 * HEADS * HEAD_SIZE * sizeof(float), NULL, NULL, NULL, NULL);
+    RT_AT(rt, "blocks.{}.proj: wait for all_gather f32[48,4,12]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 5 + layer % 2);
-    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]", 2.95e5, 3.38e4, 1.23e4, 3.04e-6);
-    rt_dot(WITH(F_WORK_4), 4, m + F_LN2_OUT, m + F_BLOCKS_OUT_2, AT(F_PROJ_ALL_GATHER, layer % 2));
-    RT_AT(rt, "blocks.{}.ln2: add add ... f32[4,16,48]", 3.46e4, 3.74e4, 2.46e4, 3.02e-6);
-    RT_ROWS(rt, ln2_predict, B * T, 18 * C, m + F_LN2_OUT, AT(PROJ_BIAS, layer),
+    RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]",
+        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4, .seconds = 3.04e-6);
+    rt_dot(WITH(F_WORK_2), HEAD_DOT_KERNEL, m + F_PROJ_DOT, m + F_ATTENTION_OUT,
+        AT(F_PROJ_ALL_GATHER, layer % 2));
+    RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]",
+        .flops = 3.46e4, .reads = 3.74e4, .writes = 2.46e4, .seconds = 3.02e-6);
+    RT_ROWS(rt, ln2_predict, B * T, 18 * C, m + F_PROJ_DOT, AT(PROJ_BIAS, layer),
         AT(F_BLOCKS_OUT, (layer + 1) % 2), AT(LN2_WEIGHT, layer), AT(LN2_BIAS, layer),
-        m + F_BLOCKS_OUT_3, m + F_LN2_OUT);
-    RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[2,4704]", 0, 0, 0, 3e-6);
+        m + F_BLOCKS_ADD, m + F_LN2_OUT);
+    RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[2,4704]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 7 + layer % 2);
-    RT_AT(rt, "blocks.{}.fc: copy f32[2,4608]", 0, 7.37e4, 3.69e4, 3.04e-6);
-    rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 2, .dim = {2, 4608}, .x_stride = {4704, 1},
-        .y_stride = {4608, 1}}, m + F_FC_RESHAPE, AT(F_FC_ALL_GATHER, layer % 2));
-    RT_AT(rt, "blocks.{}.fc: copy f32[2,96]", 0, 1.54e3, 768, 3e-6);
-    rt_copy(rt, &(RtCopy){.bytes = 4, .rank = 2, .dim = {2, 96}, .x_stride = {4704, 1},
-        .y_stride = {96, 1}}, m + F_FC_RESHAPE_2, AT(F_FC_ALL_GATHER, layer % 2) + 18432);
-    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]", 1.18e6, 9.83e4, 4.92e4, 3.18e-6);
-    rt_dot(WITH(F_WORK_5), 16, m + F_BLOCKS_OUT_4, m + F_LN2_OUT, m + F_FC_RESHAPE);
-    RT_AT(rt, "blocks.{}: add div erf add mul ... f32[4,16,192]", 2.83e5, 4.99e4, 4.92e4, 3.03e-6);
-    RT_ROWS(rt, blocks_erf_predict, B * T, 6 * FC_SIZE, m + F_BLOCKS_OUT_4, m + F_FC_RESHAPE_2,
-        m + F_BLOCKS_OUT_4);
-    RT_AT(rt, "blocks.{}.out: wait for all_gather f32[48,192]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "blocks.{}.fc: copy f32[2,4608]",
+        .flops = 0, .reads = 7.37e4, .writes = 3.69e4, .seconds = 3.04e-6);
+    rt_copy(rt, &(RtCopy){.bytes = sizeof(float), .rank = 2, .dim = {2, 4608},
+        .x_stride = {4704, 1}, .y_stride = {4608, 1}}, m + F_FC_RESHAPE,
+        AT(F_FC_ALL_GATHER, layer % 2));
+    RT_AT(rt, "blocks.{}.fc: copy f32[2,96]",
+        .flops = 0, .reads = 1.54e3, .writes = 768, .seconds = 3e-6);
+    rt_copy(rt, &(RtCopy){.bytes = sizeof(float), .rank = 2, .dim = {2, 96}, .x_stride = {4704, 1},
+        .y_stride = {96, 1}}, m + F_FC_RESHAPE_2,
+        AT(F_FC_ALL_GATHER, layer % 2) + 4608 * sizeof(float));
+    RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4, .seconds = 3.18e-6);
+    rt_dot(WITH(F_WORK_2), F_FC_DOT_KERNEL, m + F_FC_DOT, m + F_LN2_OUT, m + F_FC_RESHAPE);
+    RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]",
+        .flops = 2.83e5, .reads = 4.99e4, .writes = 4.92e4, .seconds = 3.03e-6);
+    RT_ROWS(rt, gelu_predict, B * T, 6 * FC_SIZE, m + F_FC_DOT, m + F_FC_RESHAPE_2,
+        m + F_GELU_OUT);
+    RT_AT(rt, "blocks.{}.out: wait for all_gather f32[48,192]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 9 + layer % 2);
-    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]", 1.18e6, 9.83e4, 1.23e4, 3.18e-6);
-    rt_dot(WITH(F_WORK_6), 17, m + F_OUT_DOT, m + F_BLOCKS_OUT_4, AT(F_OUT_ALL_GATHER, layer % 2));
-    RT_AT(rt, "blocks.{}: add add f32[4,16,48]", 6.14e3, 3.71e4, 1.23e4, 3.02e-6);
+    RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]",
+        .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4, .seconds = 3.18e-6);
+    rt_dot(WITH(F_WORK_2), F_OUT_DOT_KERNEL, m + F_OUT_DOT, m + F_GELU_OUT,
+        AT(F_OUT_ALL_GATHER, layer % 2));
+    RT_AT(rt, "blocks.{}: add add f32[4,16,48]",
+        .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4, .seconds = 3.02e-6);
     RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, m + F_OUT_DOT, AT(OUT_BIAS, layer),
-        m + F_BLOCKS_OUT_3, AT(F_BLOCKS_OUT, layer % 2));
+        m + F_BLOCKS_ADD, AT(F_BLOCKS_OUT, layer % 2));
 }
 
 static void forward(Rt *rt, char *m)
 {
-    RT_AT(rt, "wte: lt add select i64[4,16]", 192, 512, 512, 3e-6);
-    RT_ROWS(rt, wte_forward, B * T, 3, m + F_INPUT_IDS, m + F_INPUT_IDS);
-    RT_AT(rt, "wte: gather f32[4,16,48]", 0, 2.51e4, 1.23e4, 3.01e-6);
+    RT_AT(rt, "wte: lt add select i64[4,16]",
+        .flops = 192, .reads = 512, .writes = 512, .seconds = 3e-6);
+    RT_ROWS(rt, wte_forward, B * T, 3, m + F_INPUT_IDS, m + F_WTE_SELECT);
+    RT_AT(rt, "wte: gather f32[4,16,48]",
+        .flops = 0, .reads = 2.51e4, .writes = 1.23e4, .seconds = 3.01e-6);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = 64, .inner = 48, .whole = 96}, m + F_WTE_OUT, m + WTE_WEIGHT,
-        m + F_INPUT_IDS);
-    RT_AT(rt, "node_add: add f32[4,16,48]", 3.07e3, 2.76e4, 1.23e4, 3.01e-6);
+        .n = 96, .index = B * T, .inner = C, .whole = 96}, m + F_WTE_OUT, m + WTE_WEIGHT,
+        m + F_WTE_SELECT);
+    RT_AT(rt, "node_add: add f32[4,16,48]",
+        .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4, .seconds = 3.01e-6);
     RT_ROWS(rt, add_forward, B, T * C, m + F_WTE_OUT, m + WPE_WEIGHT, m + F_NODE_ADD_OUT);
     // all_gather on tp: 0.00879 MiB, 6.04 us
-    RT_AT(rt, "head: start all_gather f32[96,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "head: start all_gather f32[96,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_start(WITH(F_WORK), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
-        .whole = 96, .inner = 48}, m + F_HEAD_ALL_GATHER, m + HEAD_WEIGHT);
+        .whole = VOCAB, .inner = C}, m + F_HEAD_ALL_GATHER, m + HEAD_WEIGHT);
     for (int64_t layer = 0; layer < LAYERS + 1; layer++) {
         if (layer < LAYERS)
             blocks_predict_layer(rt, m, layer);
         if (layer >= 1)
             blocks_predict_layer_skew1(rt, m, layer - 1);
     }
-    RT_AT(rt, "ln: reduce_sum mul sub ... f32[4,16,48]", 2.85e4, 2.5e4, 1.23e4, 3.01e-6);
+    RT_AT(rt, "ln: reduce_sum mul sub reduce_sum mul ... f32[4,16,48]",
+        .flops = 2.85e4, .reads = 2.5e4, .writes = 1.23e4, .seconds = 3.01e-6);
     RT_ROWS(rt, ln_predict, B * T, 16 * C, AT(F_BLOCKS_OUT, 0), m + LN_WEIGHT, m + LN_BIAS,
         m + F_LN_OUT);
-    RT_AT(rt, "head: wait for all_gather f32[96,48]", 0, 0, 0, 3e-6);
+    RT_AT(rt, "head: wait for all_gather f32[96,48]",
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 0);
-    RT_AT(rt, "head: dot f32[4,16,96]", 5.9e5, 5.53e4, 2.46e4, 3.09e-6);
-    rt_dot(WITH(F_WORK_7), 2, m + F_LOGITS, m + F_LN_OUT, m + F_HEAD_ALL_GATHER);
-    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le ... i64[4,16]", 768, 1.09e3, 580, 3e-6);
+    RT_AT(rt, "head: dot f32[4,16,96]",
+        .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
+    rt_dot(WITH(F_WORK_2), FC_DOT_KERNEL, m + F_LOGITS, m + F_LN_OUT, m + F_HEAD_ALL_GATHER);
+    RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or ... i64[4,16]",
+        .flops = 768, .reads = 1.09e3, .writes = 580, .seconds = 3e-6);
     RT_ROWS(rt, cross_entropy_predict, 1, 14 * B * T, m + F_LABELS, m + F_CROSS_ENTROPY_EQ,
         m + F_COUNT, m + F_CROSS_ENTROPY_SELECT);
-    RT_AT(rt, "cross_entropy: reduce_min i64[]", 64, 520, 8, 3e-6);
-    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {64}, .stride = {1},
-        .reduced = {1}}, m + F_BAD_LABEL, m + F_CROSS_ENTROPY_SELECT);
-    RT_AT(rt, "cross_entropy: mod i64[]", 10, 8, 8, 3e-6);
-    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + F_BAD_LABEL, m + F_BAD_LABEL);
-    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]", 6.14e3, 2.48e4, 256, 3.01e-6);
-    rt_reduce(WITH(F_WORK_8), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2, .dim = {64, 96},
-        .stride = {96, 1}, .reduced = {0, 1}}, m + F_CROSS_ENTROPY_MAX, m + F_LOGITS);
-    RT_AT(rt, "cross_entropy: sub exp reduce_sum log ... f32[4,16]", 9.29e4, 2.57e4, 256, 3.01e-6);
+    RT_AT(rt, "cross_entropy: reduce_min i64[]",
+        .flops = 64, .reads = 520, .writes = 8, .seconds = 3e-6);
+    rt_reduce(rt, &(RtReduce){.op = RT_MIN, .type = RT_I64, .rank = 1, .dim = {B * T},
+        .stride = {1}, .reduced = {1}}, m + F_CROSS_ENTROPY_MIN, m + F_CROSS_ENTROPY_SELECT);
+    RT_AT(rt, "cross_entropy: mod i64[]",
+        .flops = 10, .reads = 8, .writes = 8, .seconds = 3e-6);
+    RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, m + F_CROSS_ENTROPY_MIN, m + F_BAD_LABEL);
+    RT_AT(rt, "cross_entropy: reduce_max f32[4,16]",
+        .flops = 6.14e3, .reads = 2.48e4, .writes = 256, .seconds = 3.01e-6);
+    rt_reduce(WITH(F_WORK_2), &(RtReduce){.op = RT_MAX, .type = RT_F32, .rank = 2,
+        .dim = {B * T, VOCAB}, .stride = {VOCAB, 1}, .reduced = {0, 1}}, m + F_CROSS_ENTROPY_MAX,
+        m + F_LOGITS);
+    RT_AT(rt, "cross_entropy: sub exp reduce_sum log iota eq ... f32[4,16]",
+        .flops = 9.29e4, .reads = 2.57e4, .writes = 256, .seconds = 3.01e-6);
     RT_ROWS(rt, cross_entropy_log_predict, B * T, 10 * VOCAB, m + F_LOGITS,
         m + F_CROSS_ENTROPY_MAX, m + F_LABELS, m + F_CROSS_ENTROPY_EQ,
         m + F_CROSS_ENTROPY_SELECT_2);
-    RT_AT(rt, "cross_entropy: reduce_sum f32[]", 64, 260, 4, 3e-6);
-    rt_reduce(WITH(F_WORK_9), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {64}, .stride = {1},
+    RT_AT(rt, "cross_entropy: reduce_sum f32[]",
+        .flops = 64, .reads = 260, .writes = 4, .seconds = 3e-6);
+    rt_reduce(WITH(F_WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {B * T}, .stride = {1},
         .reduced = {1}}, m + F_LOSS, m + F_CROSS_ENTROPY_SELECT_2);
 }
 
@@ -725,7 +926,7 @@ static void ln1_forward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}.qkv: add; 64 rows of 72
-static void qkv_forward(char *const *p, int64_t first, int64_t last)
+static void qkv_bias_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (float *)p[0] + i0 * 72, *bias = (float *)p[1];
@@ -768,7 +969,7 @@ static void ln2_forward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}: add div erf mul; 64 rows of 96; x0 fc
-static void blocks_erf_forward(char *const *p, int64_t first, int64_t last)
+static void gelu_forward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (float *)p[0] + i0 * 96, *bias = (float *)p[1];
@@ -999,7 +1200,7 @@ static void grad_norm_reduce_sum(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}: add div erf mul neg exp; 64 rows of 96; x0 fc, x2 out
-static void blocks_erf_backward(char *const *p, int64_t first, int64_t last)
+static void gelu_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (float *)p[0] + i0 * 96, *bias = (float *)p[1],
@@ -1074,7 +1275,7 @@ static void adamw_div(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}.ln2, blocks.{}.ln1: mul reduce_sum add sqrt div neg sub; 64 rows of 48; x3 blocks.{}
-static void ln_div_backward(char *const *p, int64_t first, int64_t last)
+static void ln2_backward(char *const *p, int64_t first, int64_t last)
 {
     float *y0 = (float *)p[6], *y4 = (float *)p[10];
     for (int64_t i0 = first; i0 < last; i0++) {
@@ -1106,7 +1307,7 @@ static void ln_div_backward(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}.ln2, blocks.{}.ln1: mul add; 64 rows of 48
-static void ln_add_backward_2(char *const *p, int64_t first, int64_t last)
+static void ln2_add_backward(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float x0 = ((float *)p[0])[i0], x4 = ((float *)p[4])[i0];
@@ -1232,7 +1433,7 @@ static void ln2_predict(char *const *p, int64_t first, int64_t last)
 }
 
 // blocks.{}: add div erf mul; 64 rows of 192; x0 fc, x1 fc
-static void blocks_erf_predict(char *const *p, int64_t first, int64_t last)
+static void gelu_predict(char *const *p, int64_t first, int64_t last)
 {
     for (int64_t i0 = first; i0 < last; i0++) {
         const float *x0 = (float *)p[0] + i0 * 192, *x1 = (float *)p[1];
@@ -1290,42 +1491,56 @@ static void cross_entropy_log_predict(char *const *p, int64_t first, int64_t las
 
 static void init(Rt *rt)
 {
-    rt_dot_init(rt, 0, &(RtDot){.m = 64, .n = 72, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 72, .y_n = 1, .type = RT_F32});  // blocks.{}.qkv
-    rt_dot_init(rt, 1, &(RtDot){.m = 64, .n = 48, .k = 24, .a_m = 24, .a_k = 1, .b_k = 1,
-        .b_n = 24, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.proj
-    rt_dot_init(rt, 2, &(RtDot){.m = 64, .n = 96, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 96, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
-    rt_dot_init(rt, 3, &(RtDot){.m = 64, .n = 48, .k = 96, .a_m = 96, .a_k = 1, .b_k = 1,
-        .b_n = 96, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.out
-    rt_dot_init(rt, 4, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 48, .y_n = 1, .type = RT_F32});  // head
-    rt_dot_init(rt, 5, &(RtDot){.m = 64, .n = 48, .k = 48, .a_m = 48, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // head
-    rt_dot_init(rt, 6, &(RtDot){.m = 48, .n = 48, .k = 64, .a_m = 1, .a_k = 48, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // head
-    rt_dot_init(rt, 7, &(RtDot){.m = 64, .n = 96, .k = 48, .a_m = 48, .a_k = 1, .b_k = 96,
-        .b_n = 1, .y_m = 96, .y_n = 1, .type = RT_F32});  // blocks.{}.out
-    rt_dot_init(rt, 8, &(RtDot){.m = 96, .n = 48, .k = 64, .a_m = 1, .a_k = 96, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 96, .type = RT_F32});  // blocks.{}.out
-    rt_dot_init(rt, 9, &(RtDot){.m = 64, .n = 48, .k = 96, .a_m = 96, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
-    rt_dot_init(rt, 10, &(RtDot){.m = 48, .n = 96, .k = 64, .a_m = 1, .a_k = 48, .b_k = 96,
-        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.fc
-    rt_dot_init(rt, 11, &(RtDot){.m = 24, .n = 48, .k = 64, .a_m = 1, .a_k = 24, .b_k = 48,
-        .b_n = 1, .y_m = 1, .y_n = 24, .type = RT_F32});  // blocks.{}.proj
-    rt_dot_init(rt, 12, &(RtDot){.m = 64, .n = 24, .k = 48, .a_m = 48, .a_k = 1, .b_k = 24,
-        .b_n = 1, .y_m = 24, .y_n = 1, .type = RT_F32});  // blocks.{}.proj
-    rt_dot_init(rt, 13, &(RtDot){.m = 64, .n = 48, .k = 72, .a_m = 72, .a_k = 1, .b_k = 48,
-        .b_n = 1, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.qkv
-    rt_dot_init(rt, 14, &(RtDot){.m = 48, .n = 72, .k = 64, .a_m = 1, .a_k = 48, .b_k = 72,
-        .b_n = 1, .y_m = 1, .y_n = 48, .type = RT_F32});  // blocks.{}.qkv
-    rt_dot_init(rt, 15, &(RtDot){.m = 64, .n = 144, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 144, .y_n = 1, .type = RT_F32});  // blocks.{}.qkv
-    rt_dot_init(rt, 16, &(RtDot){.m = 64, .n = 192, .k = 48, .a_m = 48, .a_k = 1, .b_k = 1,
-        .b_n = 48, .y_m = 192, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
-    rt_dot_init(rt, 17, &(RtDot){.m = 64, .n = 48, .k = 192, .a_m = 192, .a_k = 1, .b_k = 1,
-        .b_n = 192, .y_m = 48, .y_n = 1, .type = RT_F32});  // blocks.{}.out
+    rt_dot_init(rt, QKV_DOT_KERNEL, &(RtDot){.m = B * T, .n = 3 * HEADS / 2 * HEAD_SIZE, .k = C,
+        .a_m = C, .a_k = 1, .b_k = 1, .b_n = C, .y_m = 3 * HEADS / 2 * HEAD_SIZE, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, PROJ_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = HEADS / 2 * HEAD_SIZE,
+        .a_m = HEADS / 2 * HEAD_SIZE, .a_k = 1, .b_k = 1, .b_n = HEADS / 2 * HEAD_SIZE, .y_m = C,
+        .y_n = 1, .type = RT_F32});  // blocks.{}.proj
+    // blocks.{}.fc
+    rt_dot_init(rt, FC_DOT_KERNEL, &(RtDot){.m = B * T, .n = FC_SIZE / 2, .k = C, .a_m = C,
+        .a_k = 1, .b_k = 1, .b_n = C, .y_m = FC_SIZE / 2, .y_n = 1, .type = RT_F32});
+    rt_dot_init(rt, OUT_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = FC_SIZE / 2,
+        .a_m = FC_SIZE / 2, .a_k = 1, .b_k = 1, .b_n = FC_SIZE / 2, .y_m = C, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.out
+    rt_dot_init(rt, HEAD_DOT_KERNEL, &(RtDot){.m = B * T, .n = VOCAB / 2, .k = C, .a_m = C,
+        .a_k = 1, .b_k = 1, .b_n = C, .y_m = VOCAB / 2, .y_n = 1, .type = RT_F32});  // head
+    // head
+    rt_dot_init(rt, D_HEAD_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = VOCAB / 2,
+        .a_m = VOCAB / 2, .a_k = 1, .b_k = C, .b_n = 1, .y_m = C, .y_n = 1, .type = RT_F32});
+    rt_dot_init(rt, D_HEAD_WEIGHT_KERNEL, &(RtDot){.m = C, .n = VOCAB / 2, .k = B * T, .a_m = 1,
+        .a_k = C, .b_k = VOCAB / 2, .b_n = 1, .y_m = 1, .y_n = C, .type = RT_F32});  // head
+    // blocks.{}.out
+    rt_dot_init(rt, D_OUT_IN_KERNEL, &(RtDot){.m = B * T, .n = FC_SIZE / 2, .k = C, .a_m = C,
+        .a_k = 1, .b_k = FC_SIZE / 2, .b_n = 1, .y_m = FC_SIZE / 2, .y_n = 1, .type = RT_F32});
+    // blocks.{}.out
+    rt_dot_init(rt, D_OUT_WEIGHT_KERNEL, &(RtDot){.m = FC_SIZE / 2, .n = C, .k = B * T, .a_m = 1,
+        .a_k = FC_SIZE / 2, .b_k = C, .b_n = 1, .y_m = 1, .y_n = FC_SIZE / 2, .type = RT_F32});
+    // blocks.{}.fc
+    rt_dot_init(rt, D_FC_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = FC_SIZE / 2,
+        .a_m = FC_SIZE / 2, .a_k = 1, .b_k = C, .b_n = 1, .y_m = C, .y_n = 1, .type = RT_F32});
+    // blocks.{}.fc
+    rt_dot_init(rt, D_FC_WEIGHT_KERNEL, &(RtDot){.m = C, .n = FC_SIZE / 2, .k = B * T, .a_m = 1,
+        .a_k = C, .b_k = FC_SIZE / 2, .b_n = 1, .y_m = 1, .y_n = C, .type = RT_F32});
+    rt_dot_init(rt, D_PROJ_WEIGHT_KERNEL, &(RtDot){.m = HEADS / 2 * HEAD_SIZE, .n = C, .k = B * T,
+        .a_m = 1, .a_k = HEADS / 2 * HEAD_SIZE, .b_k = C, .b_n = 1, .y_m = 1,
+        .y_n = HEADS / 2 * HEAD_SIZE, .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, D_PROJ_IN_KERNEL, &(RtDot){.m = B * T, .n = HEADS / 2 * HEAD_SIZE, .k = C,
+        .a_m = C, .a_k = 1, .b_k = HEADS / 2 * HEAD_SIZE, .b_n = 1, .y_m = HEADS / 2 * HEAD_SIZE,
+        .y_n = 1, .type = RT_F32});  // blocks.{}.proj
+    rt_dot_init(rt, D_QKV_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = 3 * HEADS / 2 * HEAD_SIZE,
+        .a_m = 3 * HEADS / 2 * HEAD_SIZE, .a_k = 1, .b_k = C, .b_n = 1, .y_m = C, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, D_QKV_WEIGHT_KERNEL, &(RtDot){.m = C, .n = 3 * HEADS / 2 * HEAD_SIZE,
+        .k = B * T, .a_m = 1, .a_k = C, .b_k = 3 * HEADS / 2 * HEAD_SIZE, .b_n = 1, .y_m = 1,
+        .y_n = C, .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, F_QKV_DOT_KERNEL, &(RtDot){.m = B * T, .n = 3 * HEADS * HEAD_SIZE, .k = C,
+        .a_m = C, .a_k = 1, .b_k = 1, .b_n = C, .y_m = 3 * HEADS * HEAD_SIZE, .y_n = 1,
+        .type = RT_F32});  // blocks.{}.qkv
+    rt_dot_init(rt, F_FC_DOT_KERNEL, &(RtDot){.m = B * T, .n = FC_SIZE, .k = C, .a_m = C, .a_k = 1,
+        .b_k = 1, .b_n = C, .y_m = FC_SIZE, .y_n = 1, .type = RT_F32});  // blocks.{}.fc
+    rt_dot_init(rt, F_OUT_DOT_KERNEL, &(RtDot){.m = B * T, .n = C, .k = FC_SIZE, .a_m = FC_SIZE,
+        .a_k = 1, .b_k = 1, .b_n = FC_SIZE, .y_m = C, .y_n = 1, .type = RT_F32});  // blocks.{}.out
 }
 
 // Dims that are split over ranks; rt->shard[i] is this rank's shard of the i-th.
@@ -1465,98 +1680,104 @@ static void live_ranges(Rt *rt)
 {
     rt_live_ranges(rt, RT_TRAINING, (RtLiveRange[]){
         LIVE(INPUT_IDS, 512, 0, 126), LIVE(LABELS, 512, 0, 27), LIVE(WTE_SELECT, 512, 0, 1),
-        LIVE(WTE_OUT, 12288, 1, 2), STACK(LN1_COMPENSATE, 768, 3, 117),
-        STACK(LN1_SUM, 768, 3, 117), LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 18432, 5, 6),
-        STACK(QKV_OUT, 55296, 3, 117), STACK(BLOCKS_OUT_2, 18432, 3, 117),
-        STACK(BLOCKS_ATTENTION, 1536, 3, 117), STACK(BLOCKS_ATTENTION_2, 1536, 3, 117),
-        LIVE(LN2_OUT, 12288, 8, 11), STACK(BLOCKS_OUT_3, 36864, 3, 117),
-        STACK(LN2_COMPENSATE, 768, 3, 117), STACK(LN2_SUM, 768, 3, 117),
-        STACK(FC_DOT, 73728, 3, 117), LIVE(BLOCKS_OUT_4, 24576, 12, 13),
-        LIVE(OUT_DOT, 12288, 13, 15), LIVE(NODE_ADD_OUT, 49152, 2, 117),
-        LIVE(LN_COMPENSATE, 256, 17, 33), LIVE(LN_DIV, 256, 17, 33), LIVE(LN_OUT, 12288, 17, 18),
-        LIVE(HEAD_DOT, 12288, 18, 23), LIVE(HEAD_OUT, 24576, 19, 28),
+        LIVE(WTE_OUT, 12288, 1, 2), STACK(LN1_MEAN, 768, 3, 117),
+        STACK(LN1_SQUARES, 768, 3, 117), LIVE(LN1_OUT, 12288, 4, 5), LIVE(QKV_DOT, 18432, 5, 6),
+        STACK(QKV_OUT, 55296, 3, 117), STACK(ATTENTION_OUT, 18432, 3, 117),
+        STACK(BLOCKS_ATTENTION_MAX, 1536, 3, 117), STACK(BLOCKS_ATTENTION_SUM, 1536, 3, 117),
+        LIVE(LN2_OUT, 12288, 8, 11), STACK(BLOCKS_ADD, 36864, 3, 117),
+        STACK(LN2_MEAN, 768, 3, 117), STACK(LN2_SQUARES, 768, 3, 117),
+        STACK(FC_DOT, 73728, 3, 117), LIVE(GELU_OUT, 24576, 12, 13), LIVE(OUT_DOT, 12288, 13, 15),
+        LIVE(NODE_ADD_OUT, 49152, 2, 117), LIVE(LN_MEAN, 256, 17, 33), LIVE(LN_RSTD, 256, 17, 33),
+        LIVE(LN_OUT, 12288, 17, 18), LIVE(HEAD_DOT, 12288, 18, 23), LIVE(HEAD_OUT, 24576, 19, 28),
         LIVE(CROSS_ENTROPY_EQ, 64, 20, 27), LIVE(COUNT, 64, 20, 131),
         LIVE(CROSS_ENTROPY_SELECT, 512, 20, 21), LIVE(BAD_LABEL, 64, 21, 131),
         LIVE(CROSS_ENTROPY_MAX, 256, 24, 27), LIVE(CROSS_ENTROPY_SUM, 256, 25, 27),
         LIVE(CROSS_ENTROPY_SELECT_2, 256, 25, 26), LIVE(LOSS, 64, 26, 131),
         LIVE(D_CROSS_ENTROPY_DIV, 64, 20, 27), LIVE(D_HEAD_SHARD, 12288, 28, 38),
         LIVE(D_HEAD_IN, 12288, 29, 34), LIVE(D_LN_BIAS, 192, 34, 42),
-        LIVE(D_LN_SUB, 12288, 33, 41), LIVE(D_LN_MUL_4, 12288, 33, 36),
-        LIVE(D_LN_WEIGHT, 192, 36, 40), LIVE(D_LN_MUL_2, 12288, 33, 41),
-        LIVE(D_LN_SQRT, 256, 17, 33), LIVE(D_LN_MUL, 256, 17, 33), LIVE(D_LN_MUL_5, 256, 33, 41),
-        LIVE(D_LN_IN, 12288, 33, 38), LIVE(D_HEAD_WEIGHT, 9216, 38, 44),
-        LIVE(D_LN_MUL_3, 256, 33, 41), LIVE(D_OUT_BIAS, 192, 48, 50),
-        LIVE(D_OUT_IN, 24576, 51, 53), LIVE(D_OUT_WEIGHT, 18432, 53, 59),
-        LIVE(D_BLOCKS_IN, 24576, 52, 74), LIVE(D_FC_SUM, 384, 55, 61),
-        LIVE(D_FC_BIAS, 768, 56, 64), LIVE(D_FC_IN, 12288, 58, 70), LIVE(D_LN2_BIAS, 192, 70, 78),
-        LIVE(D_LN2_IN, 12288, 69, 110), LIVE(D_LN2_MUL_2, 12288, 69, 72),
-        LIVE(D_LN2_WEIGHT, 192, 72, 76), LIVE(D_LN2_MUL_3, 12288, 69, 77),
-        LIVE(D_LN2_MUL_4, 256, 69, 77), LIVE(D_LN2_IN_2, 12288, 69, 74),
-        LIVE(D_FC_WEIGHT, 18432, 74, 82), LIVE(D_LN2_MUL, 256, 69, 77),
-        LIVE(D_PROJ_BIAS, 192, 80, 87), LIVE(D_PROJ_IN, 6144, 88, 90),
-        LIVE(D_PROJ_WEIGHT, 4608, 84, 93), LIVE(D_QKV_CONCAT, 18432, 90, 107),
-        LIVE(D_QKV_BIAS, 320, 91, 99), LIVE(D_QKV_IN, 12288, 96, 103),
-        LIVE(D_LN1_BIAS, 192, 103, 111), LIVE(D_LN1_SUB, 12288, 102, 110),
-        LIVE(D_LN1_MUL_2, 12288, 102, 105), LIVE(D_LN1_WEIGHT, 192, 105, 109),
-        LIVE(D_LN1_MUL_3, 12288, 102, 110), LIVE(D_LN1_MUL_4, 256, 102, 110),
-        LIVE(D_LN1_IN_2, 12288, 102, 107), LIVE(D_QKV_WEIGHT, 13824, 107, 113),
-        LIVE(D_LN1_MUL, 256, 102, 110), STACK(D_LN1_IN, 24576, 41, 126),
-        LIVE(D_WPE_WEIGHT, 3072, 122, 124), LIVE(D_WTE_WEIGHT, 18432, 126, 130),
-        LIVE(GRAD_NORM_WTE_WEIGHT, 384, 127, 128), LIVE(GRAD_NORM, 64, 128, 131),
-        LIVE(GRAD_NORM_WPE_WEIGHT, 64, 123, 129), LIVE(GRAD_NORM_LN_WEIGHT, 64, 37, 129),
-        LIVE(GRAD_NORM_LN_BIAS, 64, 35, 129), LIVE(GRAD_NORM_HEAD_WEIGHT, 18432, 39, 45),
-        LIVE(GRAD_NORM_HEAD_WEIGHT_2, 384, 45, 46), LIVE(GRAD_NORM_HEAD_WEIGHT_3, 64, 46, 129),
-        LIVE(GRAD_NORM_LN1_BIAS, 64, 104, 106), LIVE(GRAD_NORM_LN1_BIAS_2, 64, 106, 116),
-        LIVE(GRAD_NORM_QKV_WEIGHT, 27648, 108, 114), LIVE(GRAD_NORM_QKV_WEIGHT_2, 576, 114, 115),
-        LIVE(GRAD_NORM_QKV_WEIGHT_3, 64, 115, 116), LIVE(GRAD_NORM_QKV_BIAS, 576, 92, 100),
-        LIVE(GRAD_NORM_QKV_BIAS_2, 64, 100, 116), LIVE(GRAD_NORM_PROJ_WEIGHT, 9216, 85, 94),
-        LIVE(GRAD_NORM_PROJ_WEIGHT_2, 768, 94, 95), LIVE(GRAD_NORM_PROJ_WEIGHT_3, 64, 95, 116),
-        LIVE(GRAD_NORM_PROJ_BIAS, 64, 81, 116), LIVE(GRAD_NORM_LN2_WEIGHT, 64, 73, 116),
-        LIVE(GRAD_NORM_LN2_BIAS, 64, 71, 116), LIVE(GRAD_NORM_FC_WEIGHT, 36864, 75, 83),
-        LIVE(GRAD_NORM_FC_WEIGHT_2, 768, 83, 86), LIVE(GRAD_NORM_FC_WEIGHT_3, 64, 86, 116),
-        LIVE(GRAD_NORM_FC_BIAS, 64, 63, 116), LIVE(GRAD_NORM_OUT_WEIGHT, 36864, 54, 60),
-        LIVE(GRAD_NORM_OUT_WEIGHT_2, 64, 60, 116), LIVE(GRAD_NORM_OUT_BIAS, 64, 49, 116),
-        STACK(GRAD_NORM_OUT_BIAS_2, 192, 47, 120), STACK(GRAD_NORM_CONCAT, 64, 118, 121),
+        LIVE(RECOMPUTED_LN_SUB, 12288, 33, 41), LIVE(D_LN_MUL_3, 12288, 33, 36),
+        LIVE(D_LN_WEIGHT, 192, 36, 40), LIVE(D_LN_MUL, 12288, 33, 41),
+        LIVE(RECOMPUTED_LN_STD, 256, 17, 33), LIVE(LN_MUL, 256, 17, 33),
+        LIVE(D_LN_MUL_4, 256, 33, 41), LIVE(RECOMPUTED_LN_OUT, 12288, 33, 38),
+        LIVE(D_HEAD_WEIGHT, 9216, 38, 44), LIVE(D_LN_MUL_2, 256, 33, 41),
+        LIVE(D_OUT_BIAS, 192, 48, 50), LIVE(D_OUT_IN, 24576, 51, 53),
+        LIVE(D_OUT_WEIGHT, 18432, 53, 59), LIVE(D_BLOCKS_IN, 24576, 52, 74),
+        LIVE(D_FC_SUM, 384, 55, 61), LIVE(D_FC_BIAS, 768, 56, 64), LIVE(D_FC_IN, 12288, 58, 70),
+        LIVE(D_LN2_BIAS, 192, 70, 78), LIVE(D_LN2_IN, 12288, 69, 110),
+        LIVE(D_LN2_MUL_2, 12288, 69, 72), LIVE(D_LN2_WEIGHT, 192, 72, 76),
+        LIVE(D_LN2_MUL_3, 12288, 69, 77), LIVE(D_LN2_MUL_4, 256, 69, 77),
+        LIVE(RECOMPUTED_LN2_OUT, 12288, 69, 74), LIVE(D_FC_WEIGHT, 18432, 74, 82),
+        LIVE(D_LN2_MUL, 256, 69, 77), LIVE(D_PROJ_BIAS, 192, 80, 87),
+        LIVE(D_PROJ_IN, 6144, 88, 90), LIVE(D_PROJ_WEIGHT, 4608, 84, 93),
+        LIVE(D_QKV_CONCAT, 18432, 90, 107), LIVE(D_QKV_BIAS, 320, 91, 99),
+        LIVE(D_QKV_IN, 12288, 96, 103), LIVE(D_LN1_BIAS, 192, 103, 111),
+        LIVE(RECOMPUTED_LN1_SUB, 12288, 102, 110), LIVE(D_LN1_MUL_2, 12288, 102, 105),
+        LIVE(D_LN1_WEIGHT, 192, 105, 109), LIVE(D_LN1_MUL_3, 12288, 102, 110),
+        LIVE(D_LN1_MUL_4, 256, 102, 110), LIVE(RECOMPUTED_LN1_OUT, 12288, 102, 107),
+        LIVE(D_QKV_WEIGHT, 13824, 107, 113), LIVE(D_LN1_MUL, 256, 102, 110),
+        STACK(D_LN1_IN, 24576, 41, 126), LIVE(D_WPE_WEIGHT, 3072, 122, 124),
+        LIVE(D_WTE_WEIGHT, 18432, 126, 130), LIVE(GRAD_NORM_WTE_WEIGHT_SUM, 384, 127, 128),
+        LIVE(GRAD_NORM, 64, 128, 131), LIVE(GRAD_NORM_WPE_WEIGHT_SUM, 64, 123, 129),
+        LIVE(GRAD_NORM_LN_WEIGHT_SUM, 64, 37, 129), LIVE(GRAD_NORM_LN_BIAS_SUM, 64, 35, 129),
+        LIVE(GRAD_NORM_HEAD_WEIGHT_ALL_GATHER, 18432, 39, 45),
+        LIVE(GRAD_NORM_HEAD_WEIGHT_SUM, 384, 45, 46),
+        LIVE(GRAD_NORM_HEAD_WEIGHT_SUM_2, 64, 46, 129),
+        LIVE(GRAD_NORM_LN1_BIAS_SUM, 64, 104, 106), LIVE(GRAD_NORM_LN1_BIAS_ADD, 64, 106, 116),
+        LIVE(GRAD_NORM_QKV_WEIGHT_ALL_GATHER, 27648, 108, 114),
+        LIVE(GRAD_NORM_QKV_WEIGHT_SUM, 576, 114, 115),
+        LIVE(GRAD_NORM_QKV_WEIGHT_SUM_2, 64, 115, 116),
+        LIVE(GRAD_NORM_QKV_BIAS_ALL_GATHER, 576, 92, 100),
+        LIVE(GRAD_NORM_QKV_BIAS_SUM, 64, 100, 116),
+        LIVE(GRAD_NORM_PROJ_WEIGHT_ALL_GATHER, 9216, 85, 94),
+        LIVE(GRAD_NORM_PROJ_WEIGHT_SUM, 768, 94, 95),
+        LIVE(GRAD_NORM_PROJ_WEIGHT_SUM_2, 64, 95, 116),
+        LIVE(GRAD_NORM_PROJ_BIAS_SUM, 64, 81, 116), LIVE(GRAD_NORM_LN2_WEIGHT_SUM, 64, 73, 116),
+        LIVE(GRAD_NORM_LN2_BIAS_SUM, 64, 71, 116),
+        LIVE(GRAD_NORM_FC_WEIGHT_ALL_GATHER, 36864, 75, 83),
+        LIVE(GRAD_NORM_FC_WEIGHT_SUM, 768, 83, 86), LIVE(GRAD_NORM_FC_WEIGHT_SUM_2, 64, 86, 116),
+        LIVE(GRAD_NORM_FC_BIAS_SUM, 64, 63, 116),
+        LIVE(GRAD_NORM_OUT_WEIGHT_ALL_GATHER, 36864, 54, 60),
+        LIVE(GRAD_NORM_OUT_WEIGHT_SUM, 64, 60, 116), LIVE(GRAD_NORM_OUT_BIAS_SUM, 64, 49, 116),
+        STACK(GRAD_NORM_OUT_BIAS_ADD, 192, 47, 120), STACK(GRAD_NORM_CONCAT, 64, 118, 121),
         LIVE(GRAD_NORM_SUM, 64, 121, 129), LIVE(ADAMW_NEG, 64, 31, 130),
         LIVE(ADAMW_SUB, 64, 31, 130), LIVE(ADAMW_SUB_2, 64, 31, 130),
         LIVE(ADAMW_CAST, 64, 31, 130), LIVE(ADAMW_SUB_3, 64, 31, 130),
-        LIVE(ADAMW_FC_BIAS, 384, 65, 67), LIVE(ADAMW_FC_BIAS_2, 384, 66, 67),
-        LIVE(WORK, 73984, 19, 117), LIVE(WORK_2, 36864, 5, 5), LIVE(WORK_3, 3105792, 7, 7),
-        LIVE(WORK_4, 12288, 8, 8), LIVE(WORK_5, 24832, 9, 9), LIVE(WORK_6, 36864, 11, 11),
-        LIVE(WORK_7, 36864, 13, 13), LIVE(WORK_8, 24832, 14, 14), LIVE(WORK_9, 24576, 18, 18),
-        LIVE(WORK_10, 32768, 24, 24), LIVE(WORK_11, 512, 26, 26), LIVE(WORK_12, 49408, 28, 28),
-        LIVE(WORK_13, 24576, 29, 29), LIVE(WORK_14, 24576, 34, 34), LIVE(WORK_15, 24576, 36, 36),
-        LIVE(WORK_16, 24576, 38, 38), LIVE(WORK_17, 512, 46, 46), LIVE(WORK_18, 24576, 48, 48),
-        LIVE(WORK_19, 36864, 51, 51), LIVE(WORK_20, 36864, 53, 53), LIVE(WORK_21, 49152, 55, 55),
-        LIVE(WORK_22, 36864, 58, 58), LIVE(WORK_23, 1792, 65, 65), LIVE(WORK_24, 1792, 66, 66),
-        LIVE(WORK_25, 24576, 70, 70), LIVE(WORK_26, 24576, 72, 72), LIVE(WORK_27, 24576, 74, 74),
-        LIVE(WORK_28, 24576, 80, 80), LIVE(WORK_29, 12288, 84, 84), LIVE(WORK_30, 512, 86, 86),
-        LIVE(WORK_31, 12288, 88, 88), LIVE(WORK_32, 3105792, 90, 90), LIVE(WORK_33, 36864, 91, 91),
-        LIVE(WORK_34, 512, 95, 95), LIVE(WORK_35, 36864, 96, 96), LIVE(WORK_36, 24576, 103, 103),
-        LIVE(WORK_37, 24576, 105, 105), LIVE(WORK_38, 24576, 107, 107),
-        LIVE(WORK_39, 512, 115, 115), LIVE(WORK_40, 512, 121, 121),
-        LIVE(WORK_41, 393216, 122, 122), LIVE(WORK_42, 1280, 126, 126),
-        LIVE(WORK_43, 512, 128, 128),
+        LIVE(ADAMW_FC_BIAS_SHARD, 384, 65, 67), LIVE(ADAMW_FC_BIAS_SHARD_2, 384, 66, 67),
+        LIVE(WORK, 73984, 19, 117), LIVE(WORK_2, 36864, 5, 5), LIVE(WORK_2, 3105792, 7, 7),
+        LIVE(WORK_2, 12288, 8, 8), LIVE(WORK_2, 24832, 9, 9), LIVE(WORK_2, 36864, 11, 11),
+        LIVE(WORK_2, 36864, 13, 13), LIVE(WORK_2, 24832, 14, 14), LIVE(WORK_2, 24576, 18, 18),
+        LIVE(WORK_2, 32768, 24, 24), LIVE(WORK_2, 512, 26, 26), LIVE(WORK_2, 49408, 28, 28),
+        LIVE(WORK_2, 24576, 29, 29), LIVE(WORK_2, 24576, 34, 34), LIVE(WORK_2, 24576, 36, 36),
+        LIVE(WORK_2, 24576, 38, 38), LIVE(WORK_2, 512, 46, 46), LIVE(WORK_2, 24576, 48, 48),
+        LIVE(WORK_2, 36864, 51, 51), LIVE(WORK_2, 36864, 53, 53), LIVE(WORK_2, 49152, 55, 55),
+        LIVE(WORK_2, 36864, 58, 58), LIVE(WORK_2, 1792, 65, 65), LIVE(WORK_2, 1792, 66, 66),
+        LIVE(WORK_2, 24576, 70, 70), LIVE(WORK_2, 24576, 72, 72), LIVE(WORK_2, 24576, 74, 74),
+        LIVE(WORK_3, 24576, 80, 80), LIVE(WORK_2, 12288, 84, 84), LIVE(WORK_2, 512, 86, 86),
+        LIVE(WORK_2, 12288, 88, 88), LIVE(WORK_2, 3105792, 90, 90), LIVE(WORK_2, 36864, 91, 91),
+        LIVE(WORK_4, 512, 95, 95), LIVE(WORK_2, 36864, 96, 96), LIVE(WORK_2, 24576, 103, 103),
+        LIVE(WORK_2, 24576, 105, 105), LIVE(WORK_2, 24576, 107, 107), LIVE(WORK_2, 512, 115, 115),
+        LIVE(WORK_2, 512, 121, 121), LIVE(WORK_2, 393216, 122, 122), LIVE(WORK_5, 1280, 126, 126),
+        LIVE(WORK_5, 512, 128, 128),
         {0}}, (RtLoop[]){{3, 16, 3, {0}}, {47, 117, 3, {0}}, {118, 120, 3, {0}}, {0}});
     rt_live_ranges(rt, RT_FORWARD, (RtLiveRange[]){
         LIVE(F_INPUT_IDS, 512, 0, 1), LIVE(F_LABELS, 512, 0, 37), LIVE(F_WTE_OUT, 12288, 1, 2),
         LIVE(F_LN1_OUT, 12288, 12, 14), STACK(F_QKV_ALL_GATHER, 55296, 4, 29),
         LIVE(F_QKV_OUT, 36864, 14, 17), STACK(F_QKV_ALL_GATHER_2, 1152, 4, 29),
-        LIVE(F_BLOCKS_OUT_2, 12288, 17, 19), LIVE(F_BLOCKS_ATTENTION, 1024, 17, 17),
-        LIVE(F_BLOCKS_ATTENTION_2, 1024, 17, 17), STACK(F_PROJ_ALL_GATHER, 18432, 4, 29),
-        LIVE(F_LN2_OUT, 12288, 19, 24), LIVE(F_BLOCKS_OUT_3, 12288, 20, 28),
+        LIVE(F_ATTENTION_OUT, 12288, 17, 19), LIVE(F_BLOCKS_ATTENTION_MAX, 1024, 17, 17),
+        LIVE(F_BLOCKS_ATTENTION_SUM, 1024, 17, 17), STACK(F_PROJ_ALL_GATHER, 18432, 4, 29),
+        LIVE(F_LN2_OUT, 12288, 19, 24), LIVE(F_BLOCKS_ADD, 12288, 20, 28),
         STACK(F_FC_CONCAT, 37632, 4, 29), STACK(F_FC_ALL_GATHER, 75264, 4, 29),
         LIVE(F_FC_RESHAPE, 36864, 22, 24), LIVE(F_FC_RESHAPE_2, 768, 23, 25),
-        LIVE(F_BLOCKS_OUT_4, 49152, 24, 27), STACK(F_OUT_ALL_GATHER, 73728, 4, 29),
+        LIVE(F_GELU_OUT, 49152, 24, 27), STACK(F_OUT_ALL_GATHER, 73728, 4, 29),
         LIVE(F_OUT_DOT, 12288, 27, 28), STACK(F_BLOCKS_OUT, 24576, 2, 30),
         LIVE(F_LN_OUT, 12288, 30, 32), LIVE(F_HEAD_ALL_GATHER, 18432, 3, 32),
         LIVE(F_LOGITS, 24576, 32, 39), LIVE(F_CROSS_ENTROPY_EQ, 64, 33, 37),
         LIVE(F_COUNT, 64, 33, 39), LIVE(F_CROSS_ENTROPY_SELECT, 512, 33, 34),
         LIVE(F_BAD_LABEL, 64, 34, 39), LIVE(F_CROSS_ENTROPY_MAX, 256, 36, 37),
         LIVE(F_CROSS_ENTROPY_SELECT_2, 256, 37, 38), LIVE(F_LOSS, 64, 38, 39),
-        LIVE(F_WORK, 75520, 3, 31), LIVE(F_WORK_2, 61440, 14, 14), LIVE(F_WORK_3, 6211584, 17, 17),
-        LIVE(F_WORK_4, 24576, 19, 19), LIVE(F_WORK_5, 73728, 24, 24), LIVE(F_WORK_6, 73728, 27, 27),
-        LIVE(F_WORK_7, 36864, 32, 32), LIVE(F_WORK_8, 32768, 36, 36), LIVE(F_WORK_9, 512, 38, 38),
+        LIVE(F_WORK, 75520, 3, 31), LIVE(F_WORK_2, 61440, 14, 14), LIVE(F_WORK_2, 6211584, 17, 17),
+        LIVE(F_WORK_2, 24576, 19, 19), LIVE(F_WORK_2, 73728, 24, 24), LIVE(F_WORK_2, 73728, 27, 27),
+        LIVE(F_WORK_2, 36864, 32, 32), LIVE(F_WORK_2, 32768, 36, 36), LIVE(F_WORK_2, 512, 38, 38),
         {0}}, (RtLoop[]){{4, 29, 4, {12}}, {0}});
 }
 
@@ -1593,7 +1814,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x1cd3208cd17bec6f,
+    .identity = 0x5d2bff2cb281d7a0,
 };
 
 int main(int argc, char **argv)

@@ -15,31 +15,32 @@ from wire import rename, reorder
 SEEDS = (1, 2)
 
 
-DECLARATION = re.compile(r"^static const (?:int64_t|RtStack) .*?;|^static Rt(?:Sum)?Rows .*?;|^#define \w+|^static void \w+", re.M | re.S)
+DECLARATION = re.compile(r"^static Rt(?:Sum)?Rows .*?;|^#define \w+|^static void \w+|^enum \{ .*?;", re.M | re.S)
+NUMBERS = re.compile(r"^static const (?:int64_t|RtStack) .*?;", re.M | re.S)
 
 
 def declared(text):
-    """The names that a text declares: of sizes, places, functions and macros."""
+    """The names that a text declares: of kernels, functions and macros."""
     names = []
     for line in DECLARATION.findall(text):
-        names += re.findall(r"(?:\bstatic void |#define |[ ,])([A-Za-z_]\w*)(?= =|,|;|$)", line)
+        names += re.findall(r"(?:\bstatic void |#define |[ ,])([A-Za-z_]\w*)(?= \}|,|;|$)", line)
     return set(names)
 
 
-def sizes(text):
-    """The named sizes, which are the first constants of a text, and their values."""
-    first = re.search(r"^static const int64_t .*?;", text, re.M | re.S)
-    return dict(re.findall(r"(\w+) = (\d+)", first[0]))
+def numbers(text):
+    """The sizes and places that a text names."""
+    found = re.findall(r"(\w+) = (\d+|\{\d+, \d+\})", " ".join(NUMBERS.findall(text)))
+    return {name: number.replace(" ", "") for name, number in found}
 
 
 def without_names(text):
-    """The words of C text without comments and labels. Sizes are numbers; other names that it declares are numbered in their
-    order."""
+    """The words of C text without comments and labels. Sizes and places are numbers, as values of one name may share one;
+    other names that it declares are numbered in their order."""
     text = re.sub(r"    \.identity = [^\n]*\n", "", text)  # a hash of the text, names included
     text = re.sub(r'RT_AT\(rt, "(?:[^"\\]|\\.)*"', "RT_AT(rt", text)
     text = re.sub(r"//[^\n]*|/\*.*?\*/|\\\n", " ", text, flags=re.S)
-    value, known, number = sizes(text), declared(text), {}
-    text = re.sub(r"^static const int64_t (?:(?!;).)*?;", "", text, count=1, flags=re.M | re.S)
+    value, known, number = numbers(text), declared(text), {}
+    text = NUMBERS.sub("", text)
     text = re.sub(r"\w+", lambda word: value.get(word[0], word[0]), text)
     while (fewer := re.sub(r"\b(\d+) ([*/]) (\d+)\b", product, text)) != text:
         text = fewer
