@@ -69,7 +69,7 @@ static void print_kernel_numbers(const Gen *g, Text *t)
         list_add(&l, 0, g->kernel[i]);
     }
     if (g->n_kernels)
-        text_printf(t, " };\n");
+        text_printf(t, l.column + (int)strlen(" };") > COLUMNS ? "\n};\n" : " };\n");
 }
 
 // Declares the places, and the fused functions, which come below their callers.

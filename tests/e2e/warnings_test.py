@@ -14,13 +14,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness import Checks
+from harness import Checks, run
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILERS = ("gcc", "clang")
 MARCHES = ("x86-64", "x86-64-v3", "znver3", "sapphirerapids")
 FOLDERS = ("cpu", "core", "comm", "trainer", "shared")  # of the runtime, the kernels first
-PROGRAMS = ("cnn", "nanogpt")
+PROGRAMS = ("cnn", "nanogpt")  # of models/tiny
 
 
 def flags():
@@ -43,10 +43,18 @@ def said(compiler, march, level, files):
         return done.stdout + done.stderr or ("" if done.returncode == 0 else f"exit {done.returncode}")
 
 
-def test(checks, is_all):
+def make_programs(shardcc, folder):
+    """The C texts of programs, whose kernels are compiled for whichever CPU."""
+    training = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--march", "x86-64-v3"]
+    for name in PROGRAMS:
+        run(shardcc, ROOT / f"models/tiny/{name}.onnx", *training, "--emit", "c", "-o", folder / f"{name}.c")
+        yield folder / f"{name}.c"
+
+
+def test(checks, shardcc, folder, is_all):
     folders = FOLDERS if is_all else FOLDERS[:1]
     files = [f for x in folders for f in sorted((ROOT / "runtime" / x).glob("*.c"))]
-    files += [ROOT / f"tests/cases/{name}.c" for name in PROGRAMS]
+    files += make_programs(shardcc, folder)
     for compiler in COMPILERS:
         for march in MARCHES:
             is_like_another = (compiler, march) == ("clang", "znver3")  # x86-64-v3 with other costs
@@ -61,10 +69,12 @@ def test(checks, is_all):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shardcc", type=Path)
+    parser.add_argument("--shardcc", type=Path, required=True)
     parser.add_argument("--all", action="store_true")
     checks = Checks()
-    test(checks, parser.parse_args().all)
+    o = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        test(checks, o.shardcc.resolve(), Path(folder), o.all)
     checks.finish()
 
 
