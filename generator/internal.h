@@ -56,7 +56,7 @@ typedef struct Gen {
     int n_places, cap_places, n_groups, cap_groups, n_kernels, cap_kernels;
     RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
-    Graph *symbolic;  // the set's graph, whose dims kernel_sizes.c sets for a time
+    Graph *symbolic;  // a copy of the set's graph for kernel_sizes.c; NULL: not needed yet
     // by NodeId, empty between groups: the text of a node's value in the group being printed
     const char **expr;
 } Gen;

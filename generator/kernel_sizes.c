@@ -95,6 +95,18 @@ static bool set_strides(KernelSizes *s, const Operand *o, int64_t *stride)
     return true;
 }
 
+// A copy of the set's graph, whose dims may be others. Programs without kernels need none.
+static Graph *copy_graph(const Gen *g)
+{
+    const Graph *from = g->s->g;
+    Graph *to = arena_array(g->arena, Graph, 1);
+
+    *to = *from;
+    to->values = arena_array(g->arena, Value, from->n_values);
+    memcpy(to->values, from->values, sizeof *to->values * (size_t)from->n_values);
+    return to;
+}
+
 const KernelSizes *find_kernel_sizes(Gen *g, const Item *it)
 {
     const Graph *graph = g->s->g;
@@ -104,6 +116,7 @@ const KernelSizes *find_kernel_sizes(Gen *g, const Item *it)
     KernelSizes *s = arena_array(g->arena, KernelSizes, 1);
     bool ok = true;
 
+    g->symbolic = g->symbolic ? g->symbolic : copy_graph(g);
     *s = (KernelSizes){.g = g, .k = &it->call.kernel};
     s->symbolic = (Kernel){.want = arena_alloc(g->arena, (size_t)count, sizeof *stride),
                            .whole = s->k->whole,

@@ -201,11 +201,7 @@ static bool select_set(Gen *g, int set)
     g->set = set;
     g->s = &g->p->set[set];
     if (g->s->g) {
-        g->symbolic = arena_array(g->arena, Graph, 1);
-        *g->symbolic = *g->s->g;
-        g->symbolic->values = arena_array(g->arena, Value, g->s->g->n_values);
-        memcpy(g->symbolic->values, g->s->g->values,
-               sizeof *g->s->g->values * (size_t)g->s->g->n_values);
+        g->symbolic = NULL;
         g->expr = arena_array(g->arena, const char *, g->s->g->n_nodes);
     }
     return g->s->g;

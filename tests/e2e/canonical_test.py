@@ -23,7 +23,7 @@ def declared(text):
     """The names that a text declares: of kernels, functions and macros."""
     names = []
     for line in DECLARATION.findall(text):
-        names += re.findall(r"(?:\bstatic void |#define |[ ,])([A-Za-z_]\w*)(?= \}|,|;|$)", line)
+        names += re.findall(r"(?:\bstatic void |#define |[ ,])([A-Za-z_]\w*)(?=\s\}|,|;|$)", line)
     return set(names)
 
 
