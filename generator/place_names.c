@@ -66,8 +66,8 @@ static Namer namer_of(Gen *g, int set)
     x.module = arena_array(g->arena, const char *, graph->n_nodes);
     x.leaves = arena_array(g->arena, bool, graph->n_values);
     x.leaves_block = arena_array(g->arena, bool, graph->n_values);
-    x.is_adjoint = graph_adjoints(g->arena, graph);
     x.again = graph_made_again(g->arena, graph);
+    x.is_adjoint = graph_adjoints(g->arena, graph, x.again);
     x.role = g->role[set] = graph_roles(g->arena, graph);
     for (int i = graph->n_outputs - 1; i >= 0; i--)
         x.output[graph->outputs[i].value] = &graph->outputs[i];

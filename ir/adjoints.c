@@ -139,12 +139,11 @@ static void find_seeds(const Graph *g, bool *is_adjoint)
     }
 }
 
-// Gradients go from the end of the model to its begin, all else that the backward part reads goes
+// Gradients go from the end of the model to its start, all else that the backward part reads goes
 // the other way. Moves of a value to other ranks, and views, are as the value.
-static void find_handed_back(Arena *a, const Graph *g, bool *is_adjoint)
+static void find_handed_back(Arena *a, const Graph *g, const ValueId *again, bool *is_adjoint)
 {
     const NodeId *from = find_models_nodes(a, g);
-    const ValueId *again = graph_made_again(a, g);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
@@ -158,13 +157,13 @@ static void find_handed_back(Arena *a, const Graph *g, bool *is_adjoint)
     }
 }
 
-bool *graph_adjoints(Arena *a, const Graph *g)
+bool *graph_adjoints(Arena *a, const Graph *g, const ValueId *again)
 {
     Arena *scratch = arena_new();
     bool *is_adjoint = arena_array(a, bool, g->n_values);
 
     find_seeds(g, is_adjoint);
-    find_handed_back(scratch, g, is_adjoint);
+    find_handed_back(scratch, g, again, is_adjoint);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         bool has_adjoint = false;

@@ -4,17 +4,18 @@
 
 #include "ir/ir.h"
 
-// By ValueId: is it an adjoint? The gradient of the loss by itself is a factor of such a value of
-// the backward part: it is the gradient of a value, or a part of one. Between the loss and the
-// values that it reads, some have no such factor that is a value, and are missed.
-bool *graph_adjoints(Arena *a, const Graph *g);
 // By ValueId: the value of the forward part that a value of the backward part makes again; 0: none.
 ValueId *graph_made_again(Arena *a, const Graph *g);
+// By ValueId: is it an adjoint? `again`: of graph_made_again. The gradient of the loss by itself is
+// a factor of such a value of the backward part: it is the gradient of a value, or a part of one.
+// Between the loss and the values that it reads, some have no such factor that is a value, and are
+// missed.
+bool *graph_adjoints(Arena *a, const Graph *g, const ValueId *again);
 
 // By ValueId: "MEAN", "VARIANCE", "STD", "RSTD", "SQUARES" (their sum) of a norm; "ATTENTION", and
 // "ATTENTION_MAX" and "ATTENTION_SUM" of its scores; "GELU", "SILU"; NULL: none of these.
 const char **graph_roles(Arena *a, const Graph *g);
-// Is the role the one of a module's result, so that it names it where there is no module?
+// Is it the role of a module's result? Where there is no module, the role is its name.
 bool role_is_of_module(const char *role);
 
 #endif

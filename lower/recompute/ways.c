@@ -170,8 +170,9 @@ ClassWays *find_ways(Arena *a, const Lowering *l, const Cluster *c)
         all.is_relaxed[i] = true;
         all.is_outside[i] = !g->nodes[i].block.cls;
     }
+    const Recompute facts = recompute_facts(l, &all);
     for (int32_t k = 0; k < g->n_classes; k++) {
-        WaySearch s = {.r = recompute_facts(l, &all),
+        WaySearch s = {.r = facts,
                        .cluster = c ? c : &cluster_assumed,
                        .a = a,
                        .to = &to[k],
