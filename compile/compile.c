@@ -11,7 +11,7 @@ static CompileStatus program_of_one_rank(Arena *a, const PlanRequest *p, const C
 
     to->program = one.program;
     to->recompute = one.recompute;
-    to->place = one.place;
+    to->index = one.index;
     return status;
 }
 
@@ -41,13 +41,13 @@ CompileStatus compile_program(Arena *a, const CompileRequest *r, Compiled *to, D
     return make_program(a, &p, r->cluster, to, d);
 }
 
-bool compile_small(Arena *a, const CompileRequest *r, int place, Compiled *to, Diag *d)
+bool compile_small(Arena *a, const CompileRequest *r, int index, Compiled *to, Diag *d)
 {
     PlanRequest p = compile_plan_request(a, r, to);
 
     p.memory = 1;
     p.is_part = p.is_estimate = true;
-    p.place = place;
+    p.index = index;
     return make_program(a, &p, r->cluster, to, d) == COMPILE_INFEASIBLE;
 }
 

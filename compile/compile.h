@@ -64,7 +64,7 @@ typedef struct Compiled {
     Program *program;           // if nothing fits: the smallest one found
     PlanResult plan;            // of several ranks
     RecomputePolicy recompute;  // what was applied to `train`
-    int place;                  // of one rank's policy on the path of ways
+    int index;                  // of one rank's policy on the path of policies
 } Compiled;
 
 // Compiles a model: runs the stages in their order, and checks the program. Every status but
@@ -83,11 +83,11 @@ CompileStatus compile_program(Arena *a, const CompileRequest *r, Compiled *to, D
 
 // The same without the check. True if there is a program; *fits: it keeps to the memory.
 bool compile_try(Arena *a, const CompileRequest *r, Compiled *to, bool *fits, Diag *d);
-// The number of micro-batches that is best, whatever r->accumulate is.
+// The best number of micro-batches, whatever r->accumulate is.
 int compile_accumulate(const CompileRequest *r, const char *file);
 // Makes about the smallest program of the graphs, whatever the memory: with several ranks by a few
-// searches, with one at an index on the path of ways. True if there is one.
-bool compile_small(Arena *a, const CompileRequest *r, int place, Compiled *to, Diag *d);
+// searches, with one at an index on the path of policies. True if there is one.
+bool compile_small(Arena *a, const CompileRequest *r, int index, Compiled *to, Diag *d);
 
 // The request of a plan for the graphs.
 PlanRequest compile_plan_request(Arena *a, const CompileRequest *r, const Compiled *c);

@@ -3,7 +3,7 @@
 
 #include "compile/internal.h"
 #include "lower/lower.h"
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 
 // ---- the passes ----
 static bool run_import(Run *r);

@@ -24,7 +24,7 @@ static const OptionDef options[] = {
     {"-o", "FILE", &option_text, AT(output),
      "where `export` writes the weights (safetensors), or the model with them"},
     {"--onnx", "MODEL.onnx", &option_text, AT(onnx),
-     "export a copy of the model with the checkpoint's weights in the place of its own"},
+     "export a copy of the model with the checkpoint's weights instead of its own"},
     {"--bind", "DIM=N", &option_texts, AT(bind),
      "the size of a named dim of the model, as for the compiler (1)", .check = check_bind},
     {"--shape", "INPUT=N,N", &option_texts, AT(shape),

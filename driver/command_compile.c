@@ -104,21 +104,21 @@ static bool write_programs(Arena *a, const Result *r, int n, Diag *d)
     const Options *o = &r->o;
     char *path = output_path(a, o);
     bool is_folder = o->emit == EMIT_SOURCE, is_new = false, ok = true;
-    char *place = is_folder ? path : folder_name(a, path);
+    char *folder = is_folder ? path : folder_name(a, path);
     Staging s;
 
-    if (is_folder && !(is_new = !mkdir(place, 0777)) && errno != EEXIST) {
-        diag_error(d, "cannot make the folder '%s': %s", place, strerror(errno));
+    if (is_folder && !(is_new = !mkdir(folder, 0777)) && errno != EEXIST) {
+        diag_error(d, "cannot make the folder '%s': %s", folder, strerror(errno));
         return false;
     }
-    ok = staging_open(a, &s, place, d);
+    ok = staging_open(a, &s, folder, d);
     if (ok) {
         for (int i = 0; i < n && ok; i++)
             ok = write_all(a, &r[i], &s, d);
         ok = staging_close(&s, ok, d);
     }
     if (!ok && is_new)
-        rmdir(place);
+        rmdir(folder);
     for (int i = 0; i < n && ok; i++)
         say_written(a, &r[i]);
     return ok;

@@ -1,4 +1,4 @@
-// shardcc pack: places buffers with live ranges in as few bytes as it can, or within so many.
+// shardcc pack: packs buffers with live ranges into as few bytes as it can, or within a limit.
 #include "driver/internal.h"
 #include "packer/packer.h"
 

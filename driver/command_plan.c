@@ -124,7 +124,8 @@ static void report_schedule(const Job *j, const PlanChain *x, int64_t memory, do
     double none = 0;
 
     for (int i = 0; i < x->problem.n_stages; i++)
-        none += x->problem.stage[i].way[0].forward_time + x->problem.stage[i].way[0].backward_time;
+        none += x->problem.stage[i].policy[0].forward_time +
+                x->problem.stage[i].policy[0].backward_time;
     if (!t || chain_least(t) > available) {
         printf("; no schedule of them fits in %s\n", bytes_text(j->a, (double)memory));
         return;

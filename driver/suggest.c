@@ -84,7 +84,7 @@ static void say(Trial *t, const Compiled *refused, Diag *d)
     Compiled m;
 
     if (compile_graphs(t->a, &t->o.request, &m, &t->d) ||
-        !compile_small(t->a, &t->o.request, refused->place, &m, &t->d))
+        !compile_small(t->a, &t->o.request, refused->index, &m, &t->d))
         return;
     bytes = m.program->arena_bytes;
     if (bytes < refused->program->arena_bytes)

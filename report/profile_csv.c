@@ -146,7 +146,7 @@ void profile_csv(const Profile *f, Text *t)
             &(CsvRow){.row = "arena",
                       .number = f->peak.item,
                       .phase = f->peak.set == SET_TRAIN ? "training" : "prediction",
-                      .name = memory_place(f->arena, &f->p->set[f->peak.set], f->peak.item),
+                      .name = memory_where(f->arena, &f->p->set[f->peak.set], f->peak.item),
                       .bytes = f->p->arena_bytes,
                       .is_at_peak = 1,
                       .of_kind = f->peak.bytes},

@@ -111,7 +111,7 @@ static void print_categories(const Profile *f)
 {
     Arena *a = f->arena;
     const Set *s = &f->p->set[f->peak.set];
-    const char *place = memory_place(a, s, f->peak.item);
+    const char *where = memory_where(a, s, f->peak.item);
     double all = (double)f->p->arena_bytes;
     Columns c = {.arena = a, .n_columns = 4};
 
@@ -125,7 +125,7 @@ static void print_categories(const Profile *f)
                                 arena_string(a, "%.1f %%", 100 * (double)f->peak.bytes[k] / all)});
     columns_add_row(&c, (const char *[]){"arena", arena_string(a, "%" PRId64, f->p->arena_bytes),
                                          bytes_text(a, all), "100.0 %"});
-    printf("\npeak          item %d, %s\n", f->peak.item, place ? place : "the end");
+    printf("\npeak          item %d, %s\n", f->peak.item, where ? where : "the end");
     columns_print(&c);
 }
 

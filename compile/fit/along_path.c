@@ -7,7 +7,7 @@
 
 #include "compile/fit/make_program.h"
 
-// ---- one plan at one place ----
+// ---- one plan at one index ----
 
 static const Program *make(Arena *a, const AlongPath *s, const ModelPlan *plan,
                            const RecomputePolicy *policy)
@@ -23,10 +23,10 @@ static const Program *make(Arena *a, const AlongPath *s, const ModelPlan *plan,
     return program_of_model_plan(a, s->train, plan, policy, &o, s->d);
 }
 
-Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place)
+Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int index)
 {
     Arena *a = arena_new();
-    RecomputePolicy policy = keep_path_at(a, s->path, place);
+    RecomputePolicy policy = keep_path_at(a, s->path, index);
     const Program *p = s->d->errors ? NULL : make(a, s, plan, &policy);
     Tried t = {INT64_MAX, INFINITY, false};
 
@@ -37,20 +37,20 @@ Tried along_path_try(const AlongPath *s, const ModelPlan *plan, int place)
     return t;
 }
 
-// ---- one plan at all places ----
+// ---- one plan at all indices ----
 
-static bool fits(const AlongPath *s, const TriedPlace *p) { return p->tried.bytes <= s->memory; }
+static bool fits(const AlongPath *s, const TriedIndex *p) { return p->tried.bytes <= s->memory; }
 
-// A program as it is guessed to be at a place where it wasn't tried.
+// A program as it is guessed to be at an index where it wasn't tried.
 typedef struct Guess {
     double bytes, seconds;
 } Guess;
 
-// The program at a place, as if bytes and seconds were linear between places that were tried, of
+// The program at an index, as if bytes and seconds were linear between indices that were tried, of
 // which there are at least two.
-static Guess between(const TriedPlaces *l, int at)
+static Guess between(const TriedIndices *l, int at)
 {
-    const TriedPlace *x = l->place;
+    const TriedIndex *x = l->index;
     int i = 1;
 
     while (i < l->n - 1 && x[i].at < at)
@@ -70,7 +70,7 @@ static double bytes_before(const AlongPath *s, int at)
 
 // Interpolates between two indices where this plan would reach the memory limit, using the previous
 // plan's curve. After some rounds every other guess is the middle, since the curves differ.
-static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *high, int round)
+static int guess(const AlongPath *s, const TriedIndex *low, const TriedIndex *high, int round)
 {
     double part = (double)(low->tried.bytes - s->memory) /
                   (double)(low->tried.bytes - high->tried.bytes),
@@ -84,10 +84,10 @@ static int guess(const AlongPath *s, const TriedPlace *low, const TriedPlace *hi
     return at;
 }
 
-// Would the step at the place after `low` still be longer than the best one, if steps went on to
-// get shorter with what runs again, as they do between the last place and `high`?
-static bool is_hopeless(const AlongPath *s, const TriedPlace *low, const TriedPlace *high,
-                        const TriedPlace *last)
+// Would the step at the index after `low` still be longer than the best one, if steps went on to
+// get shorter with what runs again, as they do between the last index and `high`?
+static bool is_hopeless(const AlongPath *s, const TriedIndex *low, const TriedIndex *high,
+                        const TriedIndex *last)
 {
     double again = keep_path_seconds(s->path, high->at);
     double more = keep_path_seconds(s->path, last->at) - again;
@@ -99,26 +99,26 @@ static bool is_hopeless(const AlongPath *s, const TriedPlace *low, const TriedPl
     return high->tried.seconds - rate * less > s->best.tried.seconds;
 }
 
-static void add_place(Arena *a, TriedPlaces *l, TriedPlace p)
+static void add_index(Arena *a, TriedIndices *l, TriedIndex p)
 {
-    *arena_push(a, l->place, l->n, l->cap) = p;
-    for (int i = l->n - 1; i && l->place[i - 1].at > p.at; i--) {
-        l->place[i] = l->place[i - 1];
-        l->place[i - 1] = p;
+    *arena_push(a, l->index, l->n, l->cap) = p;
+    for (int i = l->n - 1; i && l->index[i - 1].at > p.at; i--) {
+        l->index[i] = l->index[i - 1];
+        l->index[i - 1] = p;
     }
 }
 
-static void keep_shorter(Candidate *x, const ModelPlan *plan, const TriedPlace *p)
+static void keep_shorter(Candidate *x, const ModelPlan *plan, const TriedIndex *p)
 {
     if (!x->is_found || p->tried.seconds < x->tried.seconds)
         *x = (Candidate){true, plan, p->at, p->tried};
 }
 
-static TriedPlace try_place(AlongPath *s, const ModelPlan *plan, int at, TriedPlaces *all)
+static TriedIndex try_index(AlongPath *s, const ModelPlan *plan, int at, TriedIndices *all)
 {
-    TriedPlace p = {at, along_path_try(s, plan, at)};
+    TriedIndex p = {at, along_path_try(s, plan, at)};
 
-    add_place(s->a, all, p);
+    add_index(s->a, all, p);
     if (fits(s, &p) && !s->d->errors)
         keep_shorter(&s->best, plan, &p);
     return p;
@@ -137,21 +137,21 @@ static int look_at(const KeepPath *x, int i)
     return keep_path_begin(x, i / LOOKS) + layers[i % LOOKS];
 }
 
-// Half of what one of the n layers of a step has: by so much fewer than at the places around it may
-// bytes be.
+// The share of the bytes by which an index may be lower than the indices around it: half of what
+// one of the n layers of a step has.
 static double dip(const KeepStep *x) { return 0.5 / x->n_layers; }
 
-// Looks for a place at which a plan fits that fits neither at the first nor, but by little, at the
-// last one. *low becomes the last place before *high that was tried.
-static void look_along(AlongPath *s, const ModelPlan *plan, TriedPlace *low, TriedPlace *high,
-                       TriedPlaces *all)
+// Looks for an index at which a plan fits that fits neither at the first nor, but by little, at the
+// last one. *low becomes the last index before *high that was tried.
+static void look_along(AlongPath *s, const ModelPlan *plan, TriedIndex *low, TriedIndex *high,
+                       TriedIndices *all)
 {
     for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
         int at = look_at(s->path, i);
         double least = (double)high->tried.bytes * (1 - dip(&s->path->step[i / LOOKS]));
-        if (at <= low->at || at >= s->path->n_places || least > (double)s->memory)
+        if (at <= low->at || at >= s->path->last_index || least > (double)s->memory)
             continue;
-        TriedPlace p = try_place(s, plan, at, all);
+        TriedIndex p = try_index(s, plan, at, all);
         if (fits(s, &p)) {
             *high = p;
             return;
@@ -160,10 +160,10 @@ static void look_along(AlongPath *s, const ModelPlan *plan, TriedPlace *low, Tri
     }
 }
 
-static bool is_tried(const TriedPlaces *all, int at)
+static bool is_tried(const TriedIndices *all, int at)
 {
     for (int i = 0; i < all->n; i++)
-        if (all->place[i].at == at)
+        if (all->index[i].at == at)
             return true;
     return false;
 }
@@ -173,10 +173,10 @@ bool along_path_gains(const AlongPath *s, double seconds)
     return !s->best.is_found || seconds < s->best.tried.seconds * 0.99;
 }
 
-// Could the program at a place that wasn't tried fit, and its step be shorter than the best one by
+// Could the program at an index that wasn't tried fit, and its step be shorter than the best one by
 // a hundredth? Both are guessed. Where some layers of a step keep less than others, each of them
 // can make bytes and seconds fall.
-static bool may_gain(const AlongPath *s, const TriedPlaces *all, int at)
+static bool may_gain(const AlongPath *s, const TriedIndices *all, int at)
 {
     Guess x = between(all, at);
     double left = 1 - dip(keep_path_step(s->path, at));
@@ -184,8 +184,8 @@ static bool may_gain(const AlongPath *s, const TriedPlaces *all, int at)
     return x.bytes * left <= (double)s->memory && along_path_gains(s, x.seconds * left);
 }
 
-// Looks for a place before *high at which the plan fits: bytes don't go down evenly.
-static void look_before(AlongPath *s, const ModelPlan *plan, TriedPlace *high, TriedPlaces *all)
+// Looks for an index before *high at which the plan fits: bytes don't go down evenly.
+static void look_before(AlongPath *s, const ModelPlan *plan, TriedIndex *high, TriedIndices *all)
 {
     for (int i = 0; i < LOOKS * s->path->n_steps && !s->d->errors; i++) {
         int at = look_at(s->path, i);
@@ -193,7 +193,7 @@ static void look_before(AlongPath *s, const ModelPlan *plan, TriedPlace *high, T
             return;
         if (is_tried(all, at) || !may_gain(s, all, at))
             continue;
-        TriedPlace p = try_place(s, plan, at, all);
+        TriedIndex p = try_index(s, plan, at, all);
         if (fits(s, &p)) {
             *high = p;
             return;
@@ -203,33 +203,33 @@ static void look_before(AlongPath *s, const ModelPlan *plan, TriedPlace *high, T
 
 // Looks for a shorter step after an index at which the program fits only with less overlap: with
 // less kept there is more memory for it.
-static void look_after(AlongPath *s, const ModelPlan *plan, TriedPlace p, TriedPlaces *all)
+static void look_after(AlongPath *s, const ModelPlan *plan, TriedIndex p, TriedIndices *all)
 {
     int at = p.at;
 
-    for (int by = 1; p.tried.is_cut && at + by <= s->path->n_places && !s->d->errors; by *= 2)
+    for (int by = 1; p.tried.is_cut && at + by <= s->path->last_index && !s->d->errors; by *= 2)
         if (!is_tried(all, at + by))
-            p = try_place(s, plan, at + by, all);
+            p = try_index(s, plan, at + by, all);
 }
 
-void along_path_consider(AlongPath *s, const ModelPlan *plan, int place)
+void along_path_consider(AlongPath *s, const ModelPlan *plan, int index)
 {
     // A plan that doesn't fit where it was proposed seldom fits before.
-    int first = place < s->path->n_places ? place : 0;
-    TriedPlaces all = {0};
-    TriedPlace low = try_place(s, plan, first, &all), high = low;
+    int first = index < s->path->last_index ? index : 0;
+    TriedIndices all = {0};
+    TriedIndex low = try_index(s, plan, first, &all), high = low;
 
     if (fits(s, &low) && low.at) {
-        low = try_place(s, plan, 0, &all);
+        low = try_index(s, plan, 0, &all);
         high = fits(s, &low) ? low : high;
     }
-    if (!fits(s, &high) && s->path->n_places)
-        high = try_place(s, plan, s->path->n_places, &all);
+    if (!fits(s, &high) && s->path->last_index)
+        high = try_index(s, plan, s->path->last_index, &all);
     if (!fits(s, &low) && !fits(s, &high) && !s->best.is_found)
         look_along(s, plan, &low, &high, &all);
-    TriedPlace last = high;
+    TriedIndex last = high;
     for (int round = 0; high.at - low.at > 1 && fits(s, &high) && !s->d->errors; round++) {
-        TriedPlace p = try_place(s, plan, guess(s, &low, &high, round), &all);
+        TriedIndex p = try_index(s, plan, guess(s, &low, &high, round), &all);
         if (fits(s, &p))
             high = p;
         else
@@ -254,11 +254,11 @@ void along_path_limit(AlongPath *s, int64_t memory)
     for (int k = 0; k < s->n_considered; k++) {
         const Considered *x = &s->considered[k];
         for (int i = x->tried.n - 1; i >= 0; i--)
-            if (fits(s, &x->tried.place[i]))
-                keep_shorter(&s->best, x->plan, &x->tried.place[i]);
+            if (fits(s, &x->tried.index[i]))
+                keep_shorter(&s->best, x->plan, &x->tried.index[i]);
         for (int i = 0; i < x->tried.n; i++)
-            if (fits(s, &x->tried.place[i])) {
-                keep_shorter(&s->soonest, x->plan, &x->tried.place[i]);
+            if (fits(s, &x->tried.index[i])) {
+                keep_shorter(&s->soonest, x->plan, &x->tried.index[i]);
                 break;
             }
     }
@@ -275,11 +275,11 @@ static void keep_less(const AlongPath *s, const ModelPlan *plan, int at, int64_t
 }
 
 // Layers whose backward part comes first run again while all else is kept, so the least is often
-// near the last place, where a few keep more, or where a step of few layers dips.
+// near the last index, where a few keep more, or where a step of few layers dips.
 int along_path_least(const AlongPath *s, const ModelPlan *plan)
 {
     static const double LARGE_DIP = 1.0 / 16;
-    int last = s->path->n_places, least = last;
+    int last = s->path->last_index, least = last;
     int64_t bytes = along_path_try(s, plan, last).bytes;
 
     for (int back = 1; back <= last / 2 && least == last - back / 2; back *= 2)

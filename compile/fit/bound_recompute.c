@@ -4,7 +4,8 @@
 
 #include "compile/fit/bound_recompute.h"
 
-// How many vectors of ways the bound may be of: each takes a search.
+// The most policies that the bound may cover, each a vector of policies by class: each takes a
+// search.
 enum { MAX_VECTORS = 8 };
 
 // Presets were tried without a limit.
@@ -15,13 +16,13 @@ static void limit_presets(const AlongPath *s, Planned *p)
             p->preset[i].outcome = OUTCOME_INFEASIBLE;
 }
 
-// Goes to the next vector of ways. False after the last one.
-static bool next_ways(const KeepPath *x, int *way)
+// Goes to the next vector of policies. False after the last one.
+static bool next_choice(const KeepPath *x, int *policy)
 {
     for (int32_t k = 0; k < x->g->n_classes; k++) {
-        if (++way[k] < x->ways[k].n_ways)
+        if (++policy[k] < x->classes[k].n_policies)
             return true;
-        way[k] = 0;
+        policy[k] = 0;
     }
     return false;
 }
@@ -31,38 +32,38 @@ static int64_t count_vectors(const KeepPath *x)
     int64_t n = 1;
 
     for (int32_t k = 0; k < x->g->n_classes && n <= MAX_VECTORS; k++)
-        n *= x->ways[k].n_ways;
+        n *= x->classes[k].n_policies;
     return n;
 }
 
 // A bound of all plans that keep to the memory and shard equal layers equally, whatever runs again:
-// bytes have a price instead of a limit (Lagrangian relaxation). With equal shards, a plan whose
-// layers keep in several ways costs and holds as much as a mean of plans whose layers all keep in
-// one of them, so the least bound of these is one of all. 0: there are too many of them, or it is
-// no larger than `known`.
+// bytes have a price instead of a limit (Lagrangian relaxation). With equal shards, a plan that
+// mixes policies costs and holds as much as a mean of plans in which all layers of a class have one
+// policy. So the least bound of the latter is a bound of all plans. 0: there are too many vectors,
+// or the bound is no larger than `known`.
 static Wide bound_with_price(const AlongPath *s, PricedPlans *l, BytePrice price, Wide known)
 {
     Wide whole = (Wide)ceil(price.picoseconds * (double)s->r->memory);
-    int *way = arena_array(s->a, int, s->train->n_classes);
+    int *vector = arena_array(s->a, int, s->train->n_classes);
     Wide least = WIDE_MAX;
 
     if (count_vectors(s->path) > MAX_VECTORS)
         return 0;
     do {
-        RecomputePolicy policy = keep_path_pure(s->a, s->path, way);
+        RecomputePolicy policy = keep_path_pure(s->a, s->path, vector);
         PlanResult x;
         if (propose_with_price(s, l, &policy, price, &x) != COMPILE_DONE)
             return 0;
         least = x.planned.answer.bound < least ? x.planned.answer.bound : least;
-    } while (least - whole > known && next_ways(s->path, way));
+    } while (least - whole > known && next_choice(s->path, vector));
     return least - whole;
 }
 
 // The largest bound of those with some prices, and of the known one.
 static Wide bound_with_prices(const AlongPath *s, PricedPlans *l, Wide known)
 {
-    int place = s->soonest.place, n = place ? 1 : HALVINGS;
-    double price = picoseconds_of_byte(s, place) / (place ? 1 : 2);
+    int index = s->soonest.index, n = index ? 1 : HALVINGS;
+    double price = picoseconds_of_byte(s, index) / (index ? 1 : 2);
 
     for (int i = 0; i < n; i++, price /= 2)
         for (PricedItem at = 0; at < N_PRICED_ITEMS; at++) {
@@ -76,20 +77,20 @@ static Wide least_of(Wide x, Wide y) { return x < y ? x : y; }
 
 // Finds bounds of all plans that shard equal layers equally, whatever runs again and whatever the
 // memory. To run more again mostly takes longer, but it may also take less: what isn't kept needn't
-// be written. So each node costs here the least that it costs in any way of keeping. A search that
-// ends without a plan proves nothing: the bounds are 0.
+// be written. So each node costs here the least that it costs under any policy. A search that ends
+// without a plan proves nothing: the bounds are 0.
 static CompileStatus find_free_bounds(const AlongPath *s, Planned *to)
 {
-    int n = keep_path_ways(s->path);
-    RecomputePolicy *way = arena_array(s->a, RecomputePolicy, n);
+    int n = keep_path_policies(s->path);
+    RecomputePolicy *policy = arena_array(s->a, RecomputePolicy, n);
     PlanRequest r = *s->r;
     PlanResult x;
 
     for (int i = 0; i < n; i++)
-        way[i] = keep_path_way(s->a, s->path, i);
+        policy[i] = keep_path_same(s->a, s->path, i);
     r.recompute = (RecomputePolicy){.rule = RECOMPUTE_NONE};
     r.memory = ENOUGH_BYTES;
-    const Proposal p = {.other = way, .n_others = n, .skips_presets = true};
+    const Proposal p = {.other = policy, .n_others = n, .skips_presets = true};
     CompileStatus status = propose_plan(s->a, &r, &p, s->c, s->train, s->predict, &x, s->d);
     *to = status == COMPILE_DONE ? x.planned : (Planned){0};
     return status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;

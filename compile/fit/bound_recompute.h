@@ -24,9 +24,9 @@ typedef struct PricedPlans {
 
 // ---- priced_plans.c ----
 
-// The price of a byte in picoseconds: about what it costs to save one by running more again at the
+// The price of a byte in picoseconds: about the time to save a byte by running more again at the
 // index.
-double picoseconds_of_byte(const AlongPath *s, int place);
+double picoseconds_of_byte(const AlongPath *s, int index);
 
 // Proposes a plan that pays for bytes. One that was proposed before is taken again: bounds have
 // some prices of plans.

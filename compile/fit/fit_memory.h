@@ -33,9 +33,9 @@ typedef struct PlanRequest {
     bool runs_chain;         // one rank: whole stages run again (lower/chain/)
     bool is_part;            // a sub-search: infeasibility isn't reported
     // Asks for a small program whatever the memory, which comes with COMPILE_INFEASIBLE. A few
-    // searches look for its plan. On one rank it is the plan of an index on the path of ways.
+    // searches look for its plan. On one rank it has the policy at `index` of the path of policies.
     bool is_estimate;
-    int place;
+    int index;
     bool fuse;
     Budget *budget;  // counts the work; NULL: it isn't counted
 } PlanRequest;
@@ -85,14 +85,14 @@ CompileStatus propose_plan(Arena *a, const PlanRequest *r, const Proposal *p, co
 typedef struct OneRank {
     Program *program;           // with COMPILE_INFEASIBLE: the smallest one found
     RecomputePolicy recompute;  // by which its training graph was made
-    int place;                  // its index on the path of ways, if the request chooses
+    int index;                  // its index on the path of policies, if the request chooses
 } OneRank;
 
 // Lowers both graphs (`train` may be NULL). If the request chooses what to recompute, `train` is
 // the graph before recomputation, and the program is the fastest one that was found on the path of
 // ways and takes at most r->memory bytes; otherwise `train` is lowered as it is, and has to fit.
-// `c` gives the seconds of kernels; NULL: a fixed machine does. Any status except COMPILE_DONE has
-// been reported.
+// `c` gives the seconds of kernels; NULL: an assumed machine does. Any status except COMPILE_DONE
+// has been reported.
 CompileStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
                            const Graph *predict, OneRank *to, Diag *d);
 

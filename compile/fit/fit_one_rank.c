@@ -1,5 +1,5 @@
-// Finds the place on the path of ways at which the arena fits and the step is the shortest. Arenas
-// are lowered, not estimated, so what fits is exact.
+// Finds the index on the path of policies at which the arena fits and the step is the shortest.
+// Arenas are lowered, not estimated, so what fits is exact.
 #include "compile/fit/along_path.h"
 #include "compile/fit/make_program.h"
 #include "compile/fit/memory_parts.h"
@@ -20,8 +20,8 @@ static Program *make(Arena *a, const Job *j, const RecomputePolicy *p)
     return program_of_policy(a, j->train, j->predict, p, &o, j->d);
 }
 
-// The place of the shortest step that fits or, if none does, of the fewest bytes.
-static int find_place(const Job *j, const Cluster *c)
+// The index of the shortest step that fits or, if none does, of the fewest bytes.
+static int find_index(const Job *j, const Cluster *c)
 {
     AlongPath s = {.a = j->a,
                    .r = j->r,
@@ -33,7 +33,7 @@ static int find_place(const Job *j, const Cluster *c)
                    .d = j->d};
 
     along_path_consider(&s, NULL, 0);
-    return s.best.is_found ? s.best.place : along_path_least(&s, NULL);
+    return s.best.is_found ? s.best.index : along_path_least(&s, NULL);
 }
 
 static void say_infeasible(const Job *j, const Program *p)
@@ -58,14 +58,14 @@ static void say_infeasible(const Job *j, const Program *p)
 
 static bool does_fit(const Job *j, const Program *p) { return p && p->arena_bytes <= j->r->memory; }
 
-// Takes a program whose stages run again instead of the one on the path, if that has to run again
-// too and is slower by more than they are worth, or doesn't fit. False after an error.
+// Takes the program whose stages run again instead of the one on the path, if the latter doesn't
+// fit, or is slower by more than `worth`. False after an error.
 static bool run_stages(const Job *j, const Cluster *c, OneRank *to)
 {
     const double worth = 0.02;  // share of a step's time
-    const Program *ways = to->program;
+    const Program *layers = to->program;
     const Cluster *machine = c ? c : &cluster_assumed;
-    bool has_ways = does_fit(j, ways), is_alone = j->r->runs_chain;
+    bool do_layers_fit = does_fit(j, layers), is_alone = j->r->runs_chain;
     Text said = {0};
     Diag quiet = {.file = j->d->file, .to = &said};
     OneRank chain = {0};
@@ -75,11 +75,12 @@ static bool run_stages(const Job *j, const Cluster *c, OneRank *to)
     text_free(&said);
     if (!ok || !chain.program)
         return ok || !is_alone;
-    bool is_better = !ways || (!has_ways && chain.program->arena_bytes < ways->arena_bytes);
-    if (has_ways && does_fit(j, chain.program))
+    bool is_better =
+        !layers || (!do_layers_fit && chain.program->arena_bytes < layers->arena_bytes);
+    if (do_layers_fit && does_fit(j, chain.program))
         is_better = program_simulate(chain.program, SET_TRAIN, machine).seconds <
-                    (1 - worth) * program_simulate(ways, SET_TRAIN, machine).seconds;
-    chain.place = to->place;
+                    (1 - worth) * program_simulate(layers, SET_TRAIN, machine).seconds;
+    chain.index = to->index;
     if (is_better)
         *to = chain;
     return true;
@@ -94,11 +95,11 @@ static bool choose(Job *j, const Cluster *c, OneRank *to)
         return false;
     if (j->r->runs_chain)
         return run_stages(j, c, to);
-    to->place = j->r->is_estimate ? j->r->place : find_place(j, c);
-    to->place = to->place < j->path->n_places ? to->place : j->path->n_places;
-    to->recompute = keep_path_at(j->a, j->path, to->place);
+    to->index = j->r->is_estimate ? j->r->index : find_index(j, c);
+    to->index = to->index < j->path->last_index ? to->index : j->path->last_index;
+    to->recompute = keep_path_at(j->a, j->path, to->index);
     to->program = j->d->errors ? NULL : make(j->a, j, &to->recompute);
-    return to->program && (!to->place || j->r->is_estimate || run_stages(j, c, to));
+    return to->program && (!to->index || j->r->is_estimate || run_stages(j, c, to));
 }
 
 CompileStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,

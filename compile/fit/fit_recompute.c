@@ -1,10 +1,10 @@
 // Chooses what runs again together with the plan. Recomputing more leaves memory to shard less, but
 // takes time itself. A search proposes plans: first one that needn't keep to the memory, then some
 // that pay for bytes what it takes to save them by running more again (Lagrangian relaxation), and
-// some that have to keep to the memory at a place of the path of ways (keep_path.h). The specs and
-// strategies of each are then tried all along the path: the first place at which its program fits
-// is the best for them, as a step gets longer from place to place. Of all these programs the one
-// with the shortest simulated step is taken.
+// some that have to keep to the memory at an index of the path of policies (keep_path.h). The specs
+// and strategies of each plan are then tried all along the path. Steps get longer along it, so the
+// first index at which a program fits is the best one. Of all these programs the one with the
+// shortest simulated step is taken.
 #include <math.h>
 
 #include "compile/fit/bound_recompute.h"
@@ -22,24 +22,24 @@ typedef struct Search {
 
 // ---- proposals ----
 
-static CompileStatus propose(Search *s, int place, int64_t memory, bool is_brief, Copies copies,
+static CompileStatus propose(Search *s, int index, int64_t memory, bool is_brief, Copies copies,
                              PlanResult *to)
 {
     PlanRequest r = *s->along.r;
 
-    r.recompute = keep_path_at(s->along.a, s->along.path, place);
+    r.recompute = keep_path_at(s->along.a, s->along.path, index);
     r.memory = memory;
     const Proposal p = {.is_brief = is_brief,
                         .is_quick = memory < ENOUGH_BYTES,
                         .copies = copies,
                         .skips_presets =
-                            !place &&
+                            !index &&
                             memory == s->along.r->memory};  // they were tried without a limit
     return propose_plan(s->along.a, &r, &p, s->along.c, s->along.train, s->along.predict, to,
                         s->along.d);
 }
 
-// The plan as any place of the path can take it over.
+// The plan in a form that any index of the path can take over.
 static const ModelPlan *plan_to_follow(const Search *s, const PlanResult *x)
 {
     ModelPlan *m = arena_array(s->along.a, ModelPlan, 1);
@@ -48,43 +48,43 @@ static const ModelPlan *plan_to_follow(const Search *s, const PlanResult *x)
     return m;
 }
 
-// Tries the plan that was proposed for a place all along the path.
-static void consider(Search *s, const PlanResult *x, int place)
+// Tries the plan that was proposed for an index all along the path.
+static void consider(Search *s, const PlanResult *x, int index)
 {
-    along_path_consider(&s->along, plan_to_follow(s, x), place);
+    along_path_consider(&s->along, plan_to_follow(s, x), index);
 }
 
-// The bytes by which the program of the plan that was considered last misses the memory at a place
-// where it would be faster than the best plan by a hundredth; 0: there is none.
-static int64_t last_excess(const Search *s, int place)
+// The bytes by which the plan that was considered last misses the memory at an index. 0: it fits
+// there, or wouldn't be faster than the best plan by a hundredth.
+static int64_t last_excess(const Search *s, int index)
 {
     for (int i = 0; i < s->along.before.n; i++) {
-        const TriedPlace *x = &s->along.before.place[i];
-        if (x->at == place && x->tried.bytes > s->along.memory &&
+        const TriedIndex *x = &s->along.before.index[i];
+        if (x->at == index && x->tried.bytes > s->along.memory &&
             along_path_gains(&s->along, x->tried.seconds))
             return x->tried.bytes - s->along.memory;
     }
     return 0;
 }
 
-// Considers plans that pay for bytes what these cost at the best place, or at the last one if no
-// plan fits yet: what a plan takes less than others do, it runs less again. If bytes have another
-// price where it fits best, the next plan pays that.
+// Considers plans that pay for bytes what these cost at the best index, or at the last one if no
+// plan fits yet: a plan that takes fewer bytes runs less again. If bytes have another price where
+// the new plan fits best, the next plan pays that price.
 static void propose_priced(Search *s)
 {
     enum { TRIES = 3 };
     static const double same = 0.01;  // part by which prices differ that count as one
 
     for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
-        int place = s->along.best.is_found ? s->along.best.place : s->along.path->n_places;
-        RecomputePolicy policy = keep_path_at(s->along.a, s->along.path, place);
-        BytePrice price = {picoseconds_of_byte(&s->along, place), AT_FIRST_BACKWARD};
+        int index = s->along.best.is_found ? s->along.best.index : s->along.path->last_index;
+        RecomputePolicy policy = keep_path_at(s->along.a, s->along.path, index);
+        BytePrice price = {picoseconds_of_byte(&s->along, index), AT_FIRST_BACKWARD};
         double paid = s->priced.n ? s->priced.plan[s->priced.n - 1].price.picoseconds : 0;
         PlanResult x;
-        if (!place || fabs(price.picoseconds - paid) <= same * paid ||
+        if (!index || fabs(price.picoseconds - paid) <= same * paid ||
             propose_with_price(&s->along, &s->priced, &policy, price, &x) != COMPILE_DONE)
             return;
-        consider(s, &x, place);
+        consider(s, &x, index);
     }
 }
 
@@ -102,81 +102,81 @@ static void propose_cheaper(Search *s)
                                (BytePrice){price, AT_FIRST_BACKWARD}, &x) != COMPILE_DONE)
             return;
         consider(s, &x, 0);
-        fits = s->along.before.place[0].tried.bytes <= s->along.memory;
+        fits = s->along.before.index[0].tried.bytes <= s->along.memory;
     }
 }
 
-// Considers a plan whose rows take at most `rows` bytes at a place. Returns the bytes that they
-// take; 0: those of none do. Then *least becomes the plan with the least rows, if there is one.
-// Once a plan fits, searches are brief where kernels run again: these make more of a difference
-// than the plans do.
-static int64_t propose_rows(Search *s, int place, int64_t rows, Copies copies,
+// Considers a plan whose memory rows sum to at most `rows` bytes at an index. Returns their bytes,
+// or 0 if no plan has so few. Then *least becomes the plan with the fewest, if there is one. Once a
+// plan fits, searches are brief where kernels run again: the kernels make more of a difference than
+// the plans.
+static int64_t propose_rows(Search *s, int index, int64_t rows, Copies copies,
                             const ModelPlan **least)
 {
     PlanResult x;
 
-    if (propose(s, place, rows, place && s->along.best.is_found, copies, &x) != COMPILE_DONE)
+    if (propose(s, index, rows, index && s->along.best.is_found, copies, &x) != COMPILE_DONE)
         return 0;
     if (x.planned.answer.outcome == OUTCOME_INFEASIBLE) {
         *least = plan_to_follow(s, &x);
         return 0;
     }
-    consider(s, &x, place);
+    consider(s, &x, index);
     return x.planned.answer.peak;
 }
 
 // Rows don't know how buffers pack, nor the transient bytes of communication. So while the program
-// doesn't fit at the place, the next plan has fewer rows: by what the program takes too much, but
-// the first time not by much, as arenas don't follow rows closely. If no plan has so few, the next
-// one has fewer at all, and the last one the least.
-static bool propose_fewer(Search *s, int place, Copies copies)
+// doesn't fit at the index, the next plan has fewer bytes of rows: by the excess of the program,
+// but the first time not by much, as arenas don't follow rows closely. If no plan has so few, the
+// next plan has one byte less, and the last plan the fewest.
+static bool propose_fewer(Search *s, int index, Copies copies)
 {
     enum { TRIES = 5, MEMORY_PER_STEP = 32 };
     int64_t memory = s->along.r->memory, step = memory / MEMORY_PER_STEP, least = 1, excess;
     const ModelPlan *least_plan = NULL;
-    int64_t peak = propose_rows(s, place, memory, copies, &least_plan);
+    int64_t peak = propose_rows(s, index, memory, copies, &least_plan);
 
     if (!peak)
         return false;
-    for (int i = 0; i < TRIES && peak > least && (excess = last_excess(s, place)); i++) {
+    for (int i = 0; i < TRIES && peak > least && (excess = last_excess(s, index)); i++) {
         int64_t rows = peak - (i || excess < step ? excess : step);
         rows = rows < least ? peak - 1 : rows;
-        int64_t next = propose_rows(s, place, rows, copies, &least_plan);
+        int64_t next = propose_rows(s, index, rows, copies, &least_plan);
         if (next)
             peak = next;
         else
             least = rows + 1;
     }
-    if (least_plan && last_excess(s, place))
-        along_path_consider(&s->along, least_plan, place);
+    if (least_plan && last_excess(s, index))
+        along_path_consider(&s->along, least_plan, index);
     return true;
 }
 
-// Proposes plans for the memory at a place. False if none fits there. Rows with all copies count
-// rather too much: if no plan that fits comes of them, rows with the copies that are sure have to
-// keep to the memory.
-static bool propose_at(Search *s, int place)
+// Proposes plans for the memory at an index. False if none fits there. Rows with all copies are an
+// upper bound of the bytes. If they lead to no plan that fits, rows with the certain copies alone,
+// a lower bound, have to keep to the memory.
+static bool propose_at(Search *s, int index)
 {
-    bool has_rows = propose_fewer(s, place, COPIES_ALL);
+    bool has_rows = propose_fewer(s, index, COPIES_ALL);
 
-    return (has_rows && !last_excess(s, place)) || propose_fewer(s, place, COPIES_SURE) || has_rows;
+    return (has_rows && !last_excess(s, index)) || propose_fewer(s, index, COPIES_SURE) || has_rows;
 }
 
 // ---- the smallest plan ----
 
-static CompileStatus make_given(const Search *s, const ModelPlan *plan, int place, PlanResult *to)
+static CompileStatus make_given(const Search *s, const ModelPlan *plan, int index, PlanResult *to)
 {
     PlanRequest r = *s->along.r;
 
     r.is_part = true;
     r.given = plan;
     r.preset = NULL;  // which the plan follows
-    r.recompute = keep_path_at(s->along.a, s->along.path, place);
+    r.recompute = keep_path_at(s->along.a, s->along.path, index);
     return fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
 }
 
-// Finds the plan that needs the least memory where as much runs again as can, and takes it to the
-// place at which it needs the least. An estimate is of few searches.
+// Finds the plan that needs the least memory at the last index, and moves it to the index at which
+// it needs the least. An estimate takes few searches.
 static CompileStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
 {
     PlanRequest r = *s->along.r;
@@ -184,7 +184,7 @@ static CompileStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
 
     r.is_part = true;
     r.is_estimate = is_estimate;
-    r.recompute = keep_path_at(s->along.a, s->along.path, s->along.path->n_places);
+    r.recompute = keep_path_at(s->along.a, s->along.path, s->along.path->last_index);
     CompileStatus status =
         fit_memory(s->along.a, &r, s->along.c, s->along.train, s->along.predict, to, s->along.d);
     if (status != COMPILE_INFEASIBLE)
@@ -192,9 +192,9 @@ static CompileStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
     const ModelPlan *plan = s->smallest = plan_to_follow(s, to);
     if (to->program->arena_bytes <= to->options.memory)
         return COMPILE_DONE;
-    int place = along_path_least(&s->along, plan);
-    if (place < s->along.path->n_places) {
-        status = make_given(s, plan, place, &x);
+    int index = along_path_least(&s->along, plan);
+    if (index < s->along.path->last_index) {
+        status = make_given(s, plan, index, &x);
         bool is_made = status == COMPILE_DONE || status == COMPILE_INFEASIBLE;
         if (is_made && x.program->arena_bytes < to->program->arena_bytes)
             *to = x;
@@ -202,7 +202,7 @@ static CompileStatus find_smallest(Search *s, bool is_estimate, PlanResult *to)
     return to->program->arena_bytes <= to->options.memory ? COMPILE_DONE : COMPILE_INFEASIBLE;
 }
 
-// Does a plan fit at the last place? Then the search proposes one there.
+// Does a plan fit at the last index? Then the search proposes one there.
 static bool may_fit(Search *s)
 {
     s->least_status = find_smallest(s, true, &s->least);
@@ -218,14 +218,14 @@ static void change_decisions(Search *s)
     if (!s->along.best.is_found && !s->least.program)
         may_fit(s);
     if (!s->along.best.is_found && s->smallest)
-        along_path_consider(&s->along, s->smallest, s->along.path->n_places);
+        along_path_consider(&s->along, s->smallest, s->along.path->last_index);
     local_search(&s->along);
 }
 
 // Proposes plans that shard more than the unlimited one.
 static void propose_smaller(Search *s)
 {
-    int last = s->along.path->n_places;
+    int last = s->along.path->last_index;
 
     propose_priced(s);
     bool is_last_proposed = !s->along.best.is_found && last && may_fit(s);
@@ -233,12 +233,12 @@ static void propose_smaller(Search *s)
         propose_at(s, last);
         propose_priced(s);
     }
-    if (s->along.best.place && !(is_last_proposed && s->along.best.place == last))
-        propose_at(s, s->along.best.place);
-    if (s->along.best.place > 1)
-        propose_at(s, s->along.best.place / 2);
+    if (s->along.best.index && !(is_last_proposed && s->along.best.index == last))
+        propose_at(s, s->along.best.index);
+    if (s->along.best.index > 1)
+        propose_at(s, s->along.best.index / 2);
     propose_at(s, 0);
-    if (s->along.best.is_found && !s->along.best.place && s->along.path->n_steps)
+    if (s->along.best.is_found && !s->along.best.index && s->along.path->n_steps)
         propose_cheaper(s);
     change_decisions(s);
 }
@@ -269,9 +269,9 @@ static void take_cost(const Search *s, PlanResult *to)
     Answer *answer = &to->planned.answer;
     PlanResult other;
 
-    if (x->plan == s->along.best.plan && x->place == s->along.best.place)
+    if (x->plan == s->along.best.plan && x->index == s->along.best.index)
         return;
-    if (make_given(s, x->plan, x->place, &other) == COMPILE_DONE &&
+    if (make_given(s, x->plan, x->index, &other) == COMPILE_DONE &&
         other.planned.answer.cost < answer->cost)
         answer->cost = other.planned.answer.cost;
 }
@@ -297,7 +297,7 @@ static CompileStatus make_best(Search *s, PlanResult *to)
     CompileStatus status = COMPILE_INFEASIBLE;
 
     for (int i = 0; i < TRIES && x->is_found; i++) {
-        status = make_given(s, x->plan, x->place, to);
+        status = make_given(s, x->plan, x->index, to);
         if (status != COMPILE_INFEASIBLE)
             break;
         lower_limit(s, to->program);
@@ -317,7 +317,7 @@ static CompileStatus search(Search *s, PlanResult *to)
     if (status != COMPILE_DONE)
         return status;
     consider(s, &none, 0);
-    s->is_scarce = s->along.best.place > 0 || !s->along.best.is_found || s->along.best.tried.is_cut;
+    s->is_scarce = s->along.best.index > 0 || !s->along.best.is_found || s->along.best.tried.is_cut;
     if (s->is_scarce)
         propose_smaller(s);
     status = s->along.d->errors ? COMPILE_WRONG : make_best(s, to);

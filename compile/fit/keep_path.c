@@ -1,5 +1,5 @@
-// Orders the steps of all classes from way to way by what they cost. As the ways of a class are a
-// convex hull, its own steps stay in their order.
+// Orders the steps of all classes from policy to policy by their slopes. The policies of a class
+// are a convex hull, so its own steps stay in their order.
 #include "compile/fit/keep_path.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static int by_slope(const void *a, const void *b)
 
     if (x->slope != y->slope)
         return x->slope < y->slope ? -1 : 1;
-    return x->cls != y->cls ? x->cls - y->cls : x->way - y->way;
+    return x->cls != y->cls ? x->cls - y->cls : x->policy - y->policy;
 }
 
 static int layers_of(const Graph *g, int32_t cls) { return cls ? g->classes[cls].length : 1; }
@@ -18,24 +18,24 @@ static int layers_of(const Graph *g, int32_t cls) { return cls ? g->classes[cls]
 KeepPath *keep_path_find(Arena *a, const Graph *g, RecomputeRule rule, const Target *t,
                          const Cluster *c, Diag *d)
 {
-    ClassWays *ways = recompute_ways(a, g, t, c, d);
+    ClassPolicies *classes = recompute_policies(a, g, t, c, d);
     KeepPath *x = arena_array(a, KeepPath, 1);
     KeepStep *step = NULL;
     int cap = 0;
 
-    if (!ways)
+    if (!classes)
         return NULL;
-    *x = (KeepPath){.g = g, .ways = ways, .rule = rule};
+    *x = (KeepPath){.g = g, .classes = classes, .rule = rule};
     for (int32_t k = 0; k < g->n_classes; k++)
-        for (int w = 1; w < ways[k].n_ways; w++) {
-            const Way *from = &ways[k].way[w - 1], *to = &ways[k].way[w];
+        for (int i = 1; i < classes[k].n_policies; i++) {
+            const LayerPolicy *from = &classes[k].policy[i - 1], *to = &classes[k].policy[i];
             *arena_push(a, step, x->n_steps, cap) = (KeepStep){
                 .cls = k,
-                .way = w,
+                .policy = i,
                 .n_layers = layers_of(g, k),
                 .slope = (to->seconds - from->seconds) /
                          (double)(from->bytes > to->bytes ? from->bytes - to->bytes : 1)};
-            x->n_places += layers_of(g, k);
+            x->last_index += layers_of(g, k);
         }
     if (x->n_steps)
         qsort(step, (size_t)x->n_steps, sizeof *step, by_slope);
@@ -45,33 +45,33 @@ KeepPath *keep_path_find(Arena *a, const Graph *g, RecomputeRule rule, const Tar
 
 int keep_path_begin(const KeepPath *x, int i)
 {
-    int place = 0;
+    int index = 0;
 
     for (int k = 0; k < i; k++)
-        place += x->step[k].n_layers;
-    return place;
+        index += x->step[k].n_layers;
+    return index;
 }
 
-double keep_path_seconds(const KeepPath *x, int place)
+double keep_path_seconds(const KeepPath *x, int index)
 {
     double seconds = 0;
 
-    for (int i = 0; i < x->n_steps && place > 0; i++) {
+    for (int i = 0; i < x->n_steps && index > 0; i++) {
         const KeepStep *s = &x->step[i];
-        const Way *to = &x->ways[s->cls].way[s->way];
-        int n = place < s->n_layers ? place : s->n_layers;
+        const LayerPolicy *to = &x->classes[s->cls].policy[s->policy];
+        int n = index < s->n_layers ? index : s->n_layers;
         seconds += (to->seconds - to[-1].seconds) * n / s->n_layers;
-        place -= n;
+        index -= n;
     }
     return seconds;
 }
 
-static void add_run(const KeepPath *x, int32_t cls, int way, int first, int n, RecomputePolicy *p,
-                    KeepRun *run)
+static void add_run(const KeepPath *x, int32_t cls, int policy, int first, int n,
+                    RecomputePolicy *p, KeepRun *run)
 {
-    const Way *w = &x->ways[cls].way[way];
+    const LayerPolicy *w = &x->classes[cls].policy[policy];
 
-    if (way && n)
+    if (policy && n)
         run[p->n_runs++] = (KeepRun){.cls = cls,
                                      .first = first,
                                      .n_layers = cls ? n : 0,
@@ -80,61 +80,61 @@ static void add_run(const KeepPath *x, int32_t cls, int way, int first, int n, R
 }
 
 // The layers of a class that keep more come last.
-RecomputePolicy keep_path_at(Arena *a, const KeepPath *x, int place)
+RecomputePolicy keep_path_at(Arena *a, const KeepPath *x, int index)
 {
     KeepRun *run = arena_array(a, KeepRun, 2 * (size_t)x->g->n_classes);
     RecomputePolicy p = {.rule = x->rule, .run = run};
-    int *way = arena_array(a, int, x->g->n_classes), *n = arena_array(a, int, x->g->n_classes);
+    int *policy = arena_array(a, int, x->g->n_classes), *n = arena_array(a, int, x->g->n_classes);
 
-    for (int i = 0; i < x->n_steps && place > 0; i++) {
+    for (int i = 0; i < x->n_steps && index > 0; i++) {
         const KeepStep *s = &x->step[i];
-        way[s->cls] = s->way;
-        n[s->cls] = place < s->n_layers ? place : s->n_layers;
-        place -= n[s->cls];
+        policy[s->cls] = s->policy;
+        n[s->cls] = index < s->n_layers ? index : s->n_layers;
+        index -= n[s->cls];
     }
     for (int32_t k = 0; k < x->g->n_classes; k++) {
         int length = layers_of(x->g, k);
-        if (!way[k])
+        if (!policy[k])
             continue;
-        add_run(x, k, way[k], 0, n[k], &p, run);
-        add_run(x, k, way[k] - 1, n[k], length - n[k], &p, run);
+        add_run(x, k, policy[k], 0, n[k], &p, run);
+        add_run(x, k, policy[k] - 1, n[k], length - n[k], &p, run);
     }
     return p;
 }
 
-RecomputePolicy keep_path_pure(Arena *a, const KeepPath *x, const int *way)
+RecomputePolicy keep_path_pure(Arena *a, const KeepPath *x, const int *policy)
 {
     KeepRun *run = arena_array(a, KeepRun, x->g->n_classes);
     RecomputePolicy p = {.rule = x->rule, .run = run};
 
     for (int32_t k = 0; k < x->g->n_classes; k++)
-        add_run(x, k, way[k], 0, layers_of(x->g, k), &p, run);
+        add_run(x, k, policy[k], 0, layers_of(x->g, k), &p, run);
     return p;
 }
 
-int keep_path_ways(const KeepPath *x)
+int keep_path_policies(const KeepPath *x)
 {
     int n = 1;
 
     for (int32_t k = 0; k < x->g->n_classes; k++)
-        n = x->ways[k].n_ways > n ? x->ways[k].n_ways : n;
+        n = x->classes[k].n_policies > n ? x->classes[k].n_policies : n;
     return n;
 }
 
-RecomputePolicy keep_path_way(Arena *a, const KeepPath *x, int w)
+RecomputePolicy keep_path_same(Arena *a, const KeepPath *x, int i)
 {
-    int *way = arena_array(a, int, x->g->n_classes);
+    int *policy = arena_array(a, int, x->g->n_classes);
 
     for (int32_t k = 0; k < x->g->n_classes; k++)
-        way[k] = w < x->ways[k].n_ways ? w : x->ways[k].n_ways - 1;
-    return keep_path_pure(a, x, way);
+        policy[k] = i < x->classes[k].n_policies ? i : x->classes[k].n_policies - 1;
+    return keep_path_pure(a, x, policy);
 }
 
-const KeepStep *keep_path_step(const KeepPath *x, int place)
+const KeepStep *keep_path_step(const KeepPath *x, int index)
 {
     int i = 0;
 
-    while (i < x->n_steps - 1 && keep_path_begin(x, i + 1) < place)
+    while (i < x->n_steps - 1 && keep_path_begin(x, i + 1) < index)
         i++;
     return &x->step[i];
 }

@@ -22,16 +22,16 @@ enum {
 
 typedef struct LocalSearch {
     AlongPath *along;
-    AlongPath trial;    // the same for moves: programs are packed briefly, and mistakes aren't told
-    TiedValues tied;    // of the model
-    int64_t work;       // what is left
-    TriedPlaces begun;  // programs whose moves were tried
-    // The plan that is changed now, its program, and the graph of its place:
+    AlongPath trial;  // the same for moves: programs are packed briefly, and mistakes aren't told
+    TiedValues tied;  // of the model
+    int64_t work;     // what is left
+    TriedIndices begun;  // programs whose moves were tried
+    // The plan that is changed now, its program, and its graph at the index:
     ModelPlan *plan;
-    int place;
+    int index;
     Tried tried;
     PlanResult x;         // its moves
-    TiedValues at_place;  // of that graph
+    TiedValues at_index;  // of that graph
     bool has_to_fit;      // no program is better that doesn't
 } LocalSearch;
 
@@ -57,7 +57,7 @@ static ModelPlan *copy_plan(Arena *a, const Graph *g, const ModelPlan *p)
     return to;
 }
 
-// The value of the place's graph that a move is about. A node's is its first output.
+// The value that a move is about, in the graph at the index. A node's is its first output.
 static ValueId value_of_move(const LocalSearch *s, const Pin *move)
 {
     bool is_node = move->kind == PIN_STRATEGY;
@@ -131,7 +131,7 @@ static void decide_compute(LocalSearch *s, const Pin *move, const Spec *spec)
         decide(s, &(Pin){.kind = PIN_COMPUTE, .id = move->id, .phase = (Phase)k, .spec = *spec});
 }
 
-// ---- moves at a place ----
+// ---- moves at an index ----
 
 static bool fits(const LocalSearch *s, const Tried *x) { return x->bytes <= s->along->memory; }
 
@@ -145,8 +145,8 @@ static bool is_better(const LocalSearch *s, const Tried *x)
            (fits(s, x) || !s->has_to_fit);
 }
 
-// Where only some of equal layers run again, these are tied apart from the others at the place. Is
-// the move about the part that has the model's first layer?
+// Where only some of equal layers run again at the index, they are tied values of their own. Is the
+// move about the part with the model's first layer?
 static bool is_of_first(const LocalSearch *s, const Pin *move)
 {
     const Graph *g = s->x.made.g;
@@ -156,10 +156,10 @@ static bool is_of_first(const LocalSearch *s, const Pin *move)
     for (ValueId v = 1; v < g->n_values; v++) {
         ValueId x = s->x.made.origin[v];
         NodeId n = value_of(g, v)->producer;
-        if (is_node && n && s->at_place.node[n] == move->id &&
+        if (is_node && n && s->at_index.node[n] == move->id &&
             value_of(s->along->train, x)->producer == first)
             return true;
-        if (!is_node && s->at_place.value[v] == move->id && x == first)
+        if (!is_node && s->at_index.value[v] == move->id && x == first)
             return true;
     }
     return false;
@@ -183,7 +183,7 @@ static bool is_worth(const LocalSearch *s, const PlanMove *m)
 // Goes back to the plan before unless the changed one has a better program.
 static bool keep_if_better(LocalSearch *s, ModelPlan *before)
 {
-    Tried x = along_path_try(&s->trial, s->plan, s->place);
+    Tried x = along_path_try(&s->trial, s->plan, s->index);
 
     s->work -= s->along->train->n_nodes;
     s->trial.d->errors = 0;
@@ -232,13 +232,13 @@ static bool try_move(LocalSearch *s, const PlanMove *m)
     return false;
 }
 
-// Lists the moves of a plan in the graph of a place.
-static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
+// Lists the moves of a plan in its graph at an index.
+static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedIndex *p)
 {
     Arena *a = s->along->a;
     PlanRequest r = *s->along->r;
 
-    *arena_push(a, s->begun.place, s->begun.n, s->begun.cap) = *p;
+    *arena_push(a, s->begun.index, s->begun.n, s->begun.cap) = *p;
     r.recompute = keep_path_at(a, s->along->path, p->at);
     r.given = plan;
     r.memory = ENOUGH_BYTES;
@@ -249,16 +249,16 @@ static bool list_moves(LocalSearch *s, const ModelPlan *plan, const TriedPlace *
     if (status != COMPILE_DONE)
         return false;
     s->plan = copy_plan(a, s->along->train, plan);
-    s->place = p->at;
+    s->index = p->at;
     s->tried = p->tried;
-    s->at_place = tied_find(a, s->x.made.g);
+    s->at_index = tied_find(a, s->x.made.g);
     return true;
 }
 
 // Considers the changed plan all along the path.
 static void consider(LocalSearch *s)
 {
-    along_path_consider(s->along, s->plan, s->place);
+    along_path_consider(s->along, s->plan, s->index);
     s->work -= (int64_t)s->along->before.n * s->along->train->n_nodes;
 }
 
@@ -295,7 +295,7 @@ static void make_single_moves(LocalSearch *s, const ModelPlan *plan, const Tried
 
 // Considers plans to which moves lead. If several moves made a plan fit, one of them alone may have
 // made a better one fit.
-static void improve(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
+static void improve(LocalSearch *s, const ModelPlan *plan, const TriedIndex *p)
 {
     if (!list_moves(s, plan, p) || !make_moves(s))
         return;
@@ -307,10 +307,10 @@ static void improve(LocalSearch *s, const ModelPlan *plan, const TriedPlace *p)
 // ---- the whole ----
 
 // Equal bytes and seconds mean equal programs: plans are often proposed several times.
-static bool is_begun(const LocalSearch *s, const TriedPlace *p)
+static bool is_begun(const LocalSearch *s, const TriedIndex *p)
 {
     for (int i = 0; i < s->begun.n; i++) {
-        const TriedPlace *x = &s->begun.place[i];
+        const TriedIndex *x = &s->begun.index[i];
         if (x->at == p->at && x->tried.bytes == p->tried.bytes &&
             x->tried.seconds == p->tried.seconds)
             return true;
@@ -318,27 +318,27 @@ static bool is_begun(const LocalSearch *s, const TriedPlace *p)
     return false;
 }
 
-// How many programs at the place had their moves tried.
+// Counts the programs at the index whose moves were tried.
 static int count_begun(const LocalSearch *s, int at)
 {
     int n = 0;
 
     for (int i = 0; i < s->begun.n; i++)
-        n += s->begun.place[i].at == at;
+        n += s->begun.index[i].at == at;
     return n;
 }
 
-// Sets *to to a program that doesn't fit, would be faster than the best one, and has moves that
-// weren't tried: at the place where the fewest had theirs tried, the smallest one. Sets *plan to
-// its plan. False: there is none.
-static bool pick_smallest(const LocalSearch *s, const ModelPlan **plan, TriedPlace *to)
+// Sets *to to a program that doesn't fit, would be faster than the best one, and whose moves
+// weren't tried: the smallest one at the index with the fewest programs whose moves were. Sets
+// *plan to its plan. False: there is none.
+static bool pick_smallest(const LocalSearch *s, const ModelPlan **plan, TriedIndex *to)
 {
     int fewest = INT_MAX;
 
     to->tried.bytes = INT64_MAX;
     for (int k = 0; k < s->along->n_considered; k++)
         for (int i = 0; i < s->along->considered[k].tried.n; i++) {
-            const TriedPlace *p = &s->along->considered[k].tried.place[i];
+            const TriedIndex *p = &s->along->considered[k].tried.index[i];
             int n = count_begun(s, p->at);
             if (fits(s, &p->tried) || n > fewest ||
                 (n == fewest && p->tried.bytes >= to->tried.bytes) ||
@@ -352,26 +352,26 @@ static bool pick_smallest(const LocalSearch *s, const ModelPlan **plan, TriedPla
 }
 
 // Sets *to to the best program and *plan to its plan. False: its moves were tried.
-static bool pick_best(const LocalSearch *s, const ModelPlan **plan, TriedPlace *to)
+static bool pick_best(const LocalSearch *s, const ModelPlan **plan, TriedIndex *to)
 {
     const Candidate *best = &s->along->best;
 
     if (!best->is_found)
         return false;
     *plan = best->plan;
-    *to = (TriedPlace){best->place, best->tried};
+    *to = (TriedIndex){best->index, best->tried};
     return !is_begun(s, to);
 }
 
 // Sets *to to the shortest program that fits with less overlap than it could have: if it takes
 // fewer bytes, its step may become shorter than the best one. Sets *plan to its plan. False: there
 // is none whose moves weren't tried.
-static bool pick_cut(const LocalSearch *s, const ModelPlan **plan, TriedPlace *to)
+static bool pick_cut(const LocalSearch *s, const ModelPlan **plan, TriedIndex *to)
 {
     to->tried.seconds = INFINITY;
     for (int k = 0; k < s->along->n_considered; k++)
         for (int i = 0; i < s->along->considered[k].tried.n; i++) {
-            const TriedPlace *p = &s->along->considered[k].tried.place[i];
+            const TriedIndex *p = &s->along->considered[k].tried.index[i];
             if (!fits(s, &p->tried) || !p->tried.is_cut || p->tried.seconds >= to->tried.seconds ||
                 is_begun(s, p))
                 continue;
@@ -393,7 +393,7 @@ void local_search(AlongPath *along)
     LocalSearch s = {
         .along = along, .trial = *along, .tied = tied_find(along->a, along->train), .work = WORK};
     const ModelPlan *plan;
-    TriedPlace p;
+    TriedIndex p;
 
     s.trial.is_brief = true;
     s.trial.d = &quiet;

@@ -4,7 +4,7 @@
 
 #include "compile/fit/along_path.h"
 
-// Changes the plans that were considered: first those that miss the memory by the least at a place
+// Changes the plans that were considered: first those that miss the memory by the least at an index
 // where they would be faster than the best one, and then the best one. Plans that come of it are
 // considered too.
 void local_search(AlongPath *s);

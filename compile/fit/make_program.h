@@ -1,5 +1,5 @@
-// The one place where graphs become programs: a plan splits them over the ranks, a policy of
-// recomputation says what runs again, and lowering does the rest.
+// The only functions by which graphs become programs: a plan splits them over the ranks, a policy
+// of recomputation says what runs again, and lowering does the rest.
 #ifndef SHARDCC_FIT_MAKE_PROGRAM_H
 #define SHARDCC_FIT_MAKE_PROGRAM_H
 

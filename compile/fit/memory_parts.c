@@ -44,7 +44,7 @@ static MemoryKind kind_of_value(const Set *s, ValueId v)
     }
 }
 
-// All that has one category: a buffer, or the place of a value in each slot of a buffer.
+// All that has one category: a buffer, or the bytes of a value in each slot of a buffer.
 typedef struct Part {
     int32_t buffer;
     int64_t at, bytes;
@@ -53,11 +53,11 @@ typedef struct Part {
 
 typedef struct Parts {
     const Program *p;
-    Part *part;  // first the buffers by their numbers, then the places in slots
+    Part *part;  // first the buffers by their numbers, then the values in slots
     int n, cap;
 } Parts;
 
-// The part in which the value lies; NULL: it has no place.
+// The part in which the value lies; NULL: it has no bytes.
 static Part *part_of(Parts *x, const Set *s, ValueId v)
 {
     const Storage *st = &s->storage[v];
@@ -88,7 +88,7 @@ static void add_parts_of_slots(Arena *a, Parts *x)
     }
 }
 
-// Puts the place of a value into another category, if it holds activations of no special kind.
+// Puts the bytes of a value into another category, if they are activations of no special kind.
 static void refine_kind(Parts *x, const Set *s, ValueId v, MemoryKind to)
 {
     Part *part = part_of(x, s, v);
@@ -274,7 +274,7 @@ MemoryMoment memory_peak(Arena *a, const Program *p, const MemoryKinds *kinds)
     return peak;
 }
 
-const char *memory_place(Arena *a, const Set *s, int item)
+const char *memory_where(Arena *a, const Set *s, int item)
 {
     while (item < s->n_items && !s->items[item].n_nodes)
         item++;
@@ -296,7 +296,7 @@ void plan_make_memory(Arena *a, PlanFile *f, const Program *p)
     f->memory_part = arena_array(a, PlanMemoryPart, N_MEMORY_KINDS);
     for (int i = 0; i < N_MEMORY_KINDS; i++)
         f->memory_part[i] = (PlanMemoryPart){memory_kind_names[i], m.bytes[i]};
-    f->fullest = memory_place(a, &p->set[m.set], m.item);
+    f->fullest = memory_where(a, &p->set[m.set], m.item);
 }
 
 void print_memory_parts(Arena *a, const PlanFile *f, Text *t)

@@ -63,7 +63,7 @@ MemoryMoment memory_peak(Arena *a, const Program *p, const MemoryKinds *kinds);
 bool item_is_backward(const Set *s, const Item *it);
 
 // Where the first node at or after an item is, like "backward of h.31". NULL: there is none.
-const char *memory_place(Arena *a, const Set *s, int item);
+const char *memory_where(Arena *a, const Set *s, int item);
 
 // For any program: fills in the bytes of its arena, what they hold when most are in use, and when
 // that is.

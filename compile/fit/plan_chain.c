@@ -1,5 +1,5 @@
-// Lowers the training graph once for each way of keeping, and puts the stages of these programs
-// together.
+// Lowers the training graph once for each policy of the layers, and joins the stages of these
+// programs.
 #include "compile/fit/plan_chain.h"
 
 #include "compile/fit/make_program.h"
@@ -14,7 +14,7 @@ typedef struct Finding {
     Diag *d;
 } Finding;
 
-// ---- one way ----
+// ---- one policy ----
 
 static int take_chain(Arena *a, void *context, const ProgramChain *x, StageRun **run)
 {
@@ -24,10 +24,10 @@ static int take_chain(Arena *a, void *context, const ProgramChain *x, StageRun *
     return 0;
 }
 
-static Program *lower_way(const Finding *f, int w, const ChainChoice *chain)
+static Program *lower_policy(const Finding *f, int i, const ChainChoice *chain)
 {
     LowerOptions o = request_lowering(f->r);
-    RecomputePolicy policy = keep_path_way(f->a, f->path, w);
+    RecomputePolicy policy = keep_path_same(f->a, f->path, i);
 
     o.cluster = f->c;
     o.chain = chain;
@@ -36,27 +36,27 @@ static Program *lower_way(const Finding *f, int w, const ChainChoice *chain)
                    : program_of_policy(f->a, f->train, f->predict, &policy, &o, f->d);
 }
 
-static bool find_way(const Finding *f, int w, ProgramChain *to)
+static bool find_chain(const Finding *f, int i, ProgramChain *to)
 {
     const ChainChoice choice = {take_chain, to, f->c};
 
     *to = (ProgramChain){0};
-    lower_way(f, w, &choice);
+    lower_policy(f, i, &choice);
     return !f->d->errors;
 }
 
-// ---- all ways ----
+// ---- all policies ----
 
-static ChainWay way_of(const ChainStage *s)
+static StagePolicy policy_of(const ChainStage *s)
 {
-    ChainWay w = s->way[0];
+    StagePolicy w = s->policy[0];
 
     w.more_scratch = s->backward_scratch;
     return w;
 }
 
-// Adds the only way of each stage of `x` to the stages of `to`.
-static void add_way(ChainProblem *to, const ChainProblem *x)
+// Adds the only policy of each stage of `x` to the stages of `to`.
+static void add_policy(ChainProblem *to, const ChainProblem *x)
 {
     for (int i = 0; i < to->n_stages; i++) {
         ChainStage *s = &to->stage[i];
@@ -65,7 +65,7 @@ static void add_way(ChainProblem *to, const ChainProblem *x)
             from->forward_scratch > s->forward_scratch ? from->forward_scratch : s->forward_scratch;
         s->backward_scratch = from->backward_scratch < s->backward_scratch ? from->backward_scratch
                                                                            : s->backward_scratch;
-        s->way[s->n_ways++] = way_of(from);
+        s->policy[s->n_policies++] = policy_of(from);
     }
 }
 
@@ -77,22 +77,22 @@ static bool has_same_stages(const ChainProblem *x, const ChainProblem *y)
     return x->n_stages == y->n_stages;
 }
 
-// The first way gives the stages.
-static void begin_ways(Arena *a, ChainProblem *p, int n_ways)
+// The program of the first policy gives the stages.
+static void begin_policies(Arena *a, ChainProblem *p, int n_policies)
 {
     for (int i = 0; i < p->n_stages; i++) {
-        ChainWay *way = arena_array(a, ChainWay, n_ways);
-        way[0] = way_of(&p->stage[i]);
-        p->stage[i].way = way;
+        StagePolicy *policy = arena_array(a, StagePolicy, n_policies);
+        policy[0] = policy_of(&p->stage[i]);
+        p->stage[i].policy = policy;
     }
 }
 
-// Each way now says what it needs in addition to the stage's backward_scratch.
-static void finish_ways(ChainProblem *p)
+// Makes more_scratch of each policy a number on top of the stage's backward_scratch.
+static void finish_policies(ChainProblem *p)
 {
     for (int i = 0; i < p->n_stages; i++)
-        for (int k = 0; k < p->stage[i].n_ways; k++)
-            p->stage[i].way[k].more_scratch -= p->stage[i].backward_scratch;
+        for (int k = 0; k < p->stage[i].n_policies; k++)
+            p->stage[i].policy[k].more_scratch -= p->stage[i].backward_scratch;
 }
 
 bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
@@ -100,7 +100,7 @@ bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Gra
 {
     KeepPath *path = keep_path_find(a, train, r->recompute.rule, r->target, c, d);
     Finding f = {a, r, c, train, predict, NULL, path, d};
-    int n_ways = path ? keep_path_ways(path) : 0;
+    int n_policies = path ? keep_path_policies(path) : 0;
     ModelPlan plan;
 
     if (planned) {
@@ -108,17 +108,17 @@ bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Gra
         f.plan = &plan;
     }
 
-    for (int w = 0; w < n_ways; w++) {
+    for (int i = 0; i < n_policies; i++) {
         ProgramChain x;
         int64_t other_bytes;
-        if (!find_way(&f, w, &x))
+        if (!find_chain(&f, i, &x))
             return false;
         ChainProblem p = chain_of_program(a, &x, &other_bytes);
-        if (!w) {
+        if (!i) {
             *to = (PlanChain){.problem = p};
-            begin_ways(a, &to->problem, n_ways);
+            begin_policies(a, &to->problem, n_policies);
         } else if (has_same_stages(&to->problem, &p)) {
-            add_way(&to->problem, &p);
+            add_policy(&to->problem, &p);
         } else {
             continue;
         }
@@ -126,8 +126,8 @@ bool plan_chain_find(Arena *a, const PlanRequest *r, const Cluster *c, const Gra
     }
     if (!path)
         return false;
-    finish_ways(&to->problem);
-    Program *none = lower_way(&f, 0, NULL);
+    finish_policies(&to->problem);
+    Program *none = lower_policy(&f, 0, NULL);
     if (none)
         to->step = program_simulate(none, SET_TRAIN, c).seconds;
     return none;

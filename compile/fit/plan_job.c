@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 #include "solver/plan/follow_plan.h"
 #include "solver/plan/parse_pins.h"
 

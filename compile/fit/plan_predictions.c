@@ -31,13 +31,13 @@ static void unlabel_unequal_layers(Arena *a, Graph *g, const Plan *plan, const V
 
     for (ValueId v = 1; v < g->n_values; v++) {
         Block block = value_of(g, v)->block;
-        const char *place = arena_string(a, "%d.%d", block.cls, block.pos);
+        const char *position = arena_string(a, "%d.%d", block.cls, block.pos);
         if (!equal[v] || !block.cls)
             continue;
-        if (!map_get(&first, place))
-            map_set(&first, place, equal[v]);
-        differs[block.cls] |=
-            !spec_equal(&plan->storage_spec[equal[v]], &plan->storage_spec[map_get(&first, place)]);
+        if (!map_get(&first, position))
+            map_set(&first, position, equal[v]);
+        differs[block.cls] |= !spec_equal(&plan->storage_spec[equal[v]],
+                                          &plan->storage_spec[map_get(&first, position)]);
     }
     for (int c = 1; c < g->n_classes; c++)
         if (differs[c])

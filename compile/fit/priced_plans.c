@@ -1,9 +1,9 @@
 // Proposes plans that pay for bytes.
 #include "compile/fit/bound_recompute.h"
 
-double picoseconds_of_byte(const AlongPath *s, int place)
+double picoseconds_of_byte(const AlongPath *s, int index)
 {
-    return 1e12 * keep_path_step(s->path, place)->slope * s->r->accumulate;
+    return 1e12 * keep_path_step(s->path, index)->slope * s->r->accumulate;
 }
 
 static const PlanResult *find_priced(const PricedPlans *l, const RecomputePolicy *policy,

@@ -12,19 +12,19 @@ ChainProblem chain_of_program(Arena *a, const ProgramChain *x, int64_t *other_by
         const StageWork *w = &x->stage[i];
         int64_t handed = i ? x->stage[i - 1].bytes[POOL_HANDED] : 0;
         int64_t excess = w->bytes[POOL_GRADIENT] - handed;
-        ChainWay *way = arena_array(a, ChainWay, 1);
+        StagePolicy *policy = arena_array(a, StagePolicy, 1);
         more = excess > more ? excess : more;
-        *way = (ChainWay){.saved = w->bytes[POOL_HANDED] + w->bytes[POOL_SAVED],
-                          .forward_time = w->forward_seconds,
-                          .backward_time = w->backward_seconds};
+        *policy = (StagePolicy){.saved = w->bytes[POOL_HANDED] + w->bytes[POOL_SAVED],
+                                .forward_time = w->forward_seconds,
+                                .backward_time = w->backward_seconds};
         p.stage[i] =
             (ChainStage){.name = w->name,
                          .output = w->bytes[POOL_HANDED],
                          .forward_scratch = w->bytes[POOL_SCRATCH],
                          .backward_scratch = w->bytes[POOL_BACK_SCRATCH] + w->bytes[POOL_GRADIENT],
                          .forward_time = w->forward_seconds,
-                         .n_ways = 1,
-                         .way = way};
+                         .n_policies = 1,
+                         .policy = policy};
     }
     *other_bytes = x->rest + more;
     return p;
@@ -81,9 +81,9 @@ typedef struct Search {
     Diag *d;
 } Search;
 
-// Makes the program whose layers keep in way `w`, or in the last one that they have. If none fits,
-// it is the smallest one. False after an error.
-static bool try_way(const Search *x, int w, Candidate *to)
+// Makes the program whose layers have policy number i of their class, or the last one if there are
+// fewer. If no schedule fits, it is the smallest program. False after an error.
+static bool try_policy(const Search *x, int i, Candidate *to)
 {
     Solving s = {.memory = x->r->memory};
     ChainChoice choice = {choose, &s, x->cluster};
@@ -91,7 +91,7 @@ static bool try_way(const Search *x, int w, Candidate *to)
 
     o.memory = x->r->memory;
     o.chain = &choice;
-    to->policy = keep_path_way(x->a, x->path, w);
+    to->policy = keep_path_same(x->a, x->path, i);
     to->program = program_of_policy(x->a, x->train, x->predict, &to->policy, &o, x->d);
     if (to->program)
         to->seconds = program_simulate(to->program, SET_TRAIN, x->cluster).seconds;
@@ -118,8 +118,8 @@ bool chain_program(Arena *a, const PlanRequest *r, const Cluster *c, const KeepP
     const Search x = {a, r, c ? c : &cluster_assumed, path, train, predict, d};
     Candidate best = {0}, one;
 
-    for (int w = 0; w < keep_path_ways(path); w++) {
-        if (!try_way(&x, w, &one))
+    for (int i = 0; i < keep_path_policies(path); i++) {
+        if (!try_policy(&x, i, &one))
             return false;
         if (is_better(&x, &one, &best))
             best = one;

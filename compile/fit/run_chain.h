@@ -11,9 +11,9 @@
 // chain: buffers without slots, and what gradients take beyond the chain's count.
 ChainProblem chain_of_program(Arena *a, const ProgramChain *x, int64_t *other_bytes);
 
-// Makes the program that takes the least simulated time within the request's memory, of those whose
-// stages run again by a schedule and whose layers all keep in one way of the path. If none fits, it
-// is the smallest one. False after reporting errors; one is that the model is no chain.
+// Makes a program whose stages run again by a schedule and whose layers all have the policy of one
+// number (keep_path_same). It takes the least simulated time within the request's memory; if none
+// fits, it is the smallest one. False after reporting errors; one is that the model is no chain.
 bool chain_program(Arena *a, const PlanRequest *r, const Cluster *c, const KeepPath *path,
                    const Graph *train, const Graph *predict, OneRank *to, Diag *d);
 

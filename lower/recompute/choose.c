@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 
 typedef struct Choosing {
     Arena *a;
@@ -93,11 +93,11 @@ bool recompute_choose(Arena *a, const Graph *g, RecomputeRule rule, const char *
     for (int i = 0; i < n_texts; i++)
         if (!read_text(&c, text[i]))
             return false;
-    const ClassWays *ways = n_texts ? recompute_ways(a, g, t, NULL, d) : NULL;
-    if (n_texts && !ways)
+    const ClassPolicies *classes = n_texts ? recompute_policies(a, g, t, NULL, d) : NULL;
+    if (n_texts && !classes)
         return false;
     for (int32_t k = 0; k < g->n_classes && n_texts; k++) {
-        const Way *least = &ways[k].way[ways[k].n_ways - 1];
+        const LayerPolicy *least = &classes[k].policy[classes[k].n_policies - 1];
         if (c.layers[k] && (k || least->n_again))
             run[to->n_runs++] = (KeepRun){.cls = k,
                                           .n_layers = k ? c.layers[k] : 0,

@@ -1,4 +1,4 @@
-// Makes the graph of a recomputation policy, and finds the ways that policies choose from.
+// Makes the graph of a recomputation policy, and finds the policies of layers that it chooses from.
 #include <string.h>
 
 #include "lower/recompute/recompute.h"
@@ -153,26 +153,27 @@ Graph *recompute(Arena *a, const Graph *g, const RecomputePolicy *policy, const 
     return recompute_traced(a, g, policy, t, d).g;
 }
 
-typedef struct WaysAsked {
+typedef struct PoliciesAsked {
     Arena *a;
     const Cluster *cluster;
-    ClassWays *found;
-} WaysAsked;
+    ClassPolicies *found;
+} PoliciesAsked;
 
-static bool ask_ways(const Lowering *l, void *context, Diag *d)
+static bool ask_policies(const Lowering *l, void *context, Diag *d)
 {
-    WaysAsked *w = context;
+    PoliciesAsked *w = context;
 
-    w->found = find_ways(w->a, l, w->cluster);
+    w->found = find_policies(w->a, l, w->cluster);
     return d->errors == 0;
 }
 
-ClassWays *recompute_ways(Arena *a, const Graph *g, const Target *t, const Cluster *c, Diag *d)
+ClassPolicies *recompute_policies(Arena *a, const Graph *g, const Target *t, const Cluster *c,
+                                  Diag *d)
 {
     Arena *own = arena_new();
     Graph *clone = graph_clone(own, g);
-    WaysAsked w = {.a = a, .cluster = c};
-    bool ok = analyze(clone, t, ask_ways, &w, d);
+    PoliciesAsked w = {.a = a, .cluster = c};
+    bool ok = analyze(clone, t, ask_policies, &w, d);
 
     arena_free(own);
     return ok ? w.found : NULL;

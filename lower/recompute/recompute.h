@@ -7,7 +7,7 @@
 #define SHARDCC_LOWER_RECOMPUTE_H
 
 #include "lower/internal.h"
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 
 // The work that may run again in addition to the elementwise work of forward's own groups.
 typedef struct Rerun {
@@ -70,7 +70,7 @@ Source *tag_nodes(Arena *a, Graph *g);
 // tags. Nodes get the model's sources back.
 Recomputed find_origins(Arena *a, const Graph *model, Graph *g, const Source *tag);
 
-// The ways of each class, by its number, in `a`. `c` NULL: of a fixed machine.
-ClassWays *find_ways(Arena *a, const Lowering *l, const Cluster *c);
+// The policies of each class, by its number, in `a`. `c` NULL: of an assumed machine.
+ClassPolicies *find_policies(Arena *a, const Lowering *l, const Cluster *c);
 
 #endif

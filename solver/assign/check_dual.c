@@ -25,8 +25,8 @@ typedef struct Proof {
     int n_excluded_pairs, cap_excluded_pairs;
     Residual left;
     ResidualArc **arc;   // by edge of the round: its arc
-    int **place;         // by remaining node: its remaining alternatives
-    int *n_places;       // by remaining node: how many these are
+    int **remaining;     // by remaining node: its remaining alternatives
+    int *n_remaining;    // by remaining node: how many these are
     Wide *least;         // by edge of the round: the least of its pairs, with messages
     Wide bound;          // in the round's unit
     Arena *arena, *all;  // arena: of this round; all: of all rounds
@@ -135,20 +135,20 @@ static bool reduce(Proof *c)
 
 // ---- the round's edges, and the nodes that remain ----
 
-static void places_find(Proof *c)
+static void remaining_find(Proof *c)
 {
     int n = c->p->n_nodes;
 
-    c->place = arena_array(c->arena, int *, n);
-    c->n_places = arena_array(c->arena, int, n);
+    c->remaining = arena_array(c->arena, int *, n);
+    c->n_remaining = arena_array(c->arena, int, n);
     for (int i = 0; i < n; i++) {
         const ResidualVertex *x = &c->left.vertex[i];
         if (x->is_gone)
             continue;
-        c->place[i] = arena_array(c->arena, int, x->n);
+        c->remaining[i] = arena_array(c->arena, int, x->n);
         for (int k = 0; k < x->n; k++)
             if (!x->is_out[k])
-                c->place[i][c->n_places[i]++] = k;
+                c->remaining[i][c->n_remaining[i]++] = k;
     }
 }
 
@@ -172,7 +172,7 @@ static bool edges_match(Proof *c)
                                 "the duals have messages of nodes %" PRId64 " and %" PRId64 " %s",
                                 a, b, arc ? "twice" : "without an edge");
         arc->is_queued = true;  // marks it as seen
-        int expected = c->n_places[a] + c->n_places[b];
+        int expected = c->n_remaining[a] + c->n_remaining[b];
         if (list_size(m, e) != expected)
             return answer_wrong(c->d, "edge %d has %d messages, expected %d", e, list_size(m, e),
                                 expected);
@@ -192,15 +192,15 @@ static EdgeView edge_view(const Proof *c, int e)
     EdgeView x = {c->arc[e], {(int)c->s->edges.x[2 * e], (int)c->s->edges.x[2 * e + 1]}, {NULL}};
 
     x.to[0] = list_at(&c->s->messages, e);
-    x.to[1] = x.to[0] + c->n_places[x.end[0]];
+    x.to[1] = x.to[0] + c->n_remaining[x.end[0]];
     return x;
 }
 
 // The cost, with messages, of the i-th remaining alternative of end 0 with the j-th of end 1.
 static Wide pair_cost(const Proof *c, const EdgeView *x, int i, int j)
 {
-    Wide cost = residual_arc_cost(&c->left, x->arc, x->end[0], c->place[x->end[0]][i],
-                                  c->place[x->end[1]][j]);
+    Wide cost = residual_arc_cost(&c->left, x->arc, x->end[0], c->remaining[x->end[0]][i],
+                                  c->remaining[x->end[1]][j]);
 
     return cost >= COST_EXCLUDED ? COST_EXCLUDED : cost + x->to[0][i] + x->to[1][j];
 }
@@ -213,14 +213,14 @@ static void edges_bound(Proof *c)
     for (int e = 0; e < c->s->messages.n; e++) {
         EdgeView x = edge_view(c, e);
         Wide least = WIDE_MAX;
-        for (int i = 0; i < c->n_places[x.end[0]]; i++)
-            for (int j = 0; j < c->n_places[x.end[1]]; j++) {
+        for (int i = 0; i < c->n_remaining[x.end[0]]; i++)
+            for (int j = 0; j < c->n_remaining[x.end[1]]; j++) {
                 Wide cost = pair_cost(c, &x, i, j);
                 least = cost < least && cost < COST_EXCLUDED ? cost : least;
             }
         for (int s = 0; s < 2; s++)
-            for (int i = 0; i < c->n_places[x.end[s]]; i++)
-                c->left.vertex[x.end[s]].cost[c->place[x.end[s]][i]] -= x.to[s][i];
+            for (int i = 0; i < c->n_remaining[x.end[s]]; i++)
+                c->left.vertex[x.end[s]].cost[c->remaining[x.end[s]][i]] -= x.to[s][i];
         c->least[e] = least;
         c->bound += least;
     }
@@ -231,11 +231,11 @@ static void nodes_bound(Proof *c)
 {
     for (int i = 0; i < c->p->n_nodes; i++) {
         Wide *cost = c->left.vertex[i].cost, least = WIDE_MAX;
-        for (int k = 0; k < c->n_places[i]; k++)
-            least = cost[c->place[i][k]] < least ? cost[c->place[i][k]] : least;
-        for (int k = 0; k < c->n_places[i]; k++)
-            cost[c->place[i][k]] -= least;
-        c->bound += c->n_places[i] ? least : 0;
+        for (int k = 0; k < c->n_remaining[i]; k++)
+            least = cost[c->remaining[i][k]] < least ? cost[c->remaining[i][k]] : least;
+        for (int k = 0; k < c->n_remaining[i]; k++)
+            cost[c->remaining[i][k]] -= least;
+        c->bound += c->n_remaining[i] ? least : 0;
     }
 }
 
@@ -257,13 +257,13 @@ static void edge_slack(const Proof *c, const EdgeView *x, Wide least, int s, Wid
 {
     int other = x->end[!s];
 
-    for (int i = 0; i < c->n_places[x->end[s]]; i++) {
+    for (int i = 0; i < c->n_remaining[x->end[s]]; i++) {
         with_edges[i] = with_neighbours[i] = WIDE_MAX;
-        for (int j = 0; j < c->n_places[other]; j++) {
+        for (int j = 0; j < c->n_remaining[other]; j++) {
             Wide cost = s ? pair_cost(c, x, j, i) : pair_cost(c, x, i, j);
             if (cost >= COST_EXCLUDED)
                 continue;
-            Wide beyond = cost - least + c->left.vertex[other].cost[c->place[other][j]];
+            Wide beyond = cost - least + c->left.vertex[other].cost[c->remaining[other][j]];
             with_edges[i] = cost - least < with_edges[i] ? cost - least : with_edges[i];
             with_neighbours[i] = beyond < with_neighbours[i] ? beyond : with_neighbours[i];
         }
@@ -282,15 +282,15 @@ static NodeSlack node_slacks(const Proof *c)
         EdgeView x = edge_view(c, e);
         for (int s = 0; s < 2; s++) {
             edge_slack(c, &x, c->least[e], s, with_edges, with_neighbours);
-            for (int i = 0; i < c->n_places[x.end[s]]; i++) {
-                int k = p->first[x.end[s]] + c->place[x.end[s]][i];
+            for (int i = 0; i < c->n_remaining[x.end[s]]; i++) {
+                int k = p->first[x.end[s]] + c->remaining[x.end[s]][i];
                 all.with_edges[k] += with_edges[i];
                 all.with_neighbours[k] += with_neighbours[i];
             }
         }
     }
     for (int i = 0; i < p->n_nodes; i++)
-        for (int k = 0; k < c->left.vertex[i].n && c->n_places[i]; k++) {
+        for (int k = 0; k < c->left.vertex[i].n && c->n_remaining[i]; k++) {
             all.with_edges[p->first[i] + k] += c->left.vertex[i].cost[k];
             all.with_neighbours[p->first[i] + k] += c->left.vertex[i].cost[k];
         }
@@ -304,7 +304,7 @@ static void pairs_rule_out(Proof *c, int e, const NodeSlack *all, Wide max_slack
 {
     const Problem *p = c->p;
     EdgeView x = edge_view(c, e);
-    const int *n = c->n_places;
+    const int *n = c->n_remaining;
     Wide *with_edges[2], *with_neighbours[2];
     ExcludedPairs out = {x.end[0], x.end[1], NULL};
 
@@ -316,7 +316,7 @@ static void pairs_rule_out(Proof *c, int e, const NodeSlack *all, Wide max_slack
     for (int i = 0; i < n[x.end[0]]; i++)
         for (int j = 0; j < n[x.end[1]]; j++) {
             Wide cost = pair_cost(c, &x, i, j);
-            int k = c->place[x.end[0]][i], l = c->place[x.end[1]][j];
+            int k = c->remaining[x.end[0]][i], l = c->remaining[x.end[1]][j];
             int a = p->first[x.end[0]] + k, b = p->first[x.end[1]] + l;
             Wide at_a = all->with_neighbours[a] - with_neighbours[0][i] + all->with_edges[b] -
                         with_edges[1][j];
@@ -343,8 +343,8 @@ static void rule_out(Proof *c)
     for (int e = 0; e < c->s->messages.n; e++)
         pairs_rule_out(c, e, &all, max_slack);
     for (int i = 0; i < p->n_nodes; i++)
-        for (int j = 0; j < c->n_places[i]; j++) {
-            int k = p->first[i] + c->place[i][j];
+        for (int j = 0; j < c->n_remaining[i]; j++) {
+            int k = p->first[i] + c->remaining[i][j];
             c->is_out[k] |= all.with_neighbours[k] > max_slack;
         }
 }
@@ -363,7 +363,7 @@ static bool round_bound(Proof *c, Wide *bound)
         *bound = c->cost;
         return true;
     }
-    places_find(c);
+    remaining_find(c);
     if (!edges_match(c))
         return false;
     c->bound += c->left.base;

@@ -73,7 +73,7 @@ static void merged_trace(Arena *a, const Residual *r, int top, MergedNode m)
 }
 
 // The first index of n ascending times whose value is at least `at`.
-static int place_of(const int *time, int n, int at)
+static int index_of(const int *time, int n, int at)
 {
     int low = 0, high = n;
 
@@ -108,8 +108,8 @@ static void bytes_add(const Residual *r, const MergedNodes *m, int k, int n, con
     for (int i = 0; i < m->n; i++) {
         int at = p->first[m->merged[i].node] + m->merged[i].alternative[k];
         for (int u = p->first_live[at]; u < p->first_live[at + 1]; u++) {
-            int64_t first = place_of(h->time, h->n_times, p->live[u].first);
-            int64_t last = place_of(h->time, h->n_times, p->live[u].last);
+            int64_t first = index_of(h->time, h->n_times, p->live[u].first);
+            int64_t last = index_of(h->time, h->n_times, p->live[u].last);
             h->bytes[first * n + k] += p->live[u].bytes;
             h->bytes[last * n + k] -= p->live[u].bytes;
         }
@@ -198,7 +198,7 @@ static Base base_new(Arena *a, Change *change, int n)
 // The largest sum from time `from` to before `to`, both of which are times of the base.
 static int64_t base_most(const Base *b, int from, int to)
 {
-    int i = place_of(b->time, b->n, from), n = place_of(b->time, b->n, to) - i, j = 0;
+    int i = index_of(b->time, b->n, from), n = index_of(b->time, b->n, to) - i, j = 0;
 
     while (2 << j <= n)
         j++;

@@ -77,14 +77,14 @@ static void base_write(const ConstraintNet *g, Problem *q, int *n, int *cap)
 static void nodes_write(const ConstraintNet *g, const int *kept, int n_kept, Problem *q)
 {
     Arena *a = g->arena;
-    int n = 0, cap = 0, n_places = 0, *first_live;
+    int n = 0, cap = 0, n_alternatives = 0, *first_live;
 
     for (int i = 0; i < n_kept; i++)
-        n_places += g->node[kept[i]].k;
+        n_alternatives += g->node[kept[i]].k;
     q->n_nodes = n_kept + (g->n_times > 0);
     q->first = arena_array(a, int, q->n_nodes + 1);
-    q->cost = arena_array(a, int64_t, n_places + 1);
-    q->first_live = first_live = arena_array(a, int, n_places + 2);
+    q->cost = arena_array(a, int64_t, n_alternatives + 1);
+    q->first_live = first_live = arena_array(a, int, n_alternatives + 2);
     for (int i = 0; i < n_kept; i++) {
         const Vertex *v = &g->node[kept[i]];
         q->first[i + 1] = q->first[i] + v->k;
@@ -92,7 +92,7 @@ static void nodes_write(const ConstraintNet *g, const int *kept, int n_kept, Pro
         live_write(g, v, q, &n, &cap);
     }
     if (g->n_times > 0) {
-        q->first[n_kept + 1] = n_places + 1;
+        q->first[n_kept + 1] = n_alternatives + 1;
         base_write(g, q, &n, &cap);
     }
     *q->first_live = n;
@@ -173,7 +173,7 @@ int presolve_origin(const Presolved *r, int i, const int **alternative)
     return r->undo->kept[i];
 }
 
-static int place_of(const struct Side *s, int id)
+static int position_of(const struct Side *s, int id)
 {
     int k = 0;
 
@@ -189,7 +189,7 @@ static int choose(const Elimination *s, const int *choice)
     int64_t least = INT64_MAX;
 
     for (int i = 0; i < s->n; i++)
-        at[i] = place_of(&s->side[i], choice[s->side[i].node]);
+        at[i] = position_of(&s->side[i], choice[s->side[i].node]);
     for (int k = 0; k < s->k; k++) {
         int64_t c = s->cost[k];
         for (int i = 0; i < s->n; i++)

@@ -50,7 +50,8 @@ static bool dissolve(ConstraintNet *g, int arc)
     return true;
 }
 
-// Does each place on side s have exactly one finite partner on the other side? Then f[] gets it.
+// Does each alternative on side s have exactly one finite partner on the other side? Then f[] gets
+// it.
 static bool maps_uniquely(const ConstraintNet *g, const Arc *e, int s, int *f)
 {
     const Vertex *v = &g->node[e->end[s]], *o = &g->node[e->end[!s]];

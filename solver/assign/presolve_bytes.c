@@ -118,7 +118,7 @@ static int by_time(const void *x, const void *y)
 typedef struct Members {
     int n, cap;
     struct Part {
-        int node, *place;  // place[k]: the member's alternative that goes with place k
+        int node, *goes_with;  // [k]: the member's alternative that goes with alternative k
     } * part;
 } Members;
 
@@ -127,21 +127,21 @@ static Members *members_find(Arena *a, const ConstraintNet *g)
 {
     Members *all = arena_array(a, Members, g->n_nodes);
     int *merged_into = arena_array(a, int, g->n_nodes);
-    int **place = arena_array(a, int *, g->n_nodes);
+    int **goes_with = arena_array(a, int *, g->n_nodes);
 
     for (int i = 0; i < g->n_nodes; i++)
         if (g->node[i].state != MERGED) {
             merged_into[i] = i;
-            place[i] = g->node[i].id;
-            *arena_push(a, all[i].part, all[i].n, all[i].cap) = (struct Part){i, place[i]};
+            goes_with[i] = g->node[i].id;
+            *arena_push(a, all[i].part, all[i].n, all[i].cap) = (struct Part){i, goes_with[i]};
         }
     for (int m = g->n_merged - 1; m >= 0; m--) {
         int i = g->merged[m], parent = g->node[i].parent, h = merged_into[parent];
         merged_into[i] = h;
-        place[i] = arena_array(a, int, g->node[h].k);
+        goes_with[i] = arena_array(a, int, g->node[h].k);
         for (int k = 0; k < g->node[h].k; k++)
-            place[i][k] = g->node[i].map[place[parent][k]];
-        *arena_push(a, all[h].part, all[h].n, all[h].cap) = (struct Part){i, place[i]};
+            goes_with[i][k] = g->node[i].map[goes_with[parent][k]];
+        *arena_push(a, all[h].part, all[h].n, all[h].cap) = (struct Part){i, goes_with[i]};
     }
     return all;
 }
@@ -163,7 +163,7 @@ static int64_t take_least(int64_t *x, int n, bool *is_flat)
 
 // Collects the rows of all members as events. Adds the bytes that don't depend on the choice to
 // `base`, as changes by time.
-static int events_gather(Arena *a, const ConstraintNet *g, const Members *m, int n_places,
+static int events_gather(Arena *a, const ConstraintNet *g, const Members *m, int n_alternatives,
                          int64_t *base, Event **event)
 {
     int n = 0, cap = 0;
@@ -172,10 +172,10 @@ static int events_gather(Arena *a, const ConstraintNet *g, const Members *m, int
     for (int i = 0; i < m->n; i++) {
         const Vertex *v = &g->node[m->part[i].node];
         for (int r = 0; r < v->n_rows; r++) {
-            int64_t *x = arena_array(a, int64_t, n_places);
-            for (int k = 0; k < n_places; k++)
-                x[k] = v->row[r].bytes[m->part[i].place[k]];
-            int64_t least = take_least(x, n_places, &is_flat);
+            int64_t *x = arena_array(a, int64_t, n_alternatives);
+            for (int k = 0; k < n_alternatives; k++)
+                x[k] = v->row[r].bytes[m->part[i].goes_with[k]];
+            int64_t least = take_least(x, n_alternatives, &is_flat);
             base[v->row[r].first] += least;
             base[v->row[r].last] -= least;
             if (is_flat)
@@ -265,7 +265,7 @@ static void times_filter(ConstraintNet *g, const int64_t *base, const int64_t *m
 
 // Drops the alternatives that leave too few bytes for the cheapest alternatives, in bytes, of all
 // other vertices.
-static void places_drop(ConstraintNet *g, int node)
+static void alternatives_drop(ConstraintNet *g, int node)
 {
     Vertex *v = &g->node[node];
 
@@ -310,5 +310,5 @@ void bytes_update(ConstraintNet *g)
     net_note(g, RULE_FULL, 0, 0);
     for (int i = 0; i < g->n_nodes; i++)
         if (g->node[i].state == LIVE)
-            places_drop(g, i);
+            alternatives_drop(g, i);
 }

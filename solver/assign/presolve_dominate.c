@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An arc seen from one of its ends: place k of this end with place l of the n at the other costs
-// cost[k * n + l].
+// An arc seen from one of its ends: alternative k of this end with alternative l of the n at the
+// other costs cost[k * n + l].
 typedef struct ArcView {
     int n;
     const int64_t *cost;
@@ -23,10 +23,11 @@ typedef struct DominanceCheck {
     Vertex *v;
     int n;
     ArcView *view;
-    // [SCREENS][place]: the cost of each place, given one choice of all neighbours.
+    // [SCREENS][alternative]: the cost of each one, given one choice of all neighbours.
     int64_t *screen;
-    int64_t *passes;      // by place q: no screen shows that q costs more than the place to replace
-    int n_screens, last;  // last: the one that was written last
+    int64_t
+        *passes;  // by alternative q: no screen shows that it costs more than the one to replace
+    int n_screens, last;    // last: the one that was written last
     int *neighbour_choice;  // by arc: the neighbour's choice
 } DominanceCheck;
 
@@ -97,8 +98,8 @@ static bool holds_no_more(const Vertex *v, int q, int p)
     return true;
 }
 
-// The most that q instead of p can add on one arc, and the neighbour's place *at where it does.
-// COST_FORBIDDEN if q lacks a partner of p.
+// The most that q instead of p can add on one arc, and the neighbour's alternative *at where it
+// does. COST_FORBIDDEN if q lacks a partner of p.
 static int64_t most_added(const ArcView *w, int q, int p, int *at)
 {
     const int64_t *to = w->cost + (size_t)q * (size_t)w->n;
@@ -118,7 +119,7 @@ static int64_t most_added(const ArcView *w, int q, int p, int *at)
     return most;
 }
 
-// Sets passes[q] for the places q that cost at most what p does on every screen.
+// Sets passes[q] for the alternatives q that cost at most what p does on every screen.
 static void pass_all(DominanceCheck *o, int p)
 {
     int k = o->v->k;
@@ -129,7 +130,8 @@ static void pass_all(DominanceCheck *o, int p)
         most_mark(o->screen + (size_t)j * (size_t)k, k, o->screen[j * k + p], o->passes);
 }
 
-// Adds neighbour_choice as a screen, as it shows that a place doesn't replace p. Returns false.
+// Adds neighbour_choice as a screen, as it shows that an alternative doesn't replace p. Returns
+// false.
 static bool screen_add(DominanceCheck *o, int p)
 {
     int k = o->v->k;
@@ -225,8 +227,8 @@ static void eliminate_leaf(ConstraintNet *g, int node, int n, int arc)
     vertex_compact(g, to);
 }
 
-// to[j] = min over places k of v of (cost of k + row[k] + cost[k][j]). `sum` is scratch for v->k
-// numbers. sums_fit() keeps allowed sums well below those with a forbidden cost.
+// to[j] = min over alternatives k of v of (cost of k + row[k] + cost[k][j]). `sum` is scratch for
+// v->k numbers. sums_fit() keeps allowed sums well below those with a forbidden cost.
 static void least_sums(const Vertex *v, const int64_t *row, const int64_t *cost, int n,
                        int64_t *sum, int64_t *to)
 {

@@ -113,7 +113,8 @@ static bool is_worth(LocalSearch *h, double *before, int64_t *until)
     return s->work < *until && search_goes_on(s);
 }
 
-// Improves by moves that fit: first by trees at random places, then by kicks, which cost more work.
+// Improves by moves that fit: first by trees from random nodes, then by kicks, which cost more
+// work.
 static void improve(LocalSearch *h)
 {
     Search *s = h->s;

@@ -7,12 +7,12 @@
 typedef struct Tree {
     int n;
     int *node;               // parents before children
-    int *parent;             // by place in the tree; -1: the root
+    int *parent;             // by position in the tree; -1: the root
     HalfEdge *up;            // half edge to its parent
-    int *choice;             // by place
+    int *choice;             // by position
     int *n_tree_neighbours;  // by node: how many neighbours are in the tree; IN_TREE for a member
     int n_front;
-    // Nodes that may join next, the places of their parents, and the half edges to these.
+    // Nodes that may join next, the positions of their parents, and the half edges to these.
     int *front, *front_parent;
     HalfEdge *front_up;
     double *cost;  // by alternative: its cost with the subtree below it
@@ -44,17 +44,17 @@ Tree *tree_new(Arena *a, const FloatProblem *f)
 static void join(const Search *s, Tree *t, int node, int parent, HalfEdge up)
 {
     const FloatProblem *f = s->f;
-    int place = t->n++;
+    int position = t->n++;
 
-    t->node[place] = node;
-    t->parent[place] = parent;
-    t->up[place] = up;
+    t->node[position] = node;
+    t->parent[position] = parent;
+    t->up[position] = up;
     t->n_tree_neighbours[node] = IN_TREE;
     for (int j = f->first_half_edge[node]; j < f->first_half_edge[node + 1]; j++) {
         HalfEdge l = f->half_edge[j];
         if (++t->n_tree_neighbours[l.other] == 1) {
             t->front[t->n_front] = l.other;
-            t->front_parent[t->n_front] = place;
+            t->front_parent[t->n_front] = position;
             t->front_up[t->n_front++] = (HalfEdge){.edge = l.edge, .other = node, .is_a = !l.is_a};
         }
     }

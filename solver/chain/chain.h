@@ -1,6 +1,6 @@
 // Optimal recomputation of a chain of stages within a memory: the dynamic program of Rotor
 // (Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova, "Optimal checkpointing for heterogeneous
-// chains", INRIA RR-9302, 2019), with several ways of keeping a stage. Knows nothing of models.
+// chains", INRIA RR-9302, 2019), with several policies for each stage. Knows nothing of models.
 //
 // ---- the model ----
 //
@@ -21,15 +21,15 @@
 
 #include "base/base.h"
 
-enum { MAX_CHAIN_STAGES = 1024, MAX_CHAIN_WAYS = 256 };
+enum { MAX_CHAIN_STAGES = 1024, MAX_STAGE_POLICIES = 256 };
 
-// A way of keeping a stage for its backward.
-typedef struct ChainWay {
+// The values that a stage saves for its backward, as bytes, and its times then.
+typedef struct StagePolicy {
     int64_t saved;  // bytes that the backward needs beyond the input; the output is among them
     double forward_time, backward_time;
     int64_t more_scratch;  // bytes that the backward needs in addition to the stage's
                            // backward_scratch
-} ChainWay;
+} StagePolicy;
 
 typedef struct ChainStage {
     const char *name;
@@ -37,8 +37,8 @@ typedef struct ChainStage {
     int64_t forward_scratch;   // bytes
     int64_t backward_scratch;  // bytes; the gradient that it writes is among them
     double forward_time;       // of a forward that saves nothing
-    int n_ways;                // at least one
-    ChainWay *way;
+    int n_policies;            // at least one
+    StagePolicy *policy;
 } ChainStage;
 
 // All bytes sum to 2^53 at most (chain_read checks it).
@@ -54,20 +54,20 @@ typedef enum ChainOpKind {
     CHAIN_FORWARD,
     // The same, but value i stays and is a checkpoint.
     CHAIN_CHECKPOINT,
-    // Reads value i, with `saved` of the way + forward_scratch bytes more. Afterwards `saved` is
+    // Reads value i, with the policy's saved + forward_scratch bytes more. Afterwards `saved` is
     // live, with the output in it, and value i is a checkpoint.
     CHAIN_SAVE,
     // Reads value i, what stage i saved and, except for the loss, the gradient of value i + 1, with
-    // backward_scratch and the way's more_scratch bytes more. Afterwards the gradient of value i is
-    // live. Everything it read is freed, except value i if it is part of what stage i - 1 saved.
+    // backward_scratch and the policy's more_scratch bytes more. Afterwards the gradient of value i
+    // is live. Everything it read is freed, except value i if it is part of what stage i - 1 saved.
     CHAIN_BACKWARD,
     CHAIN_OP_KINDS
 } ChainOpKind;
 
 typedef struct ChainOp {
     ChainOpKind kind;
-    int stage;  // i
-    int way;    // of CHAIN_SAVE
+    int stage;   // i
+    int policy;  // of CHAIN_SAVE
 } ChainOp;
 
 typedef struct ChainSchedule {
@@ -93,7 +93,7 @@ void chain_print(const ChainProblem *p, const ChainSchedule *s, Text *t);
 // isn't possible at its position, or not all is done at the end.
 bool chain_replay(Arena *a, const ChainProblem *p, ChainSchedule *s);
 
-// Schedules by a rule. Each stage is saved in the way that takes the least time.
+// Schedules by a rule. Each stage is saved by the policy that takes the least time.
 typedef enum ChainRule {
     CHAIN_NONE,  // nothing runs twice
     CHAIN_SQRT,  // of √n segments only the inputs are kept (Chen et al. 2016)

@@ -1,12 +1,12 @@
-// The recurrences of the dynamic program: in which ways the schedule of a subchain begins.
+// The recurrences of the dynamic program: how the schedule of a subchain can begin.
 #include "solver/chain/internal.h"
 
-int fastest_way(const ChainStage *s)
+int fastest_policy(const ChainStage *s)
 {
     int best = 0;
 
-    for (int k = 1; k < s->n_ways; k++) {
-        const ChainWay *x = &s->way[k], *y = &s->way[best];
+    for (int k = 1; k < s->n_policies; k++) {
+        const StagePolicy *x = &s->policy[k], *y = &s->policy[best];
         if (x->forward_time + x->backward_time < y->forward_time + y->backward_time)
             best = k;
     }
@@ -17,7 +17,7 @@ int fastest_way(const ChainStage *s)
 static Choice save_first(const ChainTable *t, int first, int last, int k)
 {
     const ChainStage *s = &t->p->stage[first];
-    const ChainWay *w = &s->way[k];
+    const StagePolicy *w = &s->policy[k];
     int64_t forward = gradient_bytes(t->p, last + 1) + s->forward_scratch,
             backward = gradient_bytes(t->p, first + 1) + s->backward_scratch + w->more_scratch;
 
@@ -25,7 +25,7 @@ static Choice save_first(const ChainTable *t, int first, int last, int k)
                     .held = first < last ? w->saved : 0,
                     .time = w->forward_time + w->backward_time,
                     .rest = first < last ? subchain_row(t, first + 1, last) : 0,
-                    .way = k};
+                    .policy = k};
 }
 
 int list_choices(const ChainTable *t, int first, int last, Choice *to)
@@ -35,7 +35,7 @@ int list_choices(const ChainTable *t, int first, int last, Choice *to)
     double time = 0;
     int n = 0;
 
-    for (int k = 0; k < p->stage[first].n_ways; k++)
+    for (int k = 0; k < p->stage[first].n_policies; k++)
         to[n++] = save_first(t, first, last, k);
     // The stages before `split` run forward, and the input of that stage becomes a checkpoint.
     for (int split = first + 1; split <= last; split++) {

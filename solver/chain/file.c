@@ -6,13 +6,13 @@ enum { MAX_CHAIN_FILE_BYTES = 1 << 26 };
 
 static const int64_t MAX_CHAIN_BYTES = (int64_t)1 << 53;
 
-static const RecordField way_fields[] = {
-    {NEEDED(ChainWay, BYTES, saved)},
-    {NEEDED(ChainWay, TIME, forward_time)},
-    {NEEDED(ChainWay, TIME, backward_time)},
-    {MAYBE(ChainWay, BYTES, more_scratch)},
+static const RecordField policy_fields[] = {
+    {NEEDED(StagePolicy, BYTES, saved)},
+    {NEEDED(StagePolicy, TIME, forward_time)},
+    {NEEDED(StagePolicy, TIME, backward_time)},
+    {MAYBE(StagePolicy, BYTES, more_scratch)},
 };
-static const RecordTable of_way = {TABLE(ChainWay, way_fields)};
+static const RecordTable of_policy = {TABLE(StagePolicy, policy_fields)};
 
 static const RecordField stage_fields[] = {
     {NEEDED(ChainStage, TEXT, name)},
@@ -20,7 +20,7 @@ static const RecordField stage_fields[] = {
     {NEEDED(ChainStage, BYTES, forward_scratch)},
     {NEEDED(ChainStage, BYTES, backward_scratch)},
     {NEEDED(ChainStage, TIME, forward_time)},
-    {"keep", LIST(ChainStage, LIST, n_ways, way), true, &of_way},
+    {"keep", LIST(ChainStage, LIST, n_policies, policy), true, &of_policy},
 };
 static const RecordTable of_stage = {TABLE(ChainStage, stage_fields)};
 
@@ -46,21 +46,21 @@ static bool check_names(const ChainProblem *p, RecordReader *r)
     return true;
 }
 
-static bool check_ways(const ChainProblem *p, RecordReader *r)
+static bool check_policies(const ChainProblem *p, RecordReader *r)
 {
     const ChainStage *s = &p->stage[r->i];
     bool is_loss = r->i == p->n_stages - 1;
 
-    if (s->n_ways < 1 || s->n_ways > MAX_CHAIN_WAYS)
-        return record_wrong(r, "keep", "must have 1 to %d ways to keep '%.40s', found %d",
-                            MAX_CHAIN_WAYS, s->name, s->n_ways);
-    for (int k = 0; k < s->n_ways && !is_loss; k++) {
+    if (s->n_policies < 1 || s->n_policies > MAX_STAGE_POLICIES)
+        return record_wrong(r, "keep", "must have 1 to %d policies for '%.40s', found %d",
+                            MAX_STAGE_POLICIES, s->name, s->n_policies);
+    for (int k = 0; k < s->n_policies && !is_loss; k++) {
         RecordReader inner = {r->a, r->d, "keep", k, r};
-        if (s->way[k].saved < s->output)
+        if (s->policy[k].saved < s->output)
             return record_wrong(&inner, "saved",
                                 "must hold the output of '%.40s', %" PRId64
                                 " bytes, found %" PRId64,
-                                s->name, s->output, s->way[k].saved);
+                                s->name, s->output, s->policy[k].saved);
     }
     return true;
 }
@@ -69,8 +69,8 @@ static bool check_ways(const ChainProblem *p, RecordReader *r)
 static bool add_bytes(const ChainStage *s, const RecordReader *r, int64_t *sum)
 {
     *sum += s->output + s->forward_scratch + s->backward_scratch;
-    for (int k = 0; k < s->n_ways && *sum <= MAX_CHAIN_BYTES; k++)
-        *sum += s->way[k].saved + s->way[k].more_scratch;
+    for (int k = 0; k < s->n_policies && *sum <= MAX_CHAIN_BYTES; k++)
+        *sum += s->policy[k].saved + s->policy[k].more_scratch;
     return *sum <= MAX_CHAIN_BYTES ||
            record_wrong(r, "output", "and the other sizes up to '%.40s' sum to more than %" PRId64,
                         s->name, MAX_CHAIN_BYTES);
@@ -81,7 +81,7 @@ static bool check_stages(const ChainProblem *p, RecordReader *r)
     int64_t sum = p->input;
 
     for (r->i = 0; r->i < p->n_stages; r->i++)
-        if (!check_ways(p, r) || !add_bytes(&p->stage[r->i], r, &sum))
+        if (!check_policies(p, r) || !add_bytes(&p->stage[r->i], r, &sum))
             return false;
     return true;
 }
@@ -126,7 +126,7 @@ static void print_time(Text *t, const char *name, double time)
     text_number(t, time);
 }
 
-static void print_way(Text *t, const ChainWay *w)
+static void print_policy(Text *t, const StagePolicy *w)
 {
     text_printf(t, "{\"saved\": %" PRId64, w->saved);
     print_time(t, "forward_time", w->forward_time);
@@ -149,9 +149,9 @@ void chain_print_problem(const ChainProblem *p, Text *t)
                     s->output, s->forward_scratch, s->backward_scratch);
         print_time(t, "forward_time", s->forward_time);
         text_printf(t, ", \"keep\": [");
-        for (int k = 0; k < s->n_ways; k++) {
+        for (int k = 0; k < s->n_policies; k++) {
             text_printf(t, "%s\n      ", k ? "," : "");
-            print_way(t, &s->way[k]);
+            print_policy(t, &s->policy[k]);
         }
         text_printf(t, "]}");
     }
@@ -175,7 +175,7 @@ void chain_print(const ChainProblem *p, const ChainSchedule *s, Text *t)
         text_printf(t, "%s\n    {\"op\": \"%s\", \"stage\": ", i ? "," : "", names[o->kind]);
         text_quote(t, p->stage[o->stage].name);
         if (o->kind == CHAIN_SAVE)
-            text_printf(t, ", \"keep\": %d", o->way);
+            text_printf(t, ", \"keep\": %d", o->policy);
         text_printf(t, "}");
     }
     text_printf(t, "\n  ]\n}\n");

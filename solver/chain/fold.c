@@ -6,13 +6,13 @@ static bool equal_stages(const ChainStage *x, const ChainStage *y)
 {
     if (x->output != y->output || x->forward_scratch != y->forward_scratch ||
         x->backward_scratch != y->backward_scratch || x->forward_time != y->forward_time ||
-        x->n_ways != y->n_ways)
+        x->n_policies != y->n_policies)
         return false;
-    for (int k = 0; k < x->n_ways; k++)
-        if (x->way[k].saved != y->way[k].saved ||
-            x->way[k].forward_time != y->way[k].forward_time ||
-            x->way[k].backward_time != y->way[k].backward_time ||
-            x->way[k].more_scratch != y->way[k].more_scratch)
+    for (int k = 0; k < x->n_policies; k++)
+        if (x->policy[k].saved != y->policy[k].saved ||
+            x->policy[k].forward_time != y->policy[k].forward_time ||
+            x->policy[k].backward_time != y->policy[k].backward_time ||
+            x->policy[k].more_scratch != y->policy[k].more_scratch)
             return false;
     return true;
 }
@@ -48,7 +48,7 @@ static void find_originals(const int *equal, int n, int first, int *common, int 
 }
 
 // Rows are in an order in which those that are read together lie together: blocks of last stages,
-// in which the first stage falls. 200 stages of three ways and 2000 slots take 0.9 s in place of
+// in which the first stage falls. 200 stages of three policies and 2000 slots take 0.9 s instead of
 // 1.3 s with blocks of one.
 enum { BLOCK = 4 };
 

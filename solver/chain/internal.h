@@ -42,14 +42,14 @@ struct ChainTable {
     int n_slots;
 };
 
-// One of the ways in which the schedule of a subchain begins. Its own operations need `need` bytes.
-// Then it holds `held` bytes while row `rest` runs, and after that row `before` runs without them.
+// One beginning of the schedule of a subchain. Its own operations need `need` bytes. Then it holds
+// `held` bytes while row `rest` runs, and after that row `before` runs without them.
 typedef struct Choice {
     int64_t need, held;
     double time;  // of its own operations
     int rest, before;
     int split;  // the stage whose input becomes a checkpoint; 0: the first stage is saved
-    int way;
+    int policy;
 } Choice;
 
 static inline int subchain_row(const ChainTable *t, int first, int last)
@@ -69,10 +69,10 @@ static inline int64_t gradient_bytes(const ChainProblem *p, int i)
     return i < p->n_stages ? value_bytes(p, i) : 0;
 }
 
-// The way that takes the least time.
-int fastest_way(const ChainStage *s);
+// The policy that takes the least time.
+int fastest_policy(const ChainStage *s);
 
-// Lists all choices of a subchain. Returns how many; at most n_stages + MAX_CHAIN_WAYS.
+// Lists all choices of a subchain. Returns how many; at most n_stages + MAX_STAGE_POLICIES.
 int list_choices(const ChainTable *t, int first, int last, Choice *to);
 
 // Gives each set of equal subchains a row.

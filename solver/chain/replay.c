@@ -6,7 +6,7 @@ typedef struct Live {
     bool value;       // it is live by itself
     bool checkpoint;  // it stays until the backward of stage i
     bool gradient;
-    const ChainWay *saved;
+    const StagePolicy *saved;
 } Live;
 
 typedef struct Replay {
@@ -52,12 +52,12 @@ static bool run_save(Replay *r, int i, int k)
 {
     const ChainStage *s = &r->p->stage[i];
 
-    if (!is_live(r, i) || r->live[i].gradient || is_live(r, i + 1) || k < 0 || k >= s->n_ways)
+    if (!is_live(r, i) || r->live[i].gradient || is_live(r, i + 1) || k < 0 || k >= s->n_policies)
         return false;
-    run(r, s->way[k].saved + s->forward_scratch, s->way[k].forward_time);
+    run(r, s->policy[k].saved + s->forward_scratch, s->policy[k].forward_time);
     r->live[i].checkpoint = true;
-    r->live[i].saved = &s->way[k];
-    r->bytes += s->way[k].saved;
+    r->live[i].saved = &s->policy[k];
+    r->bytes += s->policy[k].saved;
     return true;
 }
 
@@ -87,7 +87,7 @@ static bool run_op(Replay *r, const ChainOp *o)
     case CHAIN_CHECKPOINT:
         return run_forward(r, o->stage, o->kind == CHAIN_CHECKPOINT);
     case CHAIN_SAVE:
-        return run_save(r, o->stage, o->way);
+        return run_save(r, o->stage, o->policy);
     case CHAIN_BACKWARD:
         return run_backward(r, o->stage);
     default:

@@ -10,9 +10,9 @@ typedef struct Writer {
     Arena *a;
 } Writer;
 
-static void put_op(Writer *w, ChainOpKind kind, int stage, int way)
+static void put_op(Writer *w, ChainOpKind kind, int stage, int policy)
 {
-    *arena_push(w->a, w->s->op, w->s->n_ops, w->s->cap_ops) = (ChainOp){kind, stage, way};
+    *arena_push(w->a, w->s->op, w->s->n_ops, w->s->cap_ops) = (ChainOp){kind, stage, policy};
 }
 
 // Runs the stages before `split` forward; the input of `first` stays.
@@ -35,7 +35,7 @@ static void finish(Writer *w)
 static void put_saved(Writer *w, int first, int after)
 {
     for (int i = first; i < after; i++)
-        put_op(w, CHAIN_SAVE, i, fastest_way(&w->p->stage[i]));
+        put_op(w, CHAIN_SAVE, i, fastest_policy(&w->p->stage[i]));
     for (int i = after - 1; i >= first; i--)
         put_op(w, CHAIN_BACKWARD, i, 0);
 }
@@ -96,7 +96,7 @@ static void put_subchain(Extractor *x, int first, int last, int64_t memory)
         put_subchain(x, first, c.split - 1, memory);
         return;
     }
-    put_op(&x->w, CHAIN_SAVE, first, c.way);
+    put_op(&x->w, CHAIN_SAVE, first, c.policy);
     if (first < last)
         put_subchain(x, first + 1, last, memory - c.held);
     put_op(&x->w, CHAIN_BACKWARD, first, 0);
@@ -104,7 +104,7 @@ static void put_subchain(Extractor *x, int first, int last, int64_t memory)
 
 bool chain_schedule(Arena *a, const ChainTable *t, int64_t memory, ChainSchedule *s)
 {
-    Extractor x = {t, {t->p, s, a}, arena_array(a, Choice, t->p->n_stages + MAX_CHAIN_WAYS)};
+    Extractor x = {t, {t->p, s, a}, arena_array(a, Choice, t->p->n_stages + MAX_STAGE_POLICIES)};
 
     s->n_ops = 0;
     if (memory < chain_least(t))

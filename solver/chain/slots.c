@@ -10,7 +10,7 @@
 #endif
 
 // After so many choices the best times are made to fall from slot to slot, so that slots in which
-// the next ones can't win are found: 200 stages of three ways then take 1.3 s in place of 1.8 s.
+// the next ones can't win are found: 200 stages of three policies then take 1.3 s instead of 1.8 s.
 enum { SETTLE_EVERY = 32 };
 // The most times of a table: 4 GiB.
 enum { MAX_TIMES = 1 << 29 };
@@ -128,8 +128,8 @@ static int64_t common_divisor(const ChainProblem *p)
     for (int i = 0; i < p->n_stages; i++) {
         const ChainStage *s = &p->stage[i];
         d = gcd(gcd(gcd(d, s->output), s->forward_scratch), s->backward_scratch);
-        for (int k = 0; k < s->n_ways; k++)
-            d = gcd(gcd(d, s->way[k].saved), s->way[k].more_scratch);
+        for (int k = 0; k < s->n_policies; k++)
+            d = gcd(gcd(d, s->policy[k].saved), s->policy[k].more_scratch);
     }
     return d ? d : 1;
 }
@@ -144,7 +144,7 @@ static int choose_slots(const ChainTable *t)
 
     for (int row = 1; row < t->n_rows; row++) {
         Subchain c = t->subchain[row];
-        sums += c.last - c.first + t->p->stage[c.first].n_ways;
+        sums += c.last - c.first + t->p->stage[c.first].n_policies;
     }
     double n = smaller(most_sums / sums, most_times / t->n_rows);
     n = n > MIN_SLOTS ? n : smaller(MIN_SLOTS, 2 * most_times / t->n_rows);
@@ -164,7 +164,7 @@ static void cut_memory(ChainTable *t, int slots)
 void fill_slots(Arena *a, ChainTable *t, int slots)
 {
     Arena *own = arena_new();
-    Choice *choice = arena_array(own, Choice, t->p->n_stages + MAX_CHAIN_WAYS);
+    Choice *choice = arena_array(own, Choice, t->p->n_stages + MAX_STAGE_POLICIES);
 
     slots = slots ? earlier(slots, later(MAX_TIMES / t->n_rows, 1)) : choose_slots(t);
     cut_memory(t, slots);

@@ -92,7 +92,7 @@ static void fill_row(Arena *a, Filler *f, int row, Choice *choice)
 bool fill_stairs(Arena *a, ChainTable *t, int cap)
 {
     Filler f = {t, cap, .a = arena_new()};
-    Choice *choice = arena_array(f.a, Choice, t->p->n_stages + MAX_CHAIN_WAYS);
+    Choice *choice = arena_array(f.a, Choice, t->p->n_stages + MAX_STAGE_POLICIES);
     int row = 1;
 
     t->stair = arena_array(a, Stair, t->n_rows);

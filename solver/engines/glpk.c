@@ -46,7 +46,7 @@ static int bound_type(double low, double high)
     return low == high ? GLP_FX : GLP_DB;
 }
 
-// Sets the entries of rows or columns. GLPK counts from 1 and ignores place 0 of both arrays.
+// Sets the entries of rows or columns. GLPK counts from 1 and ignores index 0 of both arrays.
 static void lines_put(const Lines *l, int at,
                       void (*set)(glp_prob *, int, int, const int *, const double *))
 {

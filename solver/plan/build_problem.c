@@ -156,13 +156,13 @@ static void compute_variables(Builder *b)
 // ---- the order of variables ----
 
 // The sort key of a variable: the node that makes the value, or else its first reader.
-typedef struct VariablePlace {
+typedef struct VariableKey {
     int node, kind, variable;
-} VariablePlace;
+} VariableKey;
 
-static int compare_variable_places(const void *x, const void *y)
+static int compare_variable_keys(const void *x, const void *y)
 {
-    const VariablePlace *a = x, *b = y;
+    const VariableKey *a = x, *b = y;
 
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
@@ -183,19 +183,19 @@ static NodeId *first_readers(const Builder *b)
     return first;
 }
 
-static VariablePlace variable_place_of(const Builder *b, int variable, const NodeId *reader)
+static VariableKey variable_key_of(const Builder *b, int variable, const NodeId *reader)
 {
     const Variable *v = &b->q->variable[variable];
     NodeId made = v->kind == VARIABLE_STORAGE ? value_of(b->g, v->id)->producer : 0, first = 0;
 
     if (v->kind == VARIABLE_NODE)
-        return (VariablePlace){v->id, 1, variable};
+        return (VariableKey){v->id, 1, variable};
     if (made)
-        return (VariablePlace){made, 2, variable};
+        return (VariableKey){made, 2, variable};
     for (int phase = 2; phase >= 0; phase--)
         if (reader[3 * v->id + phase] && (v->kind == VARIABLE_STORAGE || phase == (int)v->phase))
             first = reader[3 * v->id + phase];
-    return (VariablePlace){first, 0, variable};
+    return (VariableKey){first, 0, variable};
 }
 
 static void renumber(int *of, int n, const int *to)
@@ -210,16 +210,16 @@ static void order_variables(Builder *b)
 {
     PlanProblem *q = b->q;
     const NodeId *reader = first_readers(b);
-    VariablePlace *place = arena_array(b->scratch, VariablePlace, q->n_variables);
+    VariableKey *key = arena_array(b->scratch, VariableKey, q->n_variables);
     Variable *variable = arena_array(b->arena, Variable, q->n_variables);
     int *to = arena_array(b->scratch, int, q->n_variables);
 
     for (int i = 0; i < q->n_variables; i++)
-        place[i] = variable_place_of(b, i, reader);
-    qsort(place, (size_t)q->n_variables, sizeof *place, compare_variable_places);
+        key[i] = variable_key_of(b, i, reader);
+    qsort(key, (size_t)q->n_variables, sizeof *key, compare_variable_keys);
     for (int i = 0; i < q->n_variables; i++) {
-        variable[i] = q->variable[place[i].variable];
-        to[place[i].variable] = i;
+        variable[i] = q->variable[key[i].variable];
+        to[key[i].variable] = i;
     }
     q->variable = variable;
     q->cap_variables = q->n_variables;

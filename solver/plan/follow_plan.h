@@ -3,7 +3,7 @@
 #define SHARDCC_FOLLOW_PLAN_H
 
 #include "analyzer/sharding/plan_file.h"
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 #include "solver/plan/plan.h"
 
 // The training step that a plan's file is for.

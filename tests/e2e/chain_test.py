@@ -31,16 +31,16 @@ FILES = [
     (["."], ".: error: cannot read '.': not a regular file"),
     (["empty.json"], "empty.json: error: not JSON: byte 0"),
     (["nan.json"], "nan.json: error: not JSON: byte 10: found 'NaN,'"),
-    (["wayless.json"], "wayless.json: error: stages[1].keep must have 1 to 256 ways to keep 'b', found 0"),
+    (["unkept.json"], "unkept.json: error: stages[1].keep must have 1 to 256 policies for 'b', found 0"),
     (["five.json", "-o", "none/a.json"], "shardcc: error: cannot write into 'none': No such file or directory"),
     (["five.json", "-o", "five.json"], "shardcc: error: cannot write 'five.json': it is the chain"),
     (["five.json", "-o", "."], "shardcc: error: cannot write '.': it is a folder"),
 ]
 
 
-def stage(name, output, scratch, time, *ways):
-    """Ways: bytes that are saved, forward time, backward time and, of some, scratch of the backward beside the stage's."""
-    keep = [dict(zip(("saved", "forward_time", "backward_time", "more_scratch"), way)) for way in ways]
+def stage(name, output, scratch, time, *policies):
+    """Policies: bytes that are saved, forward time, backward time and, of some, scratch of the backward beside the stage's."""
+    keep = [dict(zip(("saved", "forward_time", "backward_time", "more_scratch"), policy)) for policy in policies]
     return {"name": name, "output": output, "forward_scratch": scratch[0], "backward_scratch": scratch[1],
             "forward_time": time, "keep": keep}  # fmt: skip
 
@@ -63,10 +63,10 @@ def drawn_chain(r):
             chain["stages"].append({**chain["stages"][-1], "name": f"s{i}"})
             continue
         output, time = int(r.integers(0, 10**6)), float(r.random())
-        ways = [(output + int(r.integers(0, 10**7)), time, float(r.random())) for _ in range(r.integers(1, 4))]
-        ways[-1] += (int(r.integers(0, 10**6)),)
+        policies = [(output + int(r.integers(0, 10**7)), time, float(r.random())) for _ in range(r.integers(1, 4))]
+        policies[-1] += (int(r.integers(0, 10**6)),)
         scratch = int(r.integers(0, 10**6)), before + int(r.integers(0, 10**6))
-        chain["stages"].append(stage(f"s{i}", output, scratch, time, *ways))
+        chain["stages"].append(stage(f"s{i}", output, scratch, time, *policies))
         before = output
     return chain
 
@@ -94,11 +94,11 @@ def replayed(chain, operations):
             gradient = i
         else:
             assert i + 1 not in alone and i not in saved, o
-            way = s["keep"][o["keep"]] if o["op"] == "save" else {"saved": s["output"], "forward_time": s["forward_time"]}
-            peak = max(peak, live() + way["saved"] + s["forward_scratch"])
-            time += way["forward_time"]
+            policy = s["keep"][o["keep"]] if o["op"] == "save" else {"saved": s["output"], "forward_time": s["forward_time"]}
+            peak = max(peak, live() + policy["saved"] + s["forward_scratch"])
+            time += policy["forward_time"]
             if o["op"] == "save":
-                saved[i] = way
+                saved[i] = policy
             else:
                 alone.add(i + 1)
             if o["op"] == "forward":
@@ -132,7 +132,7 @@ class Chain:
         (self.work / "empty.json").write_text("")
         (self.work / "nan.json").write_text('{"input": NaN, "stages": []}')
         self.write("five.json", FIVE)
-        self.write("wayless.json", {**FIVE, "stages": [FIVE["stages"][0], {**FIVE["stages"][1], "keep": []}]})
+        self.write("unkept.json", {**FIVE, "stages": [FIVE["stages"][0], {**FIVE["stages"][1], "keep": []}]})
         for args, message in OPTIONS:
             self.expect(args, 2, f"shardcc: error: {message}")
         for args, message in FILES:

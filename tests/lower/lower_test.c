@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 #include "tests/lower/programs.h"
 
 // The largest difference; it is relative for large numbers.

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lower/lower.h"
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 
 static const struct {
     const char *name, *text, *kept;

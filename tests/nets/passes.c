@@ -1,5 +1,5 @@
 // Runs the passes over a net's graph, as compile/passes.c does.
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 #include "tests/nets/judge.h"
 
 // Makes the graph that recomputes as the subject says.

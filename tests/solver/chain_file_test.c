@@ -31,9 +31,9 @@ static void read_whole(void **state)
     const ChainStage *s = p.stage;
     assert_string_equal(s[0].name, "embed");
     assert_true(s[0].output == 50 && s[0].forward_scratch == 3 && s[0].backward_scratch == 0);
-    assert_true(s[0].forward_time == 1.5 && s[0].n_ways == 2);
-    assert_true(s[0].way[1].saved == 60 && s[0].way[1].forward_time == 1.75);
-    assert_true(s[0].way[1].backward_time == 4 && s[1].n_ways == 1);
+    assert_true(s[0].forward_time == 1.5 && s[0].n_policies == 2);
+    assert_true(s[0].policy[1].saved == 60 && s[0].policy[1].forward_time == 1.75);
+    assert_true(s[0].policy[1].backward_time == 4 && s[1].n_policies == 1);
     assert_string_equal(s[1].name, "loss \"ce\"");
     arena_free(a);
 }
@@ -77,7 +77,7 @@ static const struct {
     {"\"forward_time\": 1.5,", "\"forward_time\": \"NaN\",",
      "stages[0].forward_time must be " TIME ", found 'NaN'"},
     {"\"keep\": [\n    {\"saved\": 0, \"forward_time\": 0, \"backward_time\": 0.1}]",
-     "\"keep\": []", "stages[1].keep must have 1 to 256 ways to keep 'loss \"ce\"', found 0"},
+     "\"keep\": []", "stages[1].keep must have 1 to 256 policies for 'loss \"ce\"', found 0"},
     {"\"saved\": 60", "\"saved\": 1e16", "stages[0].keep[1].saved must be " SIZE ", found 1e+16"},
     {"\"backward_time\": 4", "\"backward_time\": 1e19",
      "stages[0].keep[1].backward_time must be " TIME ", found 1e+19"},
@@ -137,7 +137,7 @@ static void many(void **state)
                     i ? "," : "");
     text_printf(&t, ", ");
     refuse(a, replaced(a, good, "\"keep\": [", t.s),
-           "stages[0].keep must have 1 to 256 ways to keep 'embed', found 259");
+           "stages[0].keep must have 1 to 256 policies for 'embed', found 259");
     text_free(&t);
     arena_free(a);
 }

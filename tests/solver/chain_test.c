@@ -143,18 +143,18 @@ static void write_ops(const ChainProblem *p, const ChainSchedule *s, Text *t)
     for (int i = 0; i < s->n_ops; i++) {
         const ChainOp *o = &s->op[i];
         text_printf(t, "%s%s %s", i ? ", " : "", names[o->kind], p->stage[o->stage].name);
-        if (o->kind == CHAIN_SAVE && p->stage[o->stage].n_ways > 1)
-            text_printf(t, "/%d", o->way);
+        if (o->kind == CHAIN_SAVE && p->stage[o->stage].n_policies > 1)
+            text_printf(t, "/%d", o->policy);
     }
 }
 
 // A chain that is small enough to be looked through.
-static ChainWay a_ways[] = {{30, 1, 2}, {12, 1, 2.5}}, b_ways[] = {{20, 1, 2}},
-                loss_ways[] = {{1, 0.5, 0.5}};
-static ChainStage stages[] = {{"a", 10, 1, 11, 1, 2, a_ways},
-                              {"b", 10, 1, 12, 1, 1, b_ways},
-                              {"c", 10, 1, 12, 1, 1, b_ways},
-                              {"loss", 1, 0, 10, 0.5, 1, loss_ways}};
+static StagePolicy a_policies[] = {{30, 1, 2}, {12, 1, 2.5}}, b_policies[] = {{20, 1, 2}},
+                   loss_policies[] = {{1, 0.5, 0.5}};
+static ChainStage stages[] = {{"a", 10, 1, 11, 1, 2, a_policies},
+                              {"b", 10, 1, 12, 1, 1, b_policies},
+                              {"c", 10, 1, 12, 1, 1, b_policies},
+                              {"loss", 1, 0, 10, 0.5, 1, loss_policies}};
 static const ChainProblem small = {10, 4, stages};
 
 static const struct {

@@ -49,21 +49,21 @@ static inline double random_time(uint64_t *r, const ChainStyle *s)
     return below(r, s->most_time + 1);
 }
 
-static inline ChainStage random_stage(Arena *a, uint64_t *r, const ChainStyle *s, int n_ways,
+static inline ChainStage random_stage(Arena *a, uint64_t *r, const ChainStyle *s, int n_policies,
                                       int64_t input)
 {
     ChainStage x = {"s", random_size(r, s), random_size(r, s), random_size(r, s)};
 
     x.forward_time = random_time(r, s);
-    x.n_ways = 1 + below(r, n_ways);
-    x.way = arena_array(a, ChainWay, x.n_ways);
+    x.n_policies = 1 + below(r, n_policies);
+    x.policy = arena_array(a, StagePolicy, x.n_policies);
     if (s->is_consistent)
         x.backward_scratch += input;
-    for (int k = 0; k < x.n_ways; k++) {
-        x.way[k] =
-            (ChainWay){x.output + random_size(r, s),
-                       chance(r, 70) ? x.forward_time : random_time(r, s), random_time(r, s)};
-        x.way[k].more_scratch = chance(r, 30) ? random_size(r, s) : 0;
+    for (int k = 0; k < x.n_policies; k++) {
+        x.policy[k] =
+            (StagePolicy){x.output + random_size(r, s),
+                          chance(r, 70) ? x.forward_time : random_time(r, s), random_time(r, s)};
+        x.policy[k].more_scratch = chance(r, 30) ? random_size(r, s) : 0;
     }
     return x;
 }
@@ -73,9 +73,9 @@ static inline ChainStage nearly_equal(Arena *a, uint64_t *r, const ChainStage *s
 {
     ChainStage x = *s;
 
-    x.way = arena_array(a, ChainWay, x.n_ways);
-    memcpy(x.way, s->way, (size_t)x.n_ways * sizeof *x.way);
-    ChainWay *last = &x.way[x.n_ways - 1];
+    x.policy = arena_array(a, StagePolicy, x.n_policies);
+    memcpy(x.policy, s->policy, (size_t)x.n_policies * sizeof *x.policy);
+    StagePolicy *last = &x.policy[x.n_policies - 1];
     switch (below(r, 28)) {
     case 0:
         x.forward_scratch += 1 + x.output;
@@ -101,7 +101,7 @@ static inline ChainStage nearly_equal(Arena *a, uint64_t *r, const ChainStage *s
     return x;
 }
 
-static inline ChainProblem random_chain(Arena *a, uint64_t seed, int n_stages, int n_ways)
+static inline ChainProblem random_chain(Arena *a, uint64_t seed, int n_stages, int n_policies)
 {
     uint64_t r = seed * 0x2545f4914f6cdd1d + 7;
     ChainStyle s = random_chain_style(&r);
@@ -111,20 +111,20 @@ static inline ChainProblem random_chain(Arena *a, uint64_t seed, int n_stages, i
         int64_t input = i ? p.stage[i - 1].output : p.input;
         bool is_equal = i && chance(&r, s.equal);
         p.stage[i] = is_equal ? nearly_equal(a, &r, &p.stage[below(&r, i)])
-                              : random_stage(a, &r, &s, n_ways, input);
+                              : random_stage(a, &r, &s, n_policies, input);
     }
     return p;
 }
 
 // ---- every sequence of operations ----
 
-enum { MAX_CHAIN_SEARCHED = 6, MAX_WAYS_SEARCHED = 3 };
+enum { MAX_CHAIN_SEARCHED = 6, MAX_POLICIES_SEARCHED = 3 };
 
 // The state between operations. A value is dead, live by itself, or a checkpoint: live by itself
 // until its stage's backward. The gradient of value `gradient` is live.
 typedef struct Moment {
     uint8_t value[MAX_CHAIN_SEARCHED + 1];  // 0, 1 or 2
-    uint8_t saved[MAX_CHAIN_SEARCHED];      // a way + 1
+    uint8_t saved[MAX_CHAIN_SEARCHED];      // a policy + 1
     uint8_t gradient;
 } Moment;
 
@@ -188,7 +188,7 @@ static inline uint64_t moment_key(const Moment *m)
     for (int i = 0; i <= MAX_CHAIN_SEARCHED; i++)
         key = key * 3 + m->value[i];
     for (int i = 0; i < MAX_CHAIN_SEARCHED; i++)
-        key = key * (MAX_WAYS_SEARCHED + 1) + m->saved[i];
+        key = key * (MAX_POLICIES_SEARCHED + 1) + m->saved[i];
     return key * (MAX_CHAIN_SEARCHED + 1) + m->gradient;
 }
 
@@ -234,7 +234,7 @@ static inline int64_t moment_bytes(const ChainProblem *p, const Moment *m)
     for (int i = 0; i <= p->n_stages; i++)
         bytes += m->value[i] ? size_of_value(p, i) : 0;
     for (int i = 0; i < p->n_stages; i++)
-        bytes += m->saved[i] ? p->stage[i].way[m->saved[i] - 1].saved : 0;
+        bytes += m->saved[i] ? p->stage[i].policy[m->saved[i] - 1].saved : 0;
     return bytes;
 }
 
@@ -267,9 +267,10 @@ static inline void try_forwards(Search *s, const Reached *x, int i)
     to.value[i] = m->value[i] ? 2 : 0;
     reach(s, x, stage->output + stage->forward_scratch, stage->forward_time, to);
     to.value[i + 1] = 0;
-    for (int k = 0; k < stage->n_ways; k++) {
+    for (int k = 0; k < stage->n_policies; k++) {
         to.saved[i] = (uint8_t)(k + 1);
-        reach(s, x, stage->way[k].saved + stage->forward_scratch, stage->way[k].forward_time, to);
+        reach(s, x, stage->policy[k].saved + stage->forward_scratch, stage->policy[k].forward_time,
+              to);
     }
 }
 
@@ -282,7 +283,7 @@ static inline void try_backward(Search *s, const Reached *x)
         return;
     to.saved[i] = to.value[i] = 0;
     to.gradient = (uint8_t)i;
-    const ChainWay *w = &s->p->stage[i].way[x->at.saved[i] - 1];
+    const StagePolicy *w = &s->p->stage[i].policy[x->at.saved[i] - 1];
     reach(s, x, s->p->stage[i].backward_scratch + w->more_scratch, w->backward_time, to);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 #include "solver/plan/follow_plan.h"
 #include "tests/lower/models.h"
 

@@ -1,9 +1,9 @@
 // The choices of a joint plan of a small training step, listed without the search: the policies of
-// all ways of keeping and counts of layers, and the specs and strategies of each decision.
+// all policies and counts of layers, and the specs and strategies of each decision.
 #ifndef SHARDCC_TESTS_SOLVER_JOINT_CHOICES_H
 #define SHARDCC_TESTS_SOLVER_JOINT_CHOICES_H
 
-#include "lower/recompute/ways.h"
+#include "lower/recompute/policies.h"
 #include "tests/solver/joint_graphs.h"
 
 enum { MAX_POLICIES = 64, MAX_OPTIONS = 256, MAX_LEVELS = 4 };
@@ -74,7 +74,8 @@ typedef struct Joint {
 
 // ---- policies ----
 
-static inline void add_policy(Joint *j, const ClassWays *ways, int outside, int way, int n)
+static inline void add_policy(Joint *j, const ClassPolicies *classes, int outside, int policy,
+                              int n)
 {
     KeepRun *run = arena_array(j->a, KeepRun, 3);
     RecomputePolicy *to = &j->policy[j->n_policies].policy;
@@ -82,13 +83,14 @@ static inline void add_policy(Joint *j, const ClassWays *ways, int outside, int 
     assert_true(j->n_policies++ < MAX_POLICIES);
     *to = (RecomputePolicy){.rule = RECOMPUTE_MIN_CUT, .run = run};
     if (outside)
+        run[to->n_runs++] = (KeepRun){.again = classes[0].policy[outside].again,
+                                      .n_again = classes[0].policy[outside].n_again};
+    if (policy)
         run[to->n_runs++] =
-            (KeepRun){.again = ways[0].way[outside].again, .n_again = ways[0].way[outside].n_again};
-    if (way)
-        run[to->n_runs++] = (KeepRun){1, 0, n, ways[1].way[way].again, ways[1].way[way].n_again};
-    if (way > 1 && n < LAYERS)
-        run[to->n_runs++] =
-            (KeepRun){1, n, LAYERS - n, ways[1].way[way - 1].again, ways[1].way[way - 1].n_again};
+            (KeepRun){1, 0, n, classes[1].policy[policy].again, classes[1].policy[policy].n_again};
+    if (policy > 1 && n < LAYERS)
+        run[to->n_runs++] = (KeepRun){1, n, LAYERS - n, classes[1].policy[policy - 1].again,
+                                      classes[1].policy[policy - 1].n_again};
 }
 
 // The value of the training graph that a value of a policy's graph is, or makes again.
@@ -182,14 +184,15 @@ static inline void make_policy(Joint *j, Policy *p)
 static inline void make_policies(Joint *j)
 {
     const Step *s = j->step;
-    const ClassWays *ways = recompute_ways(j->a, s->train, &target_cpu, &s->cluster, j->d);
+    const ClassPolicies *classes =
+        recompute_policies(j->a, s->train, &target_cpu, &s->cluster, j->d);
 
-    assert_non_null(ways);
-    for (int outside = 0; outside < ways[0].n_ways; outside++) {
-        add_policy(j, ways, outside, 0, LAYERS);
-        for (int way = 1; way < ways[1].n_ways; way++)
+    assert_non_null(classes);
+    for (int outside = 0; outside < classes[0].n_policies; outside++) {
+        add_policy(j, classes, outside, 0, LAYERS);
+        for (int policy = 1; policy < classes[1].n_policies; policy++)
             for (int n = 1; n <= LAYERS; n++)
-                add_policy(j, ways, outside, way, n);
+                add_policy(j, classes, outside, policy, n);
     }
     for (int i = 0; i < j->n_policies; i++)
         make_policy(j, &j->policy[i]);

@@ -1,5 +1,5 @@
 // Compares joint plans, of sharding and recomputation together, with all that there are. The steps
-// are small and have three equal layers: specs, strategies, ways of keeping and counts of layers
+// are small and have three equal layers: specs, strategies, policies and counts of layers
 // are enumerated, and the program of each plan is made (joint_all.h). Pins leave so few decisions
 // free that this is possible. Each step is planned within five memories between the least that any
 // plan takes and what the fastest one takes.

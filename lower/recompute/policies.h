@@ -1,11 +1,12 @@
-// Recomputation: the graph that a policy makes, and the ways of keeping from which policies choose.
-#ifndef SHARDCC_LOWER_RECOMPUTE_WAYS_H
-#define SHARDCC_LOWER_RECOMPUTE_WAYS_H
+// Recomputation: the graph that a policy makes, and the policies of single layers from which a
+// graph's policy chooses.
+#ifndef SHARDCC_LOWER_RECOMPUTE_POLICIES_H
+#define SHARDCC_LOWER_RECOMPUTE_POLICIES_H
 
 #include "lower/lower.h"
 
 // Makes a new training graph of g, in which the backward part recomputes what the policy says.
-// Changes no result. NULL after reporting errors. Source: kept.c, ways.c.
+// Changes no result. NULL after reporting errors. Source: kept.c, policies.c.
 Graph *recompute(Arena *a, const Graph *g, const RecomputePolicy *policy, const Target *t, Diag *d);
 
 // A graph that recomputation made of another one, the model's.
@@ -19,26 +20,28 @@ typedef struct Recomputed {
 Recomputed recompute_traced(Arena *a, const Graph *model, const RecomputePolicy *policy,
                             const Target *t, Diag *d);
 
-enum { MAX_WAYS = 8 };  // of a class
+enum { MAX_LAYER_POLICIES = 8 };  // of a class
 
-// One way in which the layers of a class can keep what their backward part needs.
-typedef struct Way {
+// Which kernels of a layer run again in the backward part; the rest of what that needs is kept.
+typedef struct LayerPolicy {
     const NodeId *again;  // the kernels that run again, in iteration 0; ascending
     int n_again;
     int64_t bytes;   // kept of the whole forward part, if all layers of the class keep like this
     double seconds;  // of the kernels that run again, in all layers
-} Way;
+} LayerPolicy;
 
-// The ways of a class, those that keep the most first. Class 0: of the nodes outside of classes.
-typedef struct ClassWays {
+// The policies of a class, from the one that keeps the most to the one that keeps the least. Class
+// 0 has the nodes outside of classes.
+typedef struct ClassPolicies {
     int32_t cls;
-    Way *way;
-    int n_ways;  // at least one: it runs no kernel again
-} ClassWays;
+    LayerPolicy *policy;
+    int n_policies;  // at least one: it runs no kernel again
+} ClassPolicies;
 
-// Finds the ways of each class of a training graph, by its number. `c` gives the seconds of
-// kernels; NULL: a fixed machine does. NULL after reporting errors.
-ClassWays *recompute_ways(Arena *a, const Graph *g, const Target *t, const Cluster *c, Diag *d);
+// Finds the policies of each class of a training graph, by the number of the class. `c` gives the
+// seconds of kernels; NULL: an assumed machine does. NULL after reporting errors.
+ClassPolicies *recompute_policies(Arena *a, const Graph *g, const Target *t, const Cluster *c,
+                                  Diag *d);
 
 // Sets *to to what the texts of --recompute say of the graph: "none", "full", "CLASS=N". `rule` is
 // for all that they don't say. Returns false after reporting that a text is wrong.

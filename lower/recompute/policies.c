@@ -1,20 +1,20 @@
-// Finds ways of keeping: minimum cuts for falling prices of running kernels again. The cuts are
-// nested, and those on the convex hull of (bytes kept, seconds) are the ways of a class (parametric
-// flow: Gallo, Grigoriadis and Tarjan 1989).
+// Finds the policies of a layer: minimum cuts for falling prices of running kernels again. The cuts
+// are nested. The cuts on the convex hull of (bytes kept, seconds) are the policies of a class
+// (parametric flow: Gallo, Grigoriadis and Tarjan 1989).
 #include <math.h>
 #include <string.h>
 
 #include "lower/recompute/recompute.h"
 
-typedef struct WaySearch {
+typedef struct PolicySearch {
     Recompute r;
     const Cluster *cluster;
-    Arena *a;              // of the ways
+    Arena *a;              // of the policies
     int64_t *picoseconds;  // by canonical NodeId: of all iterations; negative: can't run again
-    ClassWays *to;
-    // By way: the cost of what it keeps, and the time of what runs again.
+    ClassPolicies *to;
+    // By policy: the cost of the values kept, and the time of the kernels that run again.
     int64_t *cost, *time;
-} WaySearch;
+} PolicySearch;
 
 // ---- prices ----
 
@@ -33,7 +33,7 @@ static bool makes_little(const Graph *g, const Node *n)
     return made < most / LITTLE;
 }
 
-static int64_t picoseconds_of(const WaySearch *s, const Node *n)
+static int64_t picoseconds_of(const PolicySearch *s, const Node *n)
 {
     const Graph *g = s->r.g;
     Work w = node_work(g, n);
@@ -47,7 +47,7 @@ static int64_t picoseconds_of(const WaySearch *s, const Node *n)
     return all < 1e17 ? (int64_t)ceil(all) : (int64_t)1e17;
 }
 
-static void find_times(WaySearch *s)
+static void find_times(PolicySearch *s)
 {
     const Graph *g = s->r.g;
     const bool *is_separator = find_separators(&s->r);
@@ -64,9 +64,9 @@ static void find_times(WaySearch *s)
 
 // ---- cuts ----
 
-// The price of a picosecond, in units of cost, is that of the line through two ways. With no line
-// only the least cost counts, and time only between equal ones.
-static int64_t *prices_of(const WaySearch *s, double per_picosecond)
+// The price of a picosecond, in units of cost, is the slope of the line through two policies. With
+// no line only the least cost counts, and among equal costs the time.
+static int64_t *prices_of(const PolicySearch *s, double per_picosecond)
 {
     const Graph *g = s->r.g;
     int64_t *price = arena_array(s->r.arena, int64_t, g->n_nodes), all = 0;
@@ -83,14 +83,15 @@ static int64_t *prices_of(const WaySearch *s, double per_picosecond)
     return price;
 }
 
-// Solves the cut of these prices, and makes a way of it at place `at`.
-static void make_way(WaySearch *s, const int64_t *price, Way *w, int64_t *cost, int64_t *time)
+// Solves the cut of these prices, and makes a policy of it.
+static void make_policy(PolicySearch *s, const int64_t *price, LayerPolicy *w, int64_t *cost,
+                        int64_t *time)
 {
     const Graph *g = s->r.g;
     bool *is_again = arena_array(s->r.arena, bool, g->n_nodes);
     NodeId *again = arena_array(s->a, NodeId, g->n_nodes);
 
-    *w = (Way){.again = again};
+    *w = (LayerPolicy){.again = again};
     *cost = *time = 0;
     find_kept_values(&s->r, price, is_again);
     for (ValueId h = 1; h < g->n_values; h++)
@@ -105,58 +106,58 @@ static void make_way(WaySearch *s, const int64_t *price, Way *w, int64_t *cost, 
     w->bytes = *cost / KEEP_COST;
 }
 
-static void insert_way(WaySearch *s, int at, const Way *w, int64_t cost, int64_t time)
+static void insert_policy(PolicySearch *s, int at, const LayerPolicy *w, int64_t cost, int64_t time)
 {
-    size_t n = (size_t)(s->to->n_ways - at);
+    size_t n = (size_t)(s->to->n_policies - at);
 
-    memmove(&s->to->way[at + 1], &s->to->way[at], n * sizeof *w);
+    memmove(&s->to->policy[at + 1], &s->to->policy[at], n * sizeof *w);
     memmove(&s->cost[at + 1], &s->cost[at], n * sizeof cost);
     memmove(&s->time[at + 1], &s->time[at], n * sizeof time);
-    s->to->way[at] = *w;
+    s->to->policy[at] = *w;
     s->cost[at] = cost;
     s->time[at] = time;
-    s->to->n_ways++;
+    s->to->n_policies++;
 }
 
-// Looks for a way below the line through ways `at` and at + 1, and inserts it between them.
-static bool find_between(WaySearch *s, int at)
+// Looks for a policy below the line through policies `at` and at + 1, and inserts it between them.
+static bool find_between(PolicySearch *s, int at)
 {
     double cost = (double)(s->cost[at] - s->cost[at + 1]),
            time = (double)(s->time[at + 1] - s->time[at]);
     int64_t c, t;
-    Way w;
+    LayerPolicy w;
 
     if (cost <= 0 || time <= 0)
         return false;
-    make_way(s, prices_of(s, cost / time), &w, &c, &t);
+    make_policy(s, prices_of(s, cost / time), &w, &c, &t);
     bool is_between =
         c < s->cost[at] && c > s->cost[at + 1] && t > s->time[at] && t < s->time[at + 1];
     bool is_below = (double)(s->cost[at] - c) * time > (double)(t - s->time[at]) * cost;
     if (is_between && is_below)
-        insert_way(s, at + 1, &w, c, t);
+        insert_policy(s, at + 1, &w, c, t);
     return is_between && is_below;
 }
 
-// The first way runs no kernel again, the last one keeps the least.
-static void search_ways(WaySearch *s)
+// The first policy runs no kernel again, the last one keeps the least.
+static void search_policies(PolicySearch *s)
 {
     const Graph *g = s->r.g;
     int64_t *none = arena_array(s->r.arena, int64_t, g->n_nodes), cost, time;
-    Way w;
+    LayerPolicy w;
 
     memset(none, -1, sizeof *none * (size_t)g->n_nodes);
-    make_way(s, none, &w, &cost, &time);
-    insert_way(s, 0, &w, cost, time);
-    make_way(s, prices_of(s, 0), &w, &cost, &time);
+    make_policy(s, none, &w, &cost, &time);
+    insert_policy(s, 0, &w, cost, time);
+    make_policy(s, prices_of(s, 0), &w, &cost, &time);
     if (cost >= s->cost[0])
         return;
-    insert_way(s, 1, &w, cost, time);
-    for (int i = 0; i + 1 < s->to->n_ways && s->to->n_ways < MAX_WAYS;)
+    insert_policy(s, 1, &w, cost, time);
+    for (int i = 0; i + 1 < s->to->n_policies && s->to->n_policies < MAX_LAYER_POLICIES;)
         if (!find_between(s, i))
             i++;
 }
 
-ClassWays *find_ways(Arena *a, const Lowering *l, const Cluster *c)
+ClassPolicies *find_policies(Arena *a, const Lowering *l, const Cluster *c)
 {
     const Graph *g = l->g;
     Arena *own = l->p->arena;
@@ -164,7 +165,7 @@ ClassWays *find_ways(Arena *a, const Lowering *l, const Cluster *c)
                  .is_relaxed = arena_array(own, bool, g->n_nodes),
                  .is_outside = arena_array(own, bool, g->n_nodes),
                  .is_handed_on = arena_array(own, bool, g->n_values)};
-    ClassWays *to = arena_array(a, ClassWays, g->n_classes);
+    ClassPolicies *to = arena_array(a, ClassPolicies, g->n_classes);
 
     for (NodeId i = 1; i < g->n_nodes; i++) {
         all.is_relaxed[i] = true;
@@ -172,15 +173,16 @@ ClassWays *find_ways(Arena *a, const Lowering *l, const Cluster *c)
     }
     const Recompute facts = recompute_facts(l, &all);
     for (int32_t k = 0; k < g->n_classes; k++) {
-        WaySearch s = {.r = facts,
-                       .cluster = c ? c : &cluster_assumed,
-                       .a = a,
-                       .to = &to[k],
-                       .cost = arena_array(own, int64_t, MAX_WAYS),
-                       .time = arena_array(own, int64_t, MAX_WAYS)};
-        to[k] = (ClassWays){.cls = k, .way = arena_array(a, Way, MAX_WAYS)};
+        PolicySearch s = {.r = facts,
+                          .cluster = c ? c : &cluster_assumed,
+                          .a = a,
+                          .to = &to[k],
+                          .cost = arena_array(own, int64_t, MAX_LAYER_POLICIES),
+                          .time = arena_array(own, int64_t, MAX_LAYER_POLICIES)};
+        to[k] =
+            (ClassPolicies){.cls = k, .policy = arena_array(a, LayerPolicy, MAX_LAYER_POLICIES)};
         find_times(&s);
-        search_ways(&s);
+        search_policies(&s);
     }
     return to;
 }
