@@ -2,9 +2,8 @@
 // fewer bytes for activations, but run more and smaller kernels. So nothing after the first number
 // with which nothing has to run again can be better. If the loss reads several samples together,
 // there is nothing to try.
+#include "base/search.h"
 #include "compile/internal.h"
-
-enum { MAX_MICRO_BATCHES = 64 };  // that are tried
 
 typedef struct Trial {
     int64_t bytes;  // of the arena; 0: with this number there is no program

@@ -1,5 +1,6 @@
 // Runs the passes of lowering in their order over both sets, and lowers again with less overlap if
 // memory is short.
+#include "base/search.h"
 #include "lower/internal.h"
 
 // The most values that lowering adds: kernels may want copies of their inputs.
@@ -121,10 +122,8 @@ static bool has_fission(const Program *p)
 // Does the program with cut loops save enough of a step's time to be worth its memory?
 static bool pays_off(const Program *fissioned, const Program *whole, const Cluster *c)
 {
-    const double worth = 0.02;  // share of a step's time
-
     return program_simulate(fissioned, SET_TRAIN, c).seconds <
-           (1 - worth) * program_simulate(whole, SET_TRAIN, c).seconds;
+           (1 - MIN_FISSION_GAIN) * program_simulate(whole, SET_TRAIN, c).seconds;
 }
 
 // ---- levels of overlap ----

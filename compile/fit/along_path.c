@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/search.h"
 #include "compile/fit/make_program.h"
 
 // ---- one plan at one index ----
@@ -170,7 +171,7 @@ static bool is_tried(const TriedIndices *all, int at)
 
 bool along_path_gains(const AlongPath *s, double seconds)
 {
-    return !s->best.is_found || seconds < s->best.tried.seconds * 0.99;
+    return !s->best.is_found || seconds < s->best.tried.seconds * (1 - MIN_INDEX_GAIN);
 }
 
 // Could the program at an index that wasn't tried fit, and its step be shorter than the best one by
@@ -278,7 +279,6 @@ static void keep_less(const AlongPath *s, const ModelPlan *plan, int at, int64_t
 // near the last index, where a few keep more, or where a step of few layers dips.
 int along_path_least(const AlongPath *s, const ModelPlan *plan)
 {
-    static const double LARGE_DIP = 1.0 / 16;
     int last = s->path->last_index, least = last;
     int64_t bytes = along_path_try(s, plan, last).bytes;
 

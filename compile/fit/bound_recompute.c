@@ -4,9 +4,7 @@
 
 #include "compile/fit/bound_recompute.h"
 
-// The most policies that the bound may cover, each a vector of policies by class: each takes a
-// search.
-enum { MAX_VECTORS = 8 };
+#include "base/search.h"
 
 // Presets were tried without a limit.
 static void limit_presets(const AlongPath *s, Planned *p)
@@ -31,7 +29,7 @@ static int64_t count_vectors(const KeepPath *x)
 {
     int64_t n = 1;
 
-    for (int32_t k = 0; k < x->g->n_classes && n <= MAX_VECTORS; k++)
+    for (int32_t k = 0; k < x->g->n_classes && n <= MAX_POLICY_VECTORS; k++)
         n *= x->classes[k].n_policies;
     return n;
 }
@@ -47,7 +45,7 @@ static Wide bound_with_price(const AlongPath *s, PricedPlans *l, BytePrice price
     int *vector = arena_array(s->a, int, s->train->n_classes);
     Wide least = WIDE_MAX;
 
-    if (count_vectors(s->path) > MAX_VECTORS)
+    if (count_vectors(s->path) > MAX_POLICY_VECTORS)
         return 0;
     do {
         RecomputePolicy policy = keep_path_pure(s->a, s->path, vector);
@@ -62,7 +60,7 @@ static Wide bound_with_price(const AlongPath *s, PricedPlans *l, BytePrice price
 // The largest bound of those with some prices, and of the known one.
 static Wide bound_with_prices(const AlongPath *s, PricedPlans *l, Wide known)
 {
-    int index = s->soonest.index, n = index ? 1 : HALVINGS;
+    int index = s->soonest.index, n = index ? 1 : PRICE_HALVINGS;
     double price = picoseconds_of_byte(s, index) / (index ? 1 : 2);
 
     for (int i = 0; i < n; i++, price /= 2)

@@ -5,10 +5,6 @@
 
 #include "compile/fit/along_path.h"
 
-// Where nothing runs again, a byte is cheaper than at the first step of the path, nobody knows by
-// how much. So often its price is halved.
-enum { HALVINGS = 4 };
-
 // A plan that was proposed with a price.
 typedef struct PricedPlan {
     RecomputePolicy policy;

@@ -4,6 +4,7 @@
 // less memory.
 #include <string.h>
 
+#include "base/search.h"
 #include "compile/fit/make_program.h"
 #include "compile/fit/memory_parts.h"
 #include "compile/fit/plan_job.h"
@@ -138,16 +139,15 @@ static CompileStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t lim
 }
 
 // Searches for plans that count copies, each time with fewer rows by the overshoot of the last
-// arena. The first time takes off a single step (1/32 of the memory) at most, because arenas don't
+// arena. The first time takes off a single step (ROWS_PER_STEP) at most, because arenas don't
 // follow rows closely. If the first plan's arena is larger than the memory by more than 2 steps,
 // the search begins with one step less, because that is usually needed.
 static CompileStatus find_fewer_rows(PlanJob *j, PlanResult *best)
 {
-    enum { TRIES = 3, MEMORY_PER_STEP = 32, LARGE_OVERSHOOT_STEPS = 2 };
-    int64_t memory = j->options.memory, step = memory / MEMORY_PER_STEP, rows = memory;
+    int64_t memory = j->options.memory, step = memory / ROWS_PER_STEP, rows = memory;
     bool is_large_overshoot = best->program->arena_bytes - memory > LARGE_OVERSHOOT_STEPS * step;
 
-    for (int i = 0; i < TRIES && rows > 0; i++) {
+    for (int i = 0; i < FEWER_ROWS_TRIES && rows > 0; i++) {
         bool is_ahead = is_large_overshoot && !i;
         PlanResult x;
         CompileStatus status = try_search(j, COUNT_ALL_COPIES | SKIP_PRESETS | WARM_PRICES,
@@ -176,7 +176,7 @@ static CompileStatus attempt_smaller(PlanJob *j, int flags, int64_t rows, int64_
     return status;
 }
 
-// Searches for plans with the least rows, without copies and with them, and then with 1/32 more,
+// Searches for plans with the least rows, without copies and with them, and then with a step more,
 // because the least rows needn't give the smallest arena.
 static CompileStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
@@ -190,7 +190,7 @@ static CompileStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanRe
         if (status != COMPILE_DONE)
             return i && status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
         if (i)
-            rows = x.planned.answer.peak + x.planned.answer.peak / 32;
+            rows = x.planned.answer.peak + x.planned.answer.peak / ROWS_PER_STEP;
     }
     return COMPILE_DONE;
 }
@@ -247,10 +247,9 @@ static CompileStatus find_smaller_arena(PlanJob *j, PlanResult *smallest, PlanRe
 // stops early if the request is met.
 static CompileStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
-    enum { TRIES = 16 };
     CompileStatus status = find_smallest_rows(j, smallest, best);
 
-    for (int i = 0; i < TRIES && status == COMPILE_DONE; i++) {
+    for (int i = 0; i < SMALLEST_ARENA_TRIES && status == COMPILE_DONE; i++) {
         int64_t bytes = smallest->program->arena_bytes;
         if (bytes <= j->options.memory)
             break;
@@ -263,20 +262,19 @@ static CompileStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanR
 
 // Searches for one more plan that may have a shorter step, in two cases. First: the program needs
 // more memory to overlap all communication (full_overlap_bytes). A plan with that many fewer bytes
-// leaves this memory free; a margin of 1/56 of the memory is added, because arenas don't follow
-// rows closely. Second: the plan's rows fill the memory to within 1/16, without counting all
-// copies. Then a plan of a little less memory, or one that counts all copies and so makes fewer,
-// may be faster.
+// leaves this memory free; a margin (ROWS_PER_MARGIN) is added, because arenas don't follow rows
+// closely. Second: the plan's rows fill the memory but for a small part (ROWS_PER_FULL_MARGIN),
+// without counting all copies. Then a plan of a little less memory, or one that counts all copies
+// and so makes fewer, may be faster.
 static CompileStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
 {
-    enum { MEMORY_PER_FULL_MARGIN = 16, MEMORY_PER_MARGIN = 56 };
     int64_t memory = j->options.memory, lacking = best->program->full_overlap_bytes - memory;
-    bool is_full = !copies && best->planned.answer.peak > memory - memory / MEMORY_PER_FULL_MARGIN;
-    int64_t rows = best->planned.answer.peak - lacking - memory / MEMORY_PER_MARGIN;
+    bool is_full = !copies && best->planned.answer.peak > memory - memory / ROWS_PER_FULL_MARGIN;
+    int64_t rows = best->planned.answer.peak - lacking - memory / ROWS_PER_MARGIN;
     PlanResult x;
 
     if (is_full) {
-        rows = lacking > 0 ? memory - memory / MEMORY_PER_MARGIN : memory;
+        rows = lacking > 0 ? memory - memory / ROWS_PER_MARGIN : memory;
         copies = lacking > 0 ? 0 : COUNT_ALL_COPIES;
     }
     if ((lacking <= 0 && !is_full) || rows <= 0)

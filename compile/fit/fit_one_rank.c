@@ -1,5 +1,6 @@
 // Finds the index on the path of policies at which the arena fits and the step is the shortest.
 // Arenas are lowered, not estimated, so what fits is exact.
+#include "base/search.h"
 #include "compile/fit/along_path.h"
 #include "compile/fit/make_program.h"
 #include "compile/fit/memory_parts.h"
@@ -59,10 +60,9 @@ static void say_infeasible(const Job *j, const Program *p)
 static bool does_fit(const Job *j, const Program *p) { return p && p->arena_bytes <= j->r->memory; }
 
 // Takes the program whose stages run again instead of the one on the path, if the latter doesn't
-// fit, or is slower by more than `worth`. False after an error.
+// fit, or is slower by more than MIN_CHAIN_GAIN. False after an error.
 static bool run_stages(const Job *j, const Cluster *c, OneRank *to)
 {
-    const double worth = 0.02;  // share of a step's time
     const Program *layers = to->program;
     const Cluster *machine = c ? c : &cluster_assumed;
     bool do_layers_fit = does_fit(j, layers), is_alone = j->r->runs_chain;
@@ -79,7 +79,7 @@ static bool run_stages(const Job *j, const Cluster *c, OneRank *to)
         !layers || (!do_layers_fit && chain.program->arena_bytes < layers->arena_bytes);
     if (do_layers_fit && does_fit(j, chain.program))
         is_better = program_simulate(chain.program, SET_TRAIN, machine).seconds <
-                    (1 - worth) * program_simulate(layers, SET_TRAIN, machine).seconds;
+                    (1 - MIN_CHAIN_GAIN) * program_simulate(layers, SET_TRAIN, machine).seconds;
     chain.index = to->index;
     if (is_better)
         *to = chain;

@@ -7,6 +7,7 @@
 // shortest simulated step is taken.
 #include <math.h>
 
+#include "base/search.h"
 #include "compile/fit/bound_recompute.h"
 #include "compile/fit/local_search.h"
 #include "compile/fit/plan_job.h"
@@ -72,16 +73,13 @@ static int64_t last_excess(const Search *s, int index)
 // the new plan fits best, the next plan pays that price.
 static void propose_priced(Search *s)
 {
-    enum { TRIES = 3 };
-    static const double same = 0.01;  // part by which prices differ that count as one
-
-    for (int i = 0; i < TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
+    for (int i = 0; i < PRICED_TRIES && s->along.path->n_steps && !s->along.d->errors; i++) {
         int index = s->along.best.is_found ? s->along.best.index : s->along.path->last_index;
         RecomputePolicy policy = keep_path_at(s->along.a, s->along.path, index);
         BytePrice price = {picoseconds_of_byte(&s->along, index), AT_FIRST_BACKWARD};
         double paid = s->priced.n ? s->priced.plan[s->priced.n - 1].price.picoseconds : 0;
         PlanResult x;
-        if (!index || fabs(price.picoseconds - paid) <= same * paid ||
+        if (!index || fabs(price.picoseconds - paid) <= SAME_PRICE * paid ||
             propose_with_price(&s->along, &s->priced, &policy, price, &x) != COMPILE_DONE)
             return;
         consider(s, &x, index);
@@ -96,7 +94,7 @@ static void propose_cheaper(Search *s)
     double price = picoseconds_of_byte(&s->along, 0);
     bool fits = true;
 
-    for (int i = 0; i < HALVINGS && fits && !s->along.d->errors; i++, price /= 2) {
+    for (int i = 0; i < PRICE_HALVINGS && fits && !s->along.d->errors; i++, price /= 2) {
         PlanResult x;
         if (propose_with_price(&s->along, &s->priced, &policy,
                                (BytePrice){price, AT_FIRST_BACKWARD}, &x) != COMPILE_DONE)
@@ -131,14 +129,14 @@ static int64_t propose_rows(Search *s, int index, int64_t rows, Copies copies,
 // next plan has one byte less, and the last plan the fewest.
 static bool propose_fewer(Search *s, int index, Copies copies)
 {
-    enum { TRIES = 5, MEMORY_PER_STEP = 32 };
-    int64_t memory = s->along.r->memory, step = memory / MEMORY_PER_STEP, least = 1, excess;
+    int64_t memory = s->along.r->memory, step = memory / ROWS_PER_STEP, least = 1, excess;
     const ModelPlan *least_plan = NULL;
     int64_t peak = propose_rows(s, index, memory, copies, &least_plan);
 
     if (!peak)
         return false;
-    for (int i = 0; i < TRIES && peak > least && (excess = last_excess(s, index)); i++) {
+    for (int i = 0; i < PROPOSED_ROWS_TRIES && peak > least && (excess = last_excess(s, index));
+         i++) {
         int64_t rows = peak - (i || excess < step ? excess : step);
         rows = rows < least ? peak - 1 : rows;
         int64_t next = propose_rows(s, index, rows, copies, &least_plan);
@@ -292,11 +290,10 @@ static void lower_limit(Search *s, const Program *p)
 // Makes the program of the best plan, or of the one that needs the least memory.
 static CompileStatus make_best(Search *s, PlanResult *to)
 {
-    enum { TRIES = 3 };
     const Candidate *x = &s->along.best;
     CompileStatus status = COMPILE_INFEASIBLE;
 
-    for (int i = 0; i < TRIES && x->is_found; i++) {
+    for (int i = 0; i < BEST_TRIES && x->is_found; i++) {
         status = make_given(s, x->plan, x->index, to);
         if (status != COMPILE_INFEASIBLE)
             break;

@@ -8,17 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    // The work of a search, in nodes of the programs that it makes: some hundred programs of a
-    // small step, in about a second. Half of it doesn't suffice for all memories of joint_test.
-    WORK = 80000,
-    // A graph takes part only if so many of its programs may be made: to list the moves of a plan
-    // takes as long as a few of them.
-    MIN_PROGRAMS = 128,
-    // How many alternatives to a decision are tried once a plan fits. With two some plans of
-    // joint_test take a step 15 % longer than the best one.
-    FEW_ALTERNATIVES = 3,
-};
+#include "base/search.h"
 
 typedef struct LocalSearch {
     AlongPath *along;
@@ -383,15 +373,17 @@ static bool pick_cut(const LocalSearch *s, const ModelPlan **plan, TriedIndex *t
 
 bool local_search_takes_part(const AlongPath *s)
 {
-    return WORK / s->train->n_nodes >= MIN_PROGRAMS && !s->r->preset;
+    return LOCAL_SEARCH_WORK / s->train->n_nodes >= MIN_LOCAL_PROGRAMS && !s->r->preset;
 }
 
 void local_search(AlongPath *along)
 {
     Text said = {0};
     Diag quiet = {.file = along->d->file, .to = &said};
-    LocalSearch s = {
-        .along = along, .trial = *along, .tied = tied_find(along->a, along->train), .work = WORK};
+    LocalSearch s = {.along = along,
+                     .trial = *along,
+                     .tied = tied_find(along->a, along->train),
+                     .work = LOCAL_SEARCH_WORK};
     const ModelPlan *plan;
     TriedIndex p;
 

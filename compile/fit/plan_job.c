@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "lower/recompute/policies.h"
 #include "solver/plan/follow_plan.h"
 #include "solver/plan/parse_pins.h"
@@ -15,7 +16,7 @@ PlanOptions plan_job_options(const PlanJob *j)
                          .copies = COPIES_SURE,
                          .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
                          .skips_presets = j->proposal && j->proposal->skips_presets,
-                         .solve = {.gap = 1e-2,
+                         .solve = {.gap = PLAN_GAP,
                                    .threads = 2,
                                    .seed = 1,
                                    .skips_certificate = true,

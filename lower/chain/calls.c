@@ -1,7 +1,6 @@
 // Makes the calls that a schedule of runs needs, and places their slots.
+#include "base/search.h"
 #include "lower/chain/chain.h"
-
-enum { PACKING_EFFORT = 3 << 24 };
 
 // ---- items that run once ----
 

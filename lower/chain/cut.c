@@ -6,11 +6,10 @@
 // is kept outside of the stages.
 #include <limits.h>
 
+#include "base/search.h"
 #include "lower/chain/chain.h"
 
-// A value that is read so many units after the one that made it is kept, so that it doesn't join
-// all of them into one stage.
-enum { LONG = 64, MAX_STAGES = 1024 };
+enum { MAX_STAGES = 1024 };
 
 typedef struct Cutter {
     Chain *x;
@@ -84,7 +83,7 @@ static void forbid_by_use(Cutter *c, int buffer, int instance, const Use *u)
 {
     if (u->is_made_back)
         return;
-    if (u->last_write >= c->x->n_forward || u->last_read - u->last_write > LONG) {
+    if (u->last_write >= c->x->n_forward || u->last_read - u->last_write > MAX_STAGE_SPAN) {
         keep(c, buffer);
         return;
     }

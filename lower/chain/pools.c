@@ -1,7 +1,6 @@
 // Tells in which pool each buffer of a stage lies, and where in the slots of that pool.
+#include "base/search.h"
 #include "lower/chain/chain.h"
-
-enum { PACKING_EFFORT = 1 << 22 };
 
 // ---- which pool ----
 
@@ -180,7 +179,7 @@ static void place_scratch(Slotting *t, Pool pool, int32_t cls, int stage)
     if (!n)
         return;
     Packing packing =
-        pack(x->arena, live, n, &(PackOptions){.effort = PACKING_EFFORT, .budget = x->budget});
+        pack(x->arena, live, n, &(PackOptions){.effort = POOL_PACKING_EFFORT, .budget = x->budget});
     int64_t at = take(t, pool, first, last, packing.bytes);
     for (int i = 0; i < n; i++)
         put(x, buffer[i], at + packing.offset[i]);

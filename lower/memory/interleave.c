@@ -8,11 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "lower/internal.h"
-
-// A part of the live bytes: to save less isn't worth another layout. Redzones and single numbers of
-// each layer are up to 0.02 % of tiny models.
-enum { WORTH = 1000 };
 
 // The loops that use a stack, as in Slots: the first and the last of them.
 typedef struct StackLoops {
@@ -265,7 +262,7 @@ bool lower_interleave(Program *p, int set)
             join(&x, &j, i);
         }
     int64_t saved = before - program_peak_bytes(p, set);
-    bool is_better = saved > before / WORTH;
+    bool is_better = saved > before / LIVE_PER_INTERLEAVING;
     if (!is_better)
         set_places_swap(p, set, &whole);
     arena_free(x.a);

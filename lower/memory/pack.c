@@ -1,4 +1,5 @@
 // Places buffers in the arena: buffers that are not live at the same time share bytes.
+#include "base/search.h"
 #include "lower/internal.h"
 #include "packer/packer.h"
 
@@ -178,9 +179,6 @@ void lower_in_place(Program *p, Set *s, Chain *chain)
 
 // ---- packing ----
 
-// How much work the packer may do for a set's buffers: 0.2 s at most.
-enum { PACKING_EFFORT = 3 << 24, BRIEF_PACKING_EFFORT = PACKING_EFFORT / 64 };
-
 static bool is_packed(const Buffer *b, int set)
 {
     return b->kind != BUFFER_PERSISTENT && b->set == set && b->first >= 0;
@@ -302,10 +300,8 @@ static void add_workspaces(Program *p, int set)
     }
 }
 
-// Attempts to find a schedule that fits; the last one is given no memory.
-enum { CHAIN_ROUNDS = 8 };
-
-// Packs a training set whose stages run again, and the other set around it.
+// Packs a training set whose stages run again, and the other set around it. The last of the rounds
+// is given no memory.
 static bool pack_chain(Program *p, Chain *chain, int64_t base, const LowerOptions *o)
 {
     const PackOptions pack = {.effort = PACKING_EFFORT, .budget = o->budget};
@@ -346,7 +342,8 @@ bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
             if (own && !chain_enter_slots(own, o->chain->cluster))
                 return false;
         }
-    PackOptions pack = {.effort = o->packs_briefly ? BRIEF_PACKING_EFFORT : PACKING_EFFORT,
+    PackOptions pack = {.effort = o->packs_briefly ? PACKING_EFFORT / BRIEF_PACKING_DIVISOR
+                                                   : PACKING_EFFORT,
                         .budget = o->budget};
     int64_t base = place_persistent(p);
     if (chain)

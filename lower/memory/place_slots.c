@@ -4,9 +4,8 @@
 // linear.
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "lower/internal.h"
-
-enum { MAX_TRIES = 5000 };  // partial orders that are tried; 7 buffers have fewer
 
 typedef struct Placing {
     const Program *p;
@@ -154,7 +153,7 @@ static int64_t place_next(Placing *x, int n_placed, int i)
 // that the placed ones take.
 static void try_orders(Placing *x, int n_placed, int64_t bytes)
 {
-    if (bytes >= x->best_bytes || x->tries++ >= MAX_TRIES)
+    if (bytes >= x->best_bytes || x->tries++ >= MAX_SLOT_ORDERS)
         return;
     if (n_placed == x->n) {
         x->best_bytes = bytes;

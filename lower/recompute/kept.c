@@ -3,6 +3,7 @@
 // values that can't be made again and those that the backward part reads (as in AOTAutograd's
 // min-cut partitioner, PyTorch 2022). A kernel that may run again is a vertex: its price is the
 // capacity from the source to it, paid once for all its outputs, and its inputs are implied.
+#include "base/search.h"
 #include "lower/recompute/min_cut.h"
 #include "lower/recompute/recompute.h"
 
@@ -25,7 +26,7 @@ int64_t keep_cost(const Recompute *r, ValueId h)
     if (b.cls && !mul_size(bytes, r->g->classes[b.cls].length, &bytes))
         bytes = most;
     bytes = bytes < most ? bytes : most;
-    return (r->is_stored[h] || !is_elementwise_work(n) ? KEEP_COST : KEEP_AND_WRITE_COST) * bytes;
+    return (r->is_stored[h] || !is_elementwise_work(n) ? KEEP_COST : KEEP_COST + 1) * bytes;
 }
 
 // Joins the values or the node that precede vertex `to` to it.

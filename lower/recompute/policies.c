@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "lower/recompute/recompute.h"
 
 typedef struct PolicySearch {
@@ -21,7 +22,6 @@ typedef struct PolicySearch {
 // Are its results a small part of what it reads? They are kept like sums.
 static bool makes_little(const Graph *g, const Node *n)
 {
-    enum { LITTLE = 8 };
     int64_t most = 0;
 
     for (int k = 0; k < n->n_in; k++)
@@ -30,7 +30,7 @@ static bool makes_little(const Graph *g, const Node *n)
     int64_t made = 0;
     for (int o = 0; o < n->n_out; o++)
         made += value_bytes(value_of(g, n->out[o]));
-    return made < most / LITTLE;
+    return made < most / READ_PER_LITTLE;
 }
 
 static int64_t picoseconds_of(const PolicySearch *s, const Node *n)

@@ -44,10 +44,7 @@ bool is_elementwise_work(const Node *n);
 // replace a neighbour at the ends.
 bool is_representative(const Recompute *r, const Node *n);
 
-// The cost of a byte that is kept, and of one that the forward part also writes only for this: a
-// write costs a sixteenth of keeping.
-enum { KEEP_COST = 16, KEEP_AND_WRITE_COST = 17 };
-// The cost of keeping a value: KEEP_COST for each byte of all iterations, or KEEP_AND_WRITE_COST if
+// The cost of keeping a value: KEEP_COST for each byte of all iterations, and that of a write if
 // the forward part would write it only for this.
 int64_t keep_cost(const Recompute *r, ValueId h);
 

@@ -1,6 +1,7 @@
 // Finds where the forward part narrows outside of classes: all that follows goes through few
 // values. If kernels were run again past such a point, the backward part would make a long piece of
 // the forward part again in one go, and hold all of it.
+#include "base/search.h"
 #include "lower/recompute/recompute.h"
 
 // The separators between two products. One of them at least is kept.
@@ -47,7 +48,6 @@ static bool can_separate(const Separators *s, NodeId i)
 // Goes through the forward part, and adds up the bytes that are read later.
 static void mark_separators(Separators *s)
 {
-    enum { FEW = 16 };  // the other values together have so many times fewer bytes
     const Graph *g = s->r->g;
     int64_t *ended = arena_array(s->r->arena, int64_t, g->n_nodes), live = 0;
 
@@ -60,8 +60,8 @@ static void mark_separators(Separators *s)
                 live += bytes;
                 ended[s->last_reader[n->out[o]]] += bytes;
             }
-        s->is_separator[i] =
-            can_separate(s, i) && live - value_bytes(out(g, n)) <= value_bytes(out(g, n)) / FEW;
+        s->is_separator[i] = can_separate(s, i) && live - value_bytes(out(g, n)) <=
+                                                       value_bytes(out(g, n)) / LIVE_PER_REST;
     }
 }
 

@@ -5,6 +5,7 @@
 // The skews of software pipelining (pipeline.c) say which loop a task goes to, and by the same rule
 // the move is safe: a skewed task touches only locations that are private to an iteration, or that
 // nobody in the loop writes.
+#include "base/search.h"
 #include "lower/schedule/overlap.h"
 
 // The number of the new loop for tasks of `skew` or `wait_skew`. Prefetched tasks stay in the first
@@ -111,17 +112,15 @@ static void fission_loop(Overlap *o, const Task *u)
         add_loop(&s, loop, at);
 }
 
+// In long loops only few of the collectives, the last ones, have nothing to hide them.
 void fission_loops(Overlap *o, int begin, int end)
 {
-    // Iterations. In longer loops only few of the collectives, the last ones, have nothing to hide
-    // them.
-    enum { MAX_LENGTH = 8 };
     Schedule s = schedule_new(o, begin, end, false);
 
     for (int i = 0; i < s.n_tasks; i++) {
         const Task *u = &s.task[i];
         if (u->loop_comm_seconds > 0 &&
-            o->l->g->classes[o->from[u->first].cls].length <= MAX_LENGTH)
+            o->l->g->classes[o->from[u->first].cls].length <= MAX_FISSION_ITERATIONS)
             fission_loop(o, u);
         else
             add_whole(o, u);

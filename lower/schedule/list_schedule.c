@@ -2,6 +2,7 @@
 // such as the update of a parameter whose gradient is in flight, give way to tasks that can't.
 #include <string.h>
 
+#include "base/search.h"
 #include "lower/schedule/overlap.h"
 
 static double max_of(double a, double b) { return a > b ? a : b; }
@@ -145,8 +146,6 @@ static void issue_tasks(Schedule *s, int skew)
     s->idle += max_of(s->now, s->comm_end);
 }
 
-enum { BLOCKING_RATIO = 8 };  // a collective this many times shorter than another one blocks
-
 static void make_blocking(Task *u)
 {
     u->seconds += u->comm_seconds;
@@ -277,15 +276,12 @@ static void schedule_skew(Schedule *s, int skew)
 
 void list_schedule(Schedule *s)
 {
-    // share of an iteration's time that pays for the memory of one more iteration
-    const double worth = 0.02;
-
     find_critical(s);
     find_comm_producers(s);
     schedule_skew(s, 0);
     if (!s->is_loop || s->o->l->o->overlap_level >= OVERLAP_ITERATION)
         return;
-    s->max_skew = assign_skews(s, s->idle > worth * s->now);
+    s->max_skew = assign_skews(s, s->idle > MIN_SKEW_IDLE * s->now);
     s->n_order = s->max_skew ? 0 : s->n_order;
     for (int skew = 0; skew <= s->max_skew && s->max_skew; skew++)
         schedule_skew(s, skew);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "solver/plan/find_plan.h"
 
 // Fills in the compute specs that no variable decides: a value with one reader in a phase has the
@@ -36,10 +37,6 @@ void plan_of_choice(Arena *a, const PlanProblem *q, const Graph *g, const int *c
         p->compute_spec[at] = i < 0 ? p->compute_spec[first] : q->variable[i].spec[choice[i]];
     }
 }
-
-// The gap at which the search for a preset's plan stops. Presets' plans only serve to compare and
-// to start from.
-#define PRESET_GAP 1e-2
 
 Answer solve_kept(const Finder *f, const Problem *p, const bool *keep, const Answer *start,
                   bool stops_early)

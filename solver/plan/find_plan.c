@@ -5,17 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 
-// ---- one mesh ----
+#include "base/search.h"
 
-enum {
-    // Weight of computation relative to communication in the search for a plan that overlaps the
-    // two: half of the communication counts as hidden.
-    OVERLAP_COMPUTE_WEIGHT = 2,
-    // Cost of a plan in percent of the nodes' least cost, up to which overlap can't gain much.
-    MIN_OVERLAP_PERCENT = 105,
-    // Alternatives of a problem up to which find_both searches for both plans concurrently.
-    MAX_THREADED_ALTERNATIVES = 250000,
-};
+// ---- one mesh ----
 
 static bool no_preset(const Finder *f, int idle)
 {
@@ -76,7 +68,7 @@ static Answer find_hiding(const Finder *f, const bool *keep, const Answer *start
     return solve_kept(f, &p, keep, start, true);
 }
 
-// Can overlap gain much over a plan of this cost?
+// Can overlap gain much over a plan of this cost? It can't if that is near the nodes' least cost.
 static bool is_worth_hiding(const Finder *f, Wide compute, Wide cost)
 {
     return f->hides && !f->o->stops_early && 100 * cost > MIN_OVERLAP_PERCENT * compute;

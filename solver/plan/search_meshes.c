@@ -3,12 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "solver/plan/build_problem.h"
-
-// A problem with more pairs isn't built, unless its bound leaves more than MIN_GAIN_SHARE of the
-// best plan's cost to gain: the limit grows in proportion to that gain.
-#define MAX_MESH_PAIRS INT64_C(20000000)
-static const double MIN_GAIN_SHARE = 1.0 / 16;
 
 typedef struct Candidate {
     int mesh;
@@ -146,12 +142,14 @@ static int find_candidates(const Graph *g, const Cluster *c, const Mesh *mesh, i
     return count;
 }
 
+// A problem with more than MAX_MESH_PAIRS isn't built, unless its bound leaves more than
+// MIN_MESH_GAIN of the best plan's cost to gain: the limit grows in proportion to that gain.
 static bool is_too_large(const MeshBound *f, const Planned *best)
 {
     double most = (double)MAX_MESH_PAIRS;
 
     if (is_there(best))
-        most *= fmax(1, (1 - (double)f->cost / (double)best->answer.cost) / MIN_GAIN_SHARE);
+        most *= fmax(1, (1 - (double)f->cost / (double)best->answer.cost) / MIN_MESH_GAIN);
     return best->n_searched && (double)f->pairs > most;
 }
 

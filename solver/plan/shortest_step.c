@@ -4,11 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "solver/plan/build_problem.h"
-
-// Percent to add to the step of a program that doesn't fit, since a plan that fits will take
-// longer.
-enum { OVERFULL_PERCENT = 10 };
 
 typedef struct Chooser {
     const PlanProblem *q;
@@ -43,6 +40,7 @@ static double least_step(const Chooser *x, const PlanChoice *c)
     return compute > communication ? compute : communication;
 }
 
+// The step. A program that doesn't fit counts more, since a plan that fits will take longer.
 static double weight(const PlanChoice *c)
 {
     return (c->fits ? 1 : 1 + OVERFULL_PERCENT / 100.0) * (double)c->step;
