@@ -1,4 +1,5 @@
 // The facts that follow from a request.
+#include "compile/fit/plan_predictions.h"
 #include "compile/internal.h"
 
 const Target *request_target(Arena *a, const CompileRequest *r)
@@ -43,5 +44,6 @@ PlanRequest compile_plan_request(Arena *a, const CompileRequest *r, const Compil
                          .recompute = c->policy,
                          .chooses_recompute = c->chooses_recompute,
                          .runs_chain = request_runs_chain(r),
-                         .budget = c->budget};
+                         .budget = c->budget,
+                         .predictions = arena_array(a, Predictions, 1)};
 }

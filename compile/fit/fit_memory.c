@@ -18,17 +18,18 @@ static bool plan_predictions(const PlanJob *j, const Plan *training_plan, int64_
                              Graph *predict, Plan *to)
 {
     PlanOptions o = plan_job_options(j);
-    Planned p;
 
     o.memory = limit;
     o.skips_presets = true;
     o.stops_early = limit == 1;
-    if (!plan_predict(j->a, predict, j->train, training_plan, j->c, &o, &p, j->d))
+    const Planned *p =
+        plan_predict(j->a, j->r->predictions, predict, j->train, training_plan, j->c, &o, j->d);
+    if (!p)
         return false;
-    if (!p.answer.choice)
+    if (!p->answer.choice)
         diag_error(j->d, "no plan for predictions was found in time");
-    *to = p.plan;
-    return p.answer.choice;
+    *to = p->plan;
+    return p->answer.choice;
 }
 
 // Lowers a plan to the fastest program that fits `memory`, if any does.

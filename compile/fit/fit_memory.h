@@ -14,6 +14,8 @@ typedef enum CompileStatus {
     COMPILE_BUG,           // a mistake of ours: a pass is wrong, or passed the bound of its work
 } CompileStatus;
 
+typedef struct Predictions Predictions;  // plan_predictions.h
+
 // A request for a plan. Texts are those of the user's options, and not trusted.
 typedef struct PlanRequest {
     const Target *target;
@@ -37,7 +39,8 @@ typedef struct PlanRequest {
     bool is_estimate;
     int index;
     bool fuse;
-    Budget *budget;  // counts the work; NULL: it isn't counted
+    Budget *budget;            // counts the work; NULL: it isn't counted
+    Predictions *predictions;  // plans of them that were found; NULL: each candidate's is searched
 } PlanRequest;
 
 // How one search proposes a plan, of which no program is made.

@@ -222,15 +222,52 @@ static void predicted_plans(void **state)
         Mesh m = mesh_of(0, 1e-9);
         Diag d = {.file = "plan"};
         PlanOptions o = {.target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40};
-        Planned p, q;
+        Planned p;
         assert_true(find_preset(a, training, &m, presets[i], &p));
         o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
-        assert_true(plan_predict(a, g, training, &p.plan, &c, &o, &q, &d));
+        const Planned *q = plan_predict(a, NULL, g, training, &p.plan, &c, &o, &d);
+        assert_non_null(q);
         Pin pin = {.kind = PIN_STORAGE, .id = 2, .spec = p.plan.storage_spec[2], .is_given = true};
-        assert_true(spec_equal(&q.plan.storage_spec[2], &pin.spec) && plan_check(g, &q.plan, &d));
-        assert_true(q.answer.cost == enumerate_plans(a, g, &c, &m, INT64_C(1) << 40, pin));
+        assert_true(spec_equal(&q->plan.storage_spec[2], &pin.spec) && plan_check(g, &q->plan, &d));
+        assert_true(q->answer.cost == enumerate_plans(a, g, &c, &m, INT64_C(1) << 40, pin));
         arena_free(a);
     }
+}
+
+// Plans of training that store parameters alike have one plan of predictions, which is found once.
+static void repeated_predictions(void **state)
+{
+    static const int sizes[] = {64, 8, 16};
+    static const struct {
+        const char *preset;
+        int64_t memory;
+        int searches;  // up to this row
+    } cases[] = {{"ddp", INT64_C(1) << 40, 1},      {"ddp", INT64_C(1) << 40, 1},
+                 {"megatron", INT64_C(1) << 40, 2}, {"ddp", INT64_C(1) << 40, 2},
+                 {"ddp", INT64_C(1) << 39, 3},      {"megatron", INT64_C(1) << 40, 3}};
+    Arena *a = arena_new();
+    Graph *training = graph_with(a, graphs[4], sizes);
+    Cluster c = slow_links(1);
+    Mesh m = mesh_of(0, 1e-9);
+    Diag d = {.file = "plan"};
+    Predictions all = {0};
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        Graph *g = graph_with(a, graphs[0], sizes);
+        PlanOptions o = {.target = &target_cpu, .accumulate = 1, .memory = cases[i].memory};
+        Planned p;
+        int n = 0;
+        assert_true(find_preset(a, training, &m, cases[i].preset, &p));
+        o.solve = (SolveOptions){.threads = 1, .seed = 1, .skips_certificate = true};
+        const Planned *q = plan_predict(a, &all, g, training, &p.plan, &c, &o, &d);
+        const Planned *fresh = plan_predict(a, NULL, g, training, &p.plan, &c, &o, &d);
+        for (const Prediction *x = all.first; x; x = x->next)
+            n++;
+        assert_int_equal(n, cases[i].searches);
+        for (ValueId v = 1; v < g->n_values; v++)
+            assert_true(spec_equal(&q->plan.storage_spec[v], &fresh->plan.storage_spec[v]));
+    }
+    arena_free(a);
 }
 
 int main(void)
@@ -239,7 +276,7 @@ int main(void)
         cmocka_unit_test(kept_presets),     cmocka_unit_test(demanding_presets),
         cmocka_unit_test(presets_in_order), cmocka_unit_test(presets_beside),
         cmocka_unit_test(refused_presets),  cmocka_unit_test(all_meshes),
-        cmocka_unit_test(predicted_plans)};
+        cmocka_unit_test(predicted_plans),  cmocka_unit_test(repeated_predictions)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
