@@ -18,7 +18,7 @@ static bool run_refine(Run *r) { return refine(r->g, r->d); }
 static bool run_simplify(Run *r) { return simplify(r->g, r->d); }
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
 static bool run_autodiff(Run *r) { return autodiff(r->g, r->q->accumulate, r->d); }
-static bool run_clip(Run *r) { return clip_add(r->g, &r->optimizer, r->d); }
+static bool run_clip(Run *r) { return clip_add(r->g, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 
 static bool run_outputs(Run *r)
@@ -131,11 +131,9 @@ static bool run_import(Run *r)
 
 static Run run_new(Arena *a, const CompileRequest *q, int last, Diag *d)
 {
-    const Target *target = request_target(a, q);
-
     return (Run){.a = a,
                  .q = q,
-                 .target = target,
+                 .target = request_target(a, q),
                  .budget = budget_new(a, q->ranks),
                  .last = last,
                  .verifies = q->verify,
@@ -143,8 +141,7 @@ static Run run_new(Arena *a, const CompileRequest *q, int last, Diag *d)
                  .optimizer = {.text = q->optimizer,
                                .clip_norm = q->clip_norm,
                                .no_decay = q->no_decay.s,
-                               .n_no_decay = q->no_decay.n,
-                               .parallel_rows = target->parallel_rows}};
+                               .n_no_decay = q->no_decay.n}};
 }
 
 // The graph with the batch in one piece, as it is after `loss`. NULL if the model can't be compiled

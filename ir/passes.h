@@ -41,10 +41,9 @@ typedef struct OptimizerOptions {
     double clip_norm;             // 0: no clipping
     const char *const *no_decay;  // globs of parameters without weight decay
     int n_no_decay;
-    int64_t parallel_rows;  // clipping sums along rows if there are so many
 } OptimizerOptions;
 
-bool clip_add(Graph *g, const OptimizerOptions *o, Diag *d);       // OUTPUT_GRAD_NORM
+bool clip_add(Graph *g, Diag *d);                                  // OUTPUT_GRAD_NORM
 bool optimizer_add(Graph *g, const OptimizerOptions *o, Diag *d);  // update nodes and carries
 // Drops the model's own outputs, because a training step returns only the loss, and the nodes that
 // only they need.

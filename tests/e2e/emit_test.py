@@ -21,6 +21,7 @@ TINY = Path(__file__).parents[2] / "models/tiny"
 ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 PASSES = ["import", "fold", "loss", "patterns", "refine", "simplify", "blocks", "autodiff", "clip", "optimizer"]
 PASSES += ["outputs", "recompute", "onto"]
+EVERY_PASS = re.findall(r"^GRAPH_PASS\((\w+)", (TINY.parents[1] / "compile/passes.def").read_text(), re.M)
 RANKS = ["--ranks", "2", "--mesh", "2"]
 
 
@@ -67,6 +68,15 @@ class Emit:
                 self.compile(model, *given, "--emit", "ir", "-o", "last.ir")
                 self.checks.check(f"{model.stem}: --emit ir", self.text("last.ir") == self.text("after.ir"))
         self.checks.check(f"{model.stem}: passes change the graph", len(seen) >= 6, f"{len(seen)} texts")
+
+    def targets(self, model):
+        """No pass asks for which kind of processor it makes a graph."""
+        info = json.loads(model.with_suffix(".json").read_text())
+        given = ["--loss", f"{info['loss']}({info['output']}, labels)", "--optimizer", "adamw", "--clip-norm", "1"]
+        for name in EVERY_PASS:
+            for target in ("cpu", "cuda"):
+                self.compile(model, *given, "--target", target, "--dump-after", name, "-o", f"{target}.ir")
+            self.checks.check(f"{model.stem} after {name}: one text for all targets", self.text("cpu.ir") == self.text("cuda.ir"))
 
     def micro_batches(self):
         """A text says how many micro-batches a step has."""
@@ -226,6 +236,8 @@ def main():
         t = Emit(o.shardcc.resolve(), work, checks)
         for model in sorted(TINY.glob("*.onnx")):
             t.stages(model)
+        for name in ("nanogpt", "cnn"):
+            t.targets(TINY / f"{name}.onnx")
         t.micro_batches()
         t.one_graph()
         t.split()

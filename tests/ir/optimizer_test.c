@@ -54,7 +54,7 @@ static Run run_new(const char *graph, const OptimizerOptions *o)
     Diag d = {.file = "g", .to = &r.said};
 
     r.g = parse(r.arena, graph, &d);
-    if (!clip_add(r.g, o, &d) || !optimizer_add(r.g, o, &d) || !graph_verify(r.g, &d))
+    if (!clip_add(r.g, &d) || !optimizer_add(r.g, o, &d) || !graph_verify(r.g, &d))
         fail_msg("%s: %s", o->text, r.said.s);
     r.values = arena_array(r.arena, Tensor, r.g->n_values);
     for (ValueId v = 1; v < r.g->n_values; v++) {
@@ -115,8 +115,7 @@ static void numbers_are_pytorch_s(void **state)
 {
     for (int i = 0; i < COUNT(references); i++) {
         const char *text = references[i].text;
-        OptimizerOptions o = {
-            .text = strchr(text, ' ') + 1, .clip_norm = atof(text + 5), .parallel_rows = 64};
+        OptimizerOptions o = {.text = strchr(text, ' ') + 1, .clip_norm = atof(text + 5)};
         Run r = run_new(ONE_PARAMETER, &o);
 
         for (int t = 1; 6 * t <= references[i].n; t++) {
@@ -232,7 +231,7 @@ static void check_print(const Graph *g, const char *from, const char *expected)
 
 static void updates_are_graphs(void **state)
 {
-    OptimizerOptions o = {.text = "sgd(lr=0.1, momentum=0.9)", .clip_norm = 1, .parallel_rows = 64};
+    OptimizerOptions o = {.text = "sgd(lr=0.1, momentum=0.9)", .clip_norm = 1};
     Run r = run_new(ONE_PARAMETER, &o);
 
     check_print(r.g, "  %v4",
@@ -290,9 +289,8 @@ static void norm_is_a_sum_of_blocks(void **state)
     Text said = {0};
     Diag d = {.file = "g", .to = &said};
     Graph *g = parse(a, LAYERS, &d);
-    OptimizerOptions o = {.text = "sgd"};
 
-    assert_true(clip_add(g, &o, &d) && graph_verify(g, &d));
+    assert_true(clip_add(g, &d) && graph_verify(g, &d));
     check_print(
         g, "  %v10",
         "  %v10 f32[2] = mul(%g, %g) from \"grad_norm\" \"wte\" update\n"
@@ -466,9 +464,8 @@ static void nothing_to_train(void **state)
     Text said = {0};
     Diag d = {.file = "g", .to = &said};
     Graph *g = parse(a, "graph \"g\" training {\n  parameter %w f32[2]\n}\n", &d);
-    OptimizerOptions o = {.text = "sgd"};
 
-    assert_false(clip_add(g, &o, &d));
+    assert_false(clip_add(g, &d));
     assert_string_equal(said.s, "g: error: the loss depends on no parameter\n");
     text_free(&said);
     arena_free(a);

@@ -60,7 +60,7 @@ static inline Graph *training_graph(Arena *a, const char *name, const char *opti
                        .n_bind = accumulate > 1,
                        .accumulate = accumulate,
                        .training = true};
-    OptimizerOptions update = {.text = optimizer, .clip_norm = 1, .parallel_rows = 64};
+    OptimizerOptions update = {.text = optimizer, .clip_norm = 1};
     Weights w;
 
     Graph *g = o.model ? frontend_import(a, &o, &w, d) : NULL;
@@ -69,7 +69,7 @@ static inline Graph *training_graph(Arena *a, const char *name, const char *opti
     g->diag = d;
     bool ok = fold(g, d) && loss_add(g, loss, d) && patterns(g, d) && guards(g, d) && means(g, d) &&
               refine(g, d) && simplify(g, d) && blocks(g, d) && autodiff(g, accumulate, d) &&
-              clip_add(g, &update, d) && optimizer_add(g, &update, d) && graph_verify(g, d);
+              clip_add(g, d) && optimizer_add(g, &update, d) && graph_verify(g, d);
     return ok ? g : NULL;
 }
 

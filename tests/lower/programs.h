@@ -374,15 +374,15 @@ static inline Tensor *evaluate(Arena *a, const Graph *g)
 
 static inline Graph *training(Arena *a, int i, double clip_norm, Diag *d)
 {
-    OptimizerOptions o = {.text = "adamw(lr=0.01)", .clip_norm = clip_norm, .parallel_rows = 64};
+    OptimizerOptions o = {.text = "adamw(lr=0.01)", .clip_norm = clip_norm};
     Graph *g = graph_parse(a, cases[i].text, strlen(cases[i].text), d);
 
     assert_non_null(g);
     g->diag = d;
     assert_true(fold(g, d) && loss_add(g, cases[i].loss, d) && patterns(g, d) && guards(g, d) &&
                 means(g, d) && refine(g, d) && simplify(g, d) && blocks(g, d) &&
-                autodiff(g, cases[i].accumulate, d) && clip_add(g, &o, d) &&
-                optimizer_add(g, &o, d) && graph_verify(g, d));
+                autodiff(g, cases[i].accumulate, d) && clip_add(g, d) && optimizer_add(g, &o, d) &&
+                graph_verify(g, d));
     return g;
 }
 

@@ -42,7 +42,7 @@ static bool run_blocks(Graph *g, const Passes *p) { return blocks(g, p->d); }
 
 static bool run_autodiff(Graph *g, const Passes *p) { return autodiff(g, p->s->accumulate, p->d); }
 
-static bool run_clip(Graph *g, const Passes *p) { return clip_add(g, &p->optimizer, p->d); }
+static bool run_clip(Graph *g, const Passes *p) { return clip_add(g, p->d); }
 
 static bool run_optimizer(Graph *g, const Passes *p)
 {
@@ -119,8 +119,7 @@ bool run_passes(Graph *g, const Subject *s, bool is_split, bool checks, Diag *d)
                 .optimizer = {.text = s->optimizer,
                               .clip_norm = s->clip,
                               .no_decay = &s->no_decay,
-                              .n_no_decay = s->no_decay != NULL,
-                              .parallel_rows = 64},
+                              .n_no_decay = s->no_decay != NULL},
                 .check = checks ? value_check_new(g->arena, s->accumulate, s->numbers | 1) : NULL,
                 .d = d};
 
