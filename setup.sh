@@ -11,7 +11,7 @@ if [ "${1-}" = --cuda ]; then
     command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -x .cuda/bin/nvcc ] || needs_cuda=yes
     set -- g++ ${needs_cuda:+python3-pip} "$@"
 fi
-packages="gcc make cmake pkg-config protobuf-c-compiler libprotobuf-c-dev libcjson-dev zlib1g-dev coinor-libcbc-dev libglpk-dev libdnnl-dev libopenmpi-dev openmpi-bin libc6-dev $*"
+packages="gcc make cmake pkg-config protobuf-c-compiler libprotobuf-c-dev libcjson-dev zlib1g-dev coinor-libcbc-dev libglpk-dev libdnnl-dev libssl-dev libopenmpi-dev openmpi-bin libc6-dev $*"
 missing=""
 for p in $packages; do
     dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"

@@ -21,23 +21,24 @@ typedef struct RtMark {
     void *event;
 } RtMark;
 
-// Abilities of a device, for which trainers have options.
-typedef enum RtDeviceCan {
+// Abilities of a device, or of a transport, for which trainers have options.
+typedef enum RtCan {
     RT_CAN_THREAD = 1,  // --threads, --pin: it computes with threads of the host
     RT_CAN_WATCH = 2,   // --check-arena: the arena can be read and filled between two calls
     RT_CAN_CHOOSE = 4,  // --device: a machine may have several of them
     RT_CAN_RECORD = 8,  // --no-graph: it records functions and replays them
     RT_CAN_ROUND = 16,  // --tf32
     RT_CAN_TUNE = 32,   // --tune
-    RT_CAN_LOAD = 64    // --libraries: it opens libraries at start
-} RtDeviceCan;
+    RT_CAN_LOAD = 64,   // --libraries: it opens libraries at start
+    RT_CAN_SPAWN = 128  // --spawn, --rank …: a transport whose ranks need no launcher
+} RtCan;
 
 // Addresses are bytes in the arena. Calls are carried out in their order, and in that of the
 // program's statements.
 struct RtDevice {
     const char *name;
     const char *kind;  // for messages: "CPU", "GPU"
-    unsigned can;      // bits of RtDeviceCan
+    unsigned can;      // bits of RtCan
     // All ranks call it.
     RtShare (*share)(struct RtComm *c);
     // Allocates RtModel.arena_bytes of zeros, Rt.arena. Returns false after a message.

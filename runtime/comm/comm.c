@@ -28,10 +28,12 @@ typedef struct Launched {
     int ranks, number;
 } Launched;
 
-static Launched find_launched(const RtModel *m)
+static bool find_launched(const RtModel *m, const RtJob *job, Launched *to)
 {
     Launched l = {-1, -1};
 
+    if (m->transport && m->transport->launched)
+        return m->transport->launched(m, job, &to->ranks, &to->number);
     for (const RtTransportRow *row = rt_transport_table; row->name; row++) {
         if (m->transport && strcmp(row->name, m->transport->name) != 0)
             continue;
@@ -42,7 +44,8 @@ static Launched find_launched(const RtModel *m)
     if (l.ranks < 0)
         l.ranks = m->transport && l.number >= 0 ? rt_mesh_ranks(&m->mesh) : 1;
     l.number = l.number < 0 ? 0 : l.number;
-    return l;
+    *to = l;
+    return true;
 }
 
 // "4 ranks (dp=2, tp=2)"
@@ -73,8 +76,8 @@ static bool check_count(const RtModel *m, int rank, int started)
     if (!m->transport)
         return rt_error(
             m, "%d ranks were started, but the program has one: compile it with --ranks", started);
-    return rt_error(m, "%d rank%s started, but the program has %s: %s -n %d", started,
-                    started > 1 ? "s were" : " was", mesh, m->transport->launcher,
+    return rt_error(m, "%d rank%s started, but the program has %s: %s %d", started,
+                    started > 1 ? "s were" : " was", mesh, m->transport->start,
                     rt_mesh_ranks(&m->mesh));
 }
 
@@ -131,18 +134,18 @@ static void advise(const RtComm *c)
                 c->transport->launcher, CPU_COUNT(&own), all, c->transport->unbind);
 }
 
-bool rt_comm_open(RtComm **comm, const RtModel *m, double timeout)
+bool rt_comm_open(RtComm **comm, const RtModel *m, const RtJob *job)
 {
-    Launched l = find_launched(m);
+    Launched l;
 
     *comm = NULL;
-    if (!check_count(m, l.number, l.ranks))
+    if (!find_launched(m, job, &l) || !check_count(m, l.number, l.ranks))
         return false;
     if (!m->transport)
         return true;
     RtComm *c = rt_alloc(1, sizeof *c);
-    *c = (RtComm){.transport = m->transport, .model = m, .timeout = timeout};
-    if (!rt_watchdog_open(&c->watchdog, m, timeout, l.number)) {
+    *c = (RtComm){.transport = m->transport, .model = m, .job = *job, .timeout = job->timeout};
+    if (!rt_watchdog_open(&c->watchdog, m, job, l.number)) {
         free(c);
         return false;
     }

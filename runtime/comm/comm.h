@@ -10,10 +10,27 @@ typedef struct RtComm RtComm;
 typedef struct RtWatchdog RtWatchdog;
 
 // ---- the job ----
-// Starts the transport and connects the ranks, if the model has several. Returns false after a
-// message if the ranks that were started don't match the model. `timeout`: seconds that a wait for
-// a rank may take.
-bool rt_comm_open(RtComm **c, const RtModel *m, double timeout);
+
+// What this rank was told of its job. Zeros: nothing, so a launcher's environment says it.
+typedef struct RtJob {
+    double timeout;  // seconds that a wait for another rank may take
+    int rank, size;  // this rank's number and how many there are; size 0: not told
+    char host[256];  // where rank 0 is, and its port; "": not told
+    int port;
+    const char *interface;  // of the network, by which other ranks reach this one; NULL: any
+    char name[64];          // of a job that rt_spawn started; "": another one
+} RtJob;
+
+// Starts `n` ranks on this host, each a copy of this process. In a rank it tells `job` who it is,
+// and returns true. In the process that called it it waits for all ranks, hands on the signals that
+// it gets, ends the others if one fails, and returns false: *status is the first failed rank's, or
+// 0. Call it before there are threads.
+bool rt_spawn(const RtModel *m, int n, RtJob *job, int *status);
+
+// Starts the transport and connects the ranks, if the model has several. Returns false if the ranks
+// that were started don't match the model, or if they can't be connected, after a message of this
+// or of another rank.
+bool rt_comm_open(RtComm **c, const RtModel *m, const RtJob *job);
 // Every rank that ended well calls it; a rank that failed calls rt_comm_fail.
 void rt_comm_close(RtComm *c);
 int rt_comm_rank(const RtComm *c);

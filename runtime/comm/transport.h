@@ -17,13 +17,19 @@ enum { RT_MAX_MESSAGE_BYTES = 1 << 30 };  // of one message
 typedef struct RtWarning RtWarning;
 struct RtTransport {
     const char *name;      // in rt_transports.def
-    const char *launcher;  // starts N ranks as "mpirun -n N"
+    unsigned can;          // bits of RtCan
+    const char *start;     // what starts N ranks, for messages: "mpirun -n" or "--spawn"
+    const char *launcher;  // "mpirun"; NULL: it needs none of its own
     const char *unbind;    // its option that lets ranks use all CPUs; NULL: they do
     // The variable by which a launcher shows that may still run after its job has ended; NULL: none
     // does.
     const char *lingers;
-    const char *starting, *ending;  // for messages: "MPI's start"
-    // Sets rank, ranks and window. Returns false after a message.
+    // For messages: "MPI's start". NULL: it says itself who is missing.
+    const char *starting, *ending;
+    // Finds how many ranks there are, and the number of this one, before it starts. NULL: the
+    // variables of rt_transports.def say it. Returns false after a message.
+    bool (*launched)(const RtModel *m, const RtJob *job, int *ranks, int *rank);
+    // Sets rank, ranks and window. Returns false after a message of this or of another rank.
     bool (*open)(RtComm *c);
     void (*close)(RtComm *c);
     // Both start a message and return its number.
@@ -36,6 +42,9 @@ struct RtTransport {
     // Returns a rank that has sent such a warning and hasn't been returned yet, and copies it; -1:
     // none.
     int (*warned)(RtComm *c, RtWarning *w);
+    // The watchdog's thread calls it a few times a second. Returns false if another rank has ended
+    // the job. NULL: the launcher ends it.
+    bool (*look)(RtComm *c);
     // Ends the whole job.
     void (*end)(RtComm *c);
     const RtCollectives *collectives;  // made of its messages
@@ -101,6 +110,7 @@ struct RtComm {
     const RtTransport *transport;
     void *state;  // the transport's
     const RtModel *model;
+    RtJob job;
     double timeout;
     int rank, ranks;
     RtSharedWindow **window;  // by rank; NULL: the rank is on another host
@@ -142,7 +152,7 @@ int64_t rt_comm_thread_bytes(const RtComm *c, RtExchangeKind kind, int axis);
 
 // ---- the watchdog: watchdog.c; all functions except rt_watchdog_wait accept NULL ----
 // `place`: this rank's number, as far as it is known.
-bool rt_watchdog_open(RtWatchdog **w, const RtModel *m, double timeout, int place);
+bool rt_watchdog_open(RtWatchdog **w, const RtModel *m, const RtJob *job, int place);
 void rt_watchdog_close(RtWatchdog *w);
 // Call it before a library call that needs the other ranks, whom nothing watches meanwhile, and
 // with NULL after it. The watchdog ends the rank, and so the job, if it takes longer than the

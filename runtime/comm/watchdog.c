@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -24,7 +25,7 @@ enum { LAUNCHER_S = 2 };  // seconds that the launcher may take to end the job
 struct RtWatchdog {
     const RtModel *model;
     double timeout;
-    pid_t launcher;
+    pid_t launcher;        // 0: this rank may outlive the process that started it
     int place;             // this rank's number, according to the launcher
     const RtComm *comm;    // NULL: the other ranks of this host aren't watched
     const char *waiting;   // the library call that waits; NULL: none
@@ -100,12 +101,11 @@ static void end_without(RtWatchdog *w, int gone)
     remove_file(w);
     while (!c->window[first] || is_gone(c->window[first]->process.id))
         first++;
-    if (atomic_load(&c->window[gone]->ends))
-        return;
-    if (first != c->rank) {
+    if (first != c->rank || atomic_load(&c->window[gone]->ends)) {
         usleep((useconds_t)(1e6 * STAGGER_SECONDS));  // until it is said
         _exit(1);
     }
+    atomic_store(&c->window[c->rank]->ends, true);
     rt_error(w->model, "rank %d is gone: it was killed, or has crashed", gone);
     rt_last_calls_say(c);
     fflush(stderr);
@@ -113,9 +113,17 @@ static void end_without(RtWatchdog *w, int gone)
     _exit(1);
 }
 
+static bool look(const RtComm *comm)
+{
+    RtComm c = *comm;  // a rank's own thread changes its fields, of which `look` needs the state
+
+    return c.transport->look(&c);
+}
+
 static void check_job(RtWatchdog *w)
 {
-    if (getppid() != w->launcher) {
+    bool is_over = w->launcher && getppid() != w->launcher;
+    if (is_over || (w->comm && w->model->transport->look && !look(w->comm))) {
         remove_file(w);
         _exit(1);
     }
@@ -162,16 +170,23 @@ static void open_changed(pthread_cond_t *changed)
     pthread_condattr_destroy(&attributes);
 }
 
-bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, double timeout, int place)
+bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job, int place)
 {
     RtWatchdog *w = rt_alloc(1, sizeof *w);
 
-    *w = (RtWatchdog){.model = m, .timeout = timeout, .launcher = getppid(), .place = place};
+    // A rank that was started by hand goes on when its terminal closes.
+    *w = (RtWatchdog){.model = m,
+                      .timeout = job->timeout,
+                      .launcher = job->size && !*job->name ? 0 : getppid(),
+                      .place = place};
     pthread_mutex_init(&w->lock, NULL);
     open_changed(&w->changed);
     *watchdog = w;
-    if (!pthread_create(&w->thread, NULL, watch, w))
+    if (!pthread_create(&w->thread, NULL, watch, w)) {
+        if (*job->name)
+            prctl(PR_SET_PDEATHSIG, 0);  // from now on the watchdog ends it, and removes the file
         return true;
+    }
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w);

@@ -44,7 +44,8 @@ void rt_help(const RtModel *m)
     char name[64], text[64];
 
     if (m->transport)
-        printf("%s -n %d ", m->transport->launcher, rt_mesh_ranks(&m->mesh));
+        printf("%s%s%d ", m->transport->launcher ? m->transport->launcher : m->name,
+               m->transport->launcher ? " -n " : " --spawn ", rt_mesh_ranks(&m->mesh));
     printf("%s OPTIONS\n\n", m->name);
     for (int i = 0; i < rt_n_options; i++)
         if (rt_has_option(m, &rt_options[i]))

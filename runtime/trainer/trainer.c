@@ -177,7 +177,14 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
 {
     const RtModel *m = run->model;
 
-    if (!rt_comm_open(&run->rt.comm, m, (double)run->o.timeout))
+    RtJob job = rt_options_job(&run->o);
+
+    // A launcher's ranks agree on whose message is printed; a rank started by hand prints its own.
+    if (status && rt_options_has_job(&run->o))
+        return status;
+    if (run->o.spawn && !rt_spawn(m, (int)run->o.spawn, &job, &status))
+        return status;
+    if (!rt_comm_open(&run->rt.comm, m, &job))
         return status ? status : 1;
     run->rank = rt_comm_rank(run->rt.comm);
     run->rt.shard = rt_shards(m, run->rank);

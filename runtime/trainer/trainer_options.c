@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
 #include "runtime/trainer/trainer_options.h"
 
@@ -109,6 +110,18 @@ const RtOption rt_options[] = {
      "how freely to sample (1); 0: always the likeliest token"},
     {"--no-overlap", RT_FLAG, AT(no_overlap), 0, 0, NULL,
      "finish each collective before going on, instead of computing meanwhile"},
+    {"--spawn", RT_WHOLE, AT(spawn), 1, 4096, "N",
+     "start all N ranks on this host, and end them together", RT_CAN_SPAWN},
+    {"--rank", RT_WHOLE, AT(rank), 0, 1 << 20, "N",
+     "the number of this rank, from 0, where no launcher tells it (torchrun, srun and mpirun do)",
+     RT_CAN_SPAWN, true},
+    {"--size", RT_WHOLE, AT(size), 1, 1 << 20, "N", "how many ranks there are, with --rank",
+     RT_CAN_SPAWN},
+    {"--master", RT_TEXT, AT(master), 0, 0, "HOST:PORT",
+     "where rank 0 is, and a port that is free there: all ranks meet there", RT_CAN_SPAWN, true},
+    {"--interface", RT_TEXT, AT(interface), 0, 0, "NAME",
+     "the network interface by which other ranks reach this one (the one that leads to rank 0)",
+     RT_CAN_SPAWN, true},
     {"--timeout", RT_WHOLE, AT(timeout), 1, RT_MAX_STEPS, "SECONDS",
      "how long a rank may wait for another one before it ends the job (60)"},
     {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and exit", 0, true},
@@ -124,7 +137,12 @@ const RtOption rt_options[] = {
 };
 const int rt_n_options = sizeof rt_options / sizeof *rt_options;
 
-bool rt_has_option(const RtModel *m, const RtOption *x) { return !x->of || m->device->can & x->of; }
+bool rt_has_option(const RtModel *m, const RtOption *x)
+{
+    unsigned can = m->device->can | (m->transport ? m->transport->can : 0);
+
+    return !x->of || can & x->of;
+}
 
 bool rt_is_option(const RtTensor *t)
 {
@@ -313,6 +331,19 @@ static const RtOption *find_option(const RtModel *m, const char *name, int *hype
     return NULL;
 }
 
+static bool refuse(const RtModel *m, const char *name, unsigned of)
+{
+    if (of == RT_CAN_SPAWN && m->transport)
+        return rt_error(m,
+                        "%s: the ranks of this program talk by %s and need %s: --transport tcp "
+                        "compiles one whose ranks start without it",
+                        name, m->transport->name, m->transport->launcher);
+    if (of == RT_CAN_SPAWN)
+        return rt_error(m, "%s: this program has one rank: compile it with --ranks", name);
+    return rt_error(m, "%s: this program is for a %s, which doesn't have it", name,
+                    m->device->kind);
+}
+
 // Reads argv[*i], "--name value" or "--name=value".
 static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int *i)
 {
@@ -325,8 +356,7 @@ static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int
     if (!x && hyper < 0)
         return unknown(m, name);
     if (x && !rt_has_option(m, x))
-        return rt_error(m, "%s: this program is for a %s, which doesn't have it", name,
-                        m->device->kind);
+        return refuse(m, name, x->of);
     bool is_flag = x && x->kind == RT_FLAG;
     if (is_flag && equals)
         return rt_error(m, "%s takes no value", name);
@@ -423,6 +453,7 @@ int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
                      .documents = -1,
                      .document_end = -1,
                      .on_spike = -1,
+                     .rank = -1,
                      .timeout = 60};
     o->hyper = rt_alloc((size_t)m->n_tensors, sizeof *o->hyper);
     for (int i = 0; i < m->n_tensors; i++)
@@ -430,7 +461,7 @@ int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (!parse_one(o, m, argc, argv, &i))
             return 2;
-    if (!o->help && !o->info && !check_options(o, m))
+    if (!o->help && !o->info && !(rt_options_check_job(o, m) && check_options(o, m)))
         return 2;
     o->token_bytes = o->token_choice < 0 ? 0 : 1 << o->token_choice;
     o->keep = o->keep ? o->keep : 2;

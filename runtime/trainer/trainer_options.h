@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "runtime/comm/comm.h"
 #include "runtime/device.h"
 
 typedef enum RtSchedule { RT_CONSTANT_LR, RT_LINEAR, RT_COSINE } RtSchedule;
@@ -22,6 +23,8 @@ typedef struct RtOptions {
     const char *libraries, *checkpoint, *tensorboard;
     RtPeriod every;  // of checkpoints
     int64_t keep;    // checkpoints
+    const char *master, *interface;
+    int64_t spawn, rank, size;  // rank -1, others 0: not given
     int64_t steps, epochs, eval_every, eval_samples, warmup, schedule, seed, generate, threads,
         timeout, gpu;
     int64_t token_choice;  // index of the word of --token-bytes, or -1
@@ -60,12 +63,18 @@ typedef struct RtOption {
     size_t at;            // offset in RtOptions
     int64_t least, most;  // bounds of RT_WHOLE
     const char *value, *help;
-    unsigned of;  // an RtDeviceCan: programs for such devices have it; 0: all
+    unsigned of;  // an RtCan: programs with such a device or transport have it; 0: all
     bool is_own;  // ranks may have different values
 } RtOption;
 
 extern const RtOption rt_options[];
 extern const int rt_n_options;
+
+// The job that --rank, --size, --master and --interface say.
+RtJob rt_options_job(const RtOptions *o);
+bool rt_options_has_job(const RtOptions *o);  // is one of them given, or --spawn?
+// Checks them, and --spawn: job_options.c. Returns false after a message.
+bool rt_options_check_job(const RtOptions *o, const RtModel *m);
 
 // Has this program the option?
 bool rt_has_option(const RtModel *m, const RtOption *x);

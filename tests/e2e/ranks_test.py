@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranks that mpirun starts: every collective on several meshes, and jobs in which a rank fails.
 
-  ranks_test.py --shardcc build/shardcc
+  ranks_test.py --shardcc build/shardcc [--transport mpi|tcp]
 """
 import argparse
 import os
@@ -16,6 +16,7 @@ from harness import MPI_ENV, Checks, mpirun, side_by_side
 
 MESHES = {"1": 1, "2": 2, "3": 3, "4": 4, "2x2": 4, "2x3": 6}
 TIMEOUT = 2
+STARTS = {"mpi": "mpirun -n", "tcp": "--spawn"}  # what starts ranks, as messages say it
 
 
 def start(ranks, *args, bind="none", cwd=None):
@@ -26,14 +27,18 @@ def start(ranks, *args, bind="none", cwd=None):
 
 
 def test_exchange(checks, program):
+    """Prints what the ranks got, as a hash for each mesh: it is the same for all transports."""
+    bits = {}
     for mesh, ranks in MESHES.items():
         status, out, err, _ = start(ranks, program, mesh)
         for line in out.splitlines():
             if "ok - " in line:
                 checks.check(line.split("ok - ")[1], line.startswith("ok"))
         checks.check(f"{mesh}: it ends well", status == 0 and out.count("ok - ") == 6, err[-300:])
+        bits[mesh] = out.split("bits ")[-1]
         if mesh == "3":
             checks.check("the same bits again", start(ranks, program, mesh)[1] == out)
+    return bits
 
 
 def errors(err):
@@ -86,13 +91,13 @@ def test_trouble(checks, program, work):
     checks.check("and ends the job", status == 1 and seconds < 10, f"{status}, {seconds:.1f} s")
 
 
-def test_counts(checks, program):
+def test_counts(checks, program, command):
     status, _, err, _ = start(3, program, "slow", 60)
     checks.check("too few ranks", (status, errors(err)) == (1, [
-        "trouble: error: 3 ranks were started, but the program has 4 ranks (dp=2, tp=2): mpirun -n 4"]), err)
+        f"trouble: error: 3 ranks were started, but the program has 4 ranks (dp=2, tp=2): {command} 4"]), err)
     done = subprocess.run([str(program), "slow", "60"], capture_output=True, text=True)
     checks.check("no mpirun", (done.returncode, done.stderr) == (
-        1, "trouble: error: 1 rank was started, but the program has 4 ranks (dp=2, tp=2): mpirun -n 4\n"), done.stderr)
+        1, f"trouble: error: 1 rank was started, but the program has 4 ranks (dp=2, tp=2): {command} 4\n"), done.stderr)
 
 
 def test_binding(checks, program):
@@ -105,13 +110,18 @@ def test_binding(checks, program):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--shardcc", type=Path, default=Path("build/shardcc"))
-    programs = options.parse_args().shardcc.resolve().parent / "tests/ranks"
-    checks = Checks()
-    test_exchange(checks, programs / "exchange")
-    with tempfile.TemporaryDirectory() as work:
-        test_trouble(checks, programs / "trouble", Path(work))
-    test_counts(checks, programs / "trouble")
-    test_binding(checks, programs / "exchange")
+    options.add_argument("--transport", choices=STARTS)
+    options = options.parse_args()
+    checks, bits = Checks(), []
+    for transport in [options.transport] if options.transport else STARTS:
+        programs = options.shardcc.resolve().parent / "tests/ranks" / transport
+        bits.append(test_exchange(checks, programs / "exchange"))
+        with tempfile.TemporaryDirectory() as work:
+            test_trouble(checks, programs / "trouble", Path(work))
+        test_counts(checks, programs / "trouble", STARTS[transport])
+    if options.transport != "tcp":
+        test_binding(checks, options.shardcc.resolve().parent / "tests/ranks/mpi/exchange")
+    checks.check("the same bits on all transports", all(b == bits[0] for b in bits), str(bits))
     checks.finish()
 
 

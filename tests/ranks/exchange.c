@@ -406,7 +406,7 @@ static void run(Test *t)
 
 int main(int argc, char **argv)
 {
-    RtModel m = {.name = "exchange", .transport = &rt_mpi, .slots = 2};
+    RtModel m = {.name = "exchange", .transport = &TRANSPORT, .slots = 2};
     const char *at = argc > 1 ? argv[1] : "1";
     Test t = {.rt = {.device = &rt_cpu, .threads = 1},
               .workspace = malloc(1 << 24),
@@ -421,7 +421,7 @@ int main(int argc, char **argv)
     // Tensors are allocated again and again: their pages stay.
     mallopt(M_MMAP_THRESHOLD, INT_MAX);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    if (!rt_comm_open(&t.rt.comm, &m, 60))
+    if (!rt_comm_open(&t.rt.comm, &m, &(RtJob){.timeout = 60}))
         return 1;
     for (int i = 0; i < 2 * N_HOSTS; i++) {
         Hosts h = (Hosts)(i / 2);

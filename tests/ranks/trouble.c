@@ -35,13 +35,13 @@ static void make_trouble(RtComm *c, const RtModel *m, const char *kind)
 int main(int argc, char **argv)
 {
     const RtModel m = {
-        .name = "trouble", .transport = &rt_mpi, .mesh = {2, {2, 2}, {"dp", "tp"}}, .slots = 1};
+        .name = "trouble", .transport = &TRANSPORT, .mesh = {2, {2, 2}, {"dp", "tp"}}, .slots = 1};
     const RtExchange p = {RT_F32, .outer = 1, .whole = N, .inner = 1};
     Rt rt = {
         .device = &rt_cpu, .threads = 1, .workspace = malloc((size_t)rt_exchange_workspace(&p, 2))};
     float *x = calloc(N, sizeof *x), *y = calloc(N, sizeof *y);
 
-    if (argc < 3 || !rt_comm_open(&rt.comm, &m, atof(argv[2])))
+    if (argc < 3 || !rt_comm_open(&rt.comm, &m, &(RtJob){.timeout = atof(argv[2])}))
         return 1;
     if (rt_comm_rank(rt.comm) == 0)
         fclose(fopen("trouble.tmp", "w"));

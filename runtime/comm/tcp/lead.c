@@ -1,0 +1,280 @@
+// Rank 0's side of the start. Whoever else comes to its door is let go without a word, and can't
+// hold up anybody.
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/comm/tcp/meet.h"
+#include "runtime/core/core.h"
+
+#define LINGER_SECONDS 1.0  // that rank 0 stays, after a mistake, for ranks that come later
+
+// "ranks 1, 3"
+static void print_missing(const RtMeeting *x, char *to, size_t capacity)
+{
+    size_t n = 0;
+    int many = 0;
+
+    for (int r = 1; r < x->s->ranks; r++)
+        many += x->joined[r] < 0;
+    for (int r = 1; r < x->s->ranks && n < capacity; r++)
+        if (x->joined[r] < 0)
+            n += (size_t)snprintf(to + n, capacity - n, "%s%d",
+                                  n          ? ", "
+                                  : many > 1 ? "s "
+                                             : " ",
+                                  r);
+}
+
+// ---- the door ----
+
+static bool open_door(RtMeeting *x)
+{
+    for (int i = 0; i < x->job->n_ports && x->s->listener < 0; i++) {
+        RtAddress at = rt_address_any(&x->at[0]);
+        rt_address_set_port(&at, x->job->port + i);
+        x->s->listener = rt_listen(&at);
+    }
+    if (x->s->listener >= 0)
+        return true;
+    if (x->job->is_local)
+        return rt_error(x->c->model, "another rank 0 of this job is on this host already: %s",
+                        strerror(errno));
+    return rt_error(x->c->model, "rank 0 can't listen at port %d: %s", x->job->port,
+                    strerror(errno));
+}
+
+// Says what is wrong with a rank that wants to join, and returns false; true: nothing is.
+static bool check_join(const RtMeeting *x, const RtTalk *t)
+{
+    const RtHello *h = &t->hello;
+    const RtModel *m = x->c->model;
+    char from[128];
+
+    RtAddress other = rt_other_address(t->fd);
+    rt_address_print(&other, from, sizeof from);
+    if (h->has_secret != (x->s->secret.bytes != 0))
+        return rt_error(m, "rank %d (%s) has %s SHARDCC_SECRET, rank 0 has %s", h->rank, from,
+                        h->has_secret ? "a" : "no", h->has_secret ? "none" : "one");
+    if (!rt_talk_is_trusted(t))
+        return rt_error(m, "rank %d (%s) has another SHARDCC_SECRET than rank 0", h->rank, from);
+    if (h->key != rt_meet_program(m))
+        return rt_error(m, "rank %d (%s) runs another program than rank 0, or another plan of it",
+                        h->rank, from);
+    if (h->ranks != x->s->ranks || h->rank < 0 || h->rank >= x->s->ranks)
+        return rt_error(m, "a process (%s) says that it is rank %d of %d, but the job has %d ranks",
+                        from, h->rank, h->ranks, x->s->ranks);
+    if (h->rank == 0 || x->joined[h->rank] >= 0)
+        return rt_error(m, "two processes say that they are rank %d: the second is %lld (%s)",
+                        h->rank, (long long)h->self.process, from);
+    return rt_address_is_valid(&h->self.listener) ||
+           rt_error(m, "rank %d (%s) listens nowhere", h->rank, from);
+}
+
+// A rank that wasn't answered in time comes again.
+static void forget_earlier(const RtMeeting *x, const RtHello *h)
+{
+    const RtTcpPeer *known = x->s->peer;
+
+    if (h->rank <= 0 || h->rank >= x->s->ranks || x->joined[h->rank] < 0)
+        return;
+    known += h->rank;
+    if (known->process == h->self.process && known->window == h->self.window &&
+        memcmp(known->boot, h->self.boot, sizeof known->boot) == 0) {
+        close(x->joined[h->rank]);
+        x->joined[h->rank] = -1;
+    }
+}
+
+// Returns false after a message if a rank can't join. Others are closed without one.
+static bool step_guest(RtMeeting *x, RtTalk *t)
+{
+    RtTalkState state = rt_talk_step(t);
+
+    if (state == RT_TALK_GOES_ON)
+        return true;
+    if (state == RT_TALK_ENDED && t->hello.kind == RT_JOIN) {
+        forget_earlier(x, &t->hello);
+        if (!check_join(x, t))
+            return false;
+        if (rt_talk_answer(t, RT_WELCOME)) {
+            x->s->peer[t->hello.rank] = t->hello.self;
+            x->joined[t->hello.rank] = t->fd;
+            t->fd = -1;
+        }
+    }
+    rt_talk_close(t);
+    return true;
+}
+
+// A rank that has joined says nothing; its connection closes if it ends.
+static bool check_joined(const RtMeeting *x)
+{
+    char byte;
+
+    for (int r = 1; r < x->s->ranks; r++)
+        if (x->joined[r] >= 0 && recv(x->joined[r], &byte, 1, 0) == 0)
+            return rt_error(x->c->model, "rank %d has ended before all ranks were there", r);
+    return true;
+}
+
+static bool is_complete(const RtMeeting *x)
+{
+    for (int r = 1; r < x->s->ranks; r++)
+        if (x->joined[r] < 0)
+            return false;
+    return true;
+}
+
+static void wait_for_guests(const RtTcp *s)
+{
+    struct pollfd p[RT_MAX_GUESTS + 1] = {{.fd = s->listener, .events = POLLIN}};
+
+    for (int i = 0; i < RT_MAX_GUESTS; i++)
+        p[i + 1] = (struct pollfd){.fd = s->guest[i].fd, .events = POLLIN};
+    poll(p, RT_MAX_GUESTS + 1, RT_MEET_POLL);
+}
+
+static bool receive_ranks(RtMeeting *x)
+{
+    RtTcp *s = x->s;
+    char missing[256] = "", place[300];
+
+    while (!is_complete(x)) {
+        if (rt_seconds() > x->deadline) {
+            print_missing(x, missing, sizeof missing);
+            rt_meet_print_place(x, place, sizeof place);
+            return rt_error(x->c->model, "rank%s of %d didn't come to rank 0 %s within %g s",
+                            missing, s->ranks, place, x->c->timeout);
+        }
+        wait_for_guests(s);
+        rt_link_let_in(s);
+        for (int i = 0; i < RT_MAX_GUESTS; i++)
+            if (s->guest[i].fd >= 0 && !step_guest(x, &s->guest[i]))
+                return false;
+        if (!check_joined(x))
+            return false;
+    }
+    return true;
+}
+
+// Ranks on rank 0's host have told the address by which they reached it, which may be one that
+// other hosts can't: then they get the one by which the others reach this host.
+static void set_outer_addresses(RtMeeting *x)
+{
+    RtTcpPeer *peer = x->s->peer;
+    RtAddress outer = {.n = 0};
+
+    for (int r = 1; r < x->s->ranks && !outer.n; r++) {
+        RtAddress own = rt_own_address(x->joined[r]), other = rt_other_address(x->joined[r]);
+        if (!rt_address_is_local(&other) && !rt_tcp_is_near(&peer[r], &x->self))
+            outer = own;
+    }
+    for (int r = 0; r < x->s->ranks && outer.n; r++)
+        if (rt_address_is_local(&peer[r].listener)) {
+            int port = rt_address_port(&peer[r].listener);
+            peer[r].listener = outer;
+            rt_address_set_port(&peer[r].listener, port);
+        }
+}
+
+// Sends the table, and lets all ranks go on together: each has then opened the others' windows.
+static bool send_table(RtMeeting *x)
+{
+    RtTcp *s = x->s;
+    RtMeetTable table = {RT_WELCOME, s->key};
+    int gone = 0;
+    char byte = 0;
+
+    for (int r = 1; r < s->ranks && !gone; r++)
+        if (!rt_meet_transfer(x->joined[r], &table, sizeof table, true, x->deadline) ||
+            !rt_meet_transfer(x->joined[r], s->peer, sizeof *s->peer * (size_t)s->ranks, true,
+                              x->deadline))
+            gone = r;
+    if (!gone)
+        rt_tcp_windows_share(x->c, s->peer);
+    for (int r = 1; r < s->ranks && !gone; r++)
+        gone = rt_meet_transfer(x->joined[r], &byte, 1, false, x->deadline) ? 0 : r;
+    for (int r = 1; r < s->ranks && !gone; r++)
+        gone = rt_meet_transfer(x->joined[r], &byte, 1, true, x->deadline) ? 0 : r;
+    return !gone || rt_error(x->c->model, "rank %d has ended while the ranks started", gone);
+}
+
+static void step_dismissal(RtTalk *t)
+{
+    RtTalkState state = t->fd < 0 ? RT_TALK_GOES_ON : rt_talk_step(t);
+
+    if (state == RT_TALK_GOES_ON)
+        return;
+    if (state == RT_TALK_ENDED)
+        rt_talk_answer(t, RT_JOB_ENDS);
+    rt_talk_close(t);
+}
+
+// Tells the ranks that the job ends, also those that come only now: else they would look for rank 0
+// and miss it. A rank that was refused is still a guest.
+static void dismiss(RtMeeting *x)
+{
+    RtMeetTable table = {RT_JOB_ENDS, 0};
+
+    fflush(stderr);
+    for (int i = 0; i < RT_MAX_GUESTS; i++)
+        if (x->s->guest[i].fd >= 0 && x->s->guest[i].words > 1) {
+            rt_talk_answer(&x->s->guest[i], RT_JOB_ENDS);
+            rt_talk_close(&x->s->guest[i]);
+        }
+    for (int r = 1; r < x->s->ranks; r++)
+        if (x->joined[r] >= 0)
+            rt_meet_transfer(x->joined[r], &table, sizeof table, true,
+                             rt_seconds() + RT_TALK_SECONDS);
+    for (double end = rt_seconds() + LINGER_SECONDS; rt_seconds() < end && !is_complete(x);) {
+        wait_for_guests(x->s);
+        rt_link_let_in(x->s);
+        for (int i = 0; i < RT_MAX_GUESTS; i++)
+            step_dismissal(&x->s->guest[i]);
+    }
+}
+
+// All have come: the door that everybody knows is closed, for one that the ranks are told.
+static bool change_doors(RtMeeting *x)
+{
+    RtTcp *s = x->s;
+    int first = -1;
+
+    for (int r = 1; r < s->ranks && first < 0; r++)
+        first = x->joined[r];
+    for (int i = 0; i < RT_MAX_GUESTS; i++)
+        rt_talk_close(&s->guest[i]);
+    close(s->listener);
+    s->listener = -1;
+    if (!rt_meet_listen(x, &x->at[0]) || !rt_meet_set_address(x, first))
+        return false;
+    s->peer[0] = x->self;
+    set_outer_addresses(x);
+    return true;
+}
+
+bool rt_meet_lead(RtMeeting *x)
+{
+    RtTcp *s = x->s;
+
+    if (!open_door(x))
+        return false;
+    x->joined = rt_alloc((size_t)s->ranks, sizeof *x->joined);
+    for (int r = 0; r < s->ranks; r++)
+        x->joined[r] = -1;
+    rt_draw_bytes(&s->key, sizeof s->key);
+    bool ok = receive_ranks(x) && change_doors(x);
+    x->deadline = rt_seconds() + x->c->timeout;
+    ok = ok && send_table(x);
+    if (!ok)
+        dismiss(x);
+    for (int r = 1; r < s->ranks; r++)
+        if (x->joined[r] >= 0)
+            close(x->joined[r]);
+    free(x->joined);
+    return ok;
+}

@@ -1,0 +1,267 @@
+// The start: all ranks join rank 0, which then tells each of them where the others are.
+#include "runtime/comm/tcp/meet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/core/core.h"
+
+#define TABLE_SECONDS 3.0  // longer than rank 0's own deadline, so that rank 0 says who is missing
+enum { HOLD_MILLISECONDS = 500 };
+
+// ---- messages ----
+
+// Of all ranks on this host that find the same mistake, one says it: the one that gets a name.
+static bool is_first(const RtMeeting *x)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "shardcc start %016llx", (unsigned long long)x->s->number);
+    RtAddress at = rt_address_of_name(name);
+    return rt_listen(&at) >= 0 || errno != EADDRINUSE;
+}
+
+// It keeps the name until the others have looked.
+__attribute__((format(printf, 2, 3))) static void say_once(const RtMeeting *x, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (!is_first(x))
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    rt_error(x->c->model, "%s", text);
+    fflush(stderr);
+    usleep(HOLD_MILLISECONDS * 1000);
+}
+
+void rt_meet_print_place(const RtMeeting *x, char *to, size_t capacity)
+{
+    if (x->job->is_local)
+        snprintf(to, capacity, "on this host");
+    else
+        snprintf(to, capacity, "at %s:%d", x->job->name, x->job->port);
+}
+
+bool rt_meet_transfer(int fd, void *data, size_t n, bool is_send, double deadline)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t k = is_send ? send(fd, (char *)data + done, n - done, MSG_NOSIGNAL)
+                            : recv(fd, (char *)data + done, n - done, 0);
+        if (k == 0 || (k < 0 && errno != EAGAIN && errno != EINTR) || rt_seconds() > deadline)
+            return false;
+        if (k < 0)
+            poll(&(struct pollfd){.fd = fd, .events = is_send ? POLLOUT : POLLIN}, 1, RT_MEET_POLL);
+        else
+            done += (size_t)k;
+    }
+    return true;
+}
+
+// ---- who this rank is ----
+
+static int64_t namespace_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 ? (int64_t)st.st_ino : 0;
+}
+
+// The kernel's own number of this boot: "9e7cf3c4-…".
+static void read_boot(uint8_t boot[16])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    char text[40] = "";
+    int n = 0;
+
+    if (fd < 0 || read(fd, text, sizeof text - 1) < 0)
+        rt_draw_bytes(boot, 16);  // like no other host's
+    if (fd >= 0)
+        close(fd);
+    for (const char *at = text; *at && n < 32; at++) {
+        const char *digits = "0123456789abcdef", *digit = strchr(digits, *at);
+        if (digit) {
+            boot[n / 2] = (uint8_t)(boot[n / 2] << 4 | (digit - digits));
+            n++;
+        }
+    }
+}
+
+static bool describe(RtMeeting *x)
+{
+    RtProcess own = rt_process();
+
+    memset(&x->self, 0, sizeof x->self);
+    read_boot(x->self.boot);
+    x->self.process = own.id;
+    x->self.pid_namespace = own.pid_namespace;
+    x->self.net_namespace = namespace_of("/proc/self/ns/net");
+    return rt_tcp_window_open(x->c, &x->self);
+}
+
+uint64_t rt_meet_program(const RtModel *m)
+{
+    return rt_tcp_hash(rt_tcp_hash(m->identity, m->options), m->plan);
+}
+
+static bool find_rank_0(RtMeeting *x)
+{
+    const char *why;
+
+    if (x->job->is_local) {
+        x->at[0] = rt_address_of_name(x->job->name);
+        x->n_at = 1;
+        return true;
+    }
+    x->n_at = rt_address_find(x->job->name, x->job->port, x->at, RT_MAX_ADDRESSES, &why);
+    if (x->n_at)
+        return true;
+    say_once(x, "the address of rank 0, '%s', isn't found: %s", x->job->name, why);
+    return false;
+}
+
+bool rt_meet_set_address(RtMeeting *x, int fd)
+{
+    RtAddress listener = rt_own_address(x->s->listener), *own = &x->self.listener;
+
+    *own = listener;
+    if (x->job->is_local)
+        return true;
+    if (!x->c->job.interface)
+        *own = rt_own_address(fd);
+    else if (!rt_address_of_interface(x->c->model, x->c->job.interface, listener.at.ss_family, own))
+        return false;
+    rt_address_set_port(own, rt_address_port(&listener));
+    return true;
+}
+
+static bool check_interface(const RtMeeting *x)
+{
+    const char *name = x->c->job.interface;
+    RtAddress found;
+
+    return !name || x->job->is_local ||
+           rt_address_of_interface(x->c->model, name, x->at[0].at.ss_family, &found);
+}
+
+bool rt_meet_listen(RtMeeting *x, const RtAddress *rank_0)
+{
+    RtAddress at = x->job->is_local ? rt_address_of_name("") : rt_address_any(rank_0);
+
+    rt_address_set_port(&at, 0);
+    if (x->s->listener < 0)
+        x->s->listener = rt_listen(&at);
+    return x->s->listener >= 0 ||
+           rt_error(x->c->model, "can't listen for other ranks: %s", strerror(errno));
+}
+
+// ---- the other ranks ----
+
+static void wait_for(int fd, short events)
+{
+    poll(&(struct pollfd){.fd = fd, .events = events}, 1, RT_MEET_POLL);
+}
+
+// One call of rank 0. Returns the connection; -1: nobody answered; -2: after a message, or after
+// rank 0 has said that the job ends.
+static int call_once(RtMeeting *x, const RtAddress *at)
+{
+    double deadline = rt_seconds() + RT_TALK_SECONDS;
+    int fd = rt_connect(at), error = 0;
+    socklen_t n = sizeof error;
+
+    if (fd < 0)
+        return -1;
+    wait_for(fd, POLLOUT);
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0 || error) {
+        close(fd);
+        return -1;
+    }
+    if (!rt_meet_listen(x, at) || !rt_meet_set_address(x, fd)) {
+        close(fd);
+        return -2;
+    }
+    RtHello hello = rt_hello(RT_JOIN, x->s->rank, x->s->ranks, rt_meet_program(x->c->model));
+    hello.self = x->self;
+    RtTalk t = rt_talk_call(fd, x->s->number, &x->s->secret, &hello, deadline);
+    RtTalkState state;
+    while ((state = rt_talk_step(&t)) == RT_TALK_GOES_ON)
+        wait_for(fd, POLLIN);
+    if (state == RT_TALK_ENDED && t.answer.kind == RT_WELCOME)
+        return fd;
+    close(fd);
+    return state == RT_TALK_ENDED ? -2 : -1;
+}
+
+static int call_rank_0(RtMeeting *x)
+{
+    char place[300];
+
+    for (int i = 0;; i++) {
+        RtAddress at = x->at[i % x->n_at];
+        rt_address_set_port(&at, x->job->port + i / x->n_at % x->job->n_ports);
+        int fd = call_once(x, &at);
+        if (fd != -1)
+            return fd;
+        if (rt_seconds() > x->deadline)
+            break;
+        usleep(RT_MEET_POLL * 1000);
+    }
+    rt_meet_print_place(x, place, sizeof place);
+    say_once(x, "rank 0 isn't there %s: no answer within %g s", place, x->c->timeout);
+    return -2;
+}
+
+// Returns false after a message, except if rank 0 has said why the job ends.
+static bool follow_table(RtMeeting *x, int fd)
+{
+    RtTcp *s = x->s;
+    double deadline = rt_seconds() + x->c->timeout + TABLE_SECONDS;
+    RtMeetTable table;
+    char byte = 0;
+
+    bool ok = rt_meet_transfer(fd, &table, sizeof table, false, deadline);
+    if (ok && table.kind != RT_WELCOME)
+        return false;
+    ok = ok && rt_meet_transfer(fd, s->peer, sizeof *s->peer * (size_t)s->ranks, false, deadline);
+    for (int r = 0; r < s->ranks && ok; r++)
+        ok = rt_address_is_valid(&s->peer[r].listener);
+    if (ok) {
+        s->key = table.key;
+        rt_tcp_windows_share(x->c, s->peer);
+    }
+    ok = ok && rt_meet_transfer(fd, &byte, 1, true, deadline) &&
+         rt_meet_transfer(fd, &byte, 1, false, deadline);
+    if (!ok)
+        say_once(x, "rank 0 has ended while the ranks started");
+    return ok;
+}
+
+static bool follow(RtMeeting *x)
+{
+    int fd = call_rank_0(x);
+    bool ok = fd >= 0 && follow_table(x, fd);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+bool rt_tcp_meet(RtComm *c, RtTcp *s, const RtTcpJob *job)
+{
+    RtMeeting x = {.c = c, .s = s, .job = job, .deadline = rt_seconds() + c->timeout};
+    bool ok = describe(&x) && find_rank_0(&x) && check_interface(&x) &&
+              (s->rank ? follow(&x) : rt_meet_lead(&x));
+
+    if (x.self.window >= 0)
+        close(x.self.window);
+    return ok;
+}

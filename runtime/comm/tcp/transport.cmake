@@ -1,0 +1,1 @@
+add_transport(tcp OpenSSL::Crypto)
