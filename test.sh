@@ -46,6 +46,7 @@ check() {
 # Tests of one program run under sanitizers, all others with the compiler that users get.
 case $level in
 quick)
+    export TRANSPORT=tcp  # of programs of ranks; --all tests them with MPI
     check asan build-san unit-quick -L quick -LE 'e2e|source'
     check default build e2e-quick -L quick -LE unit
     ;;

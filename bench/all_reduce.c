@@ -53,7 +53,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "all_reduce RANKS MIB: at least 2 ranks and 1 MiB\n");
         return 2;
     }
-    if (!rt_comm_open(&rt.comm, &m, &(RtJob){.timeout = TIMEOUT}) || !rt_collectives_open(&rt, &m, false))
+    if (!rt_comm_open(&rt.comm, &m, &(RtJob){.timeout = TIMEOUT}) ||
+        !rt_collectives_open(&rt, &m, false))
         return 1;
     rt.workspace = malloc((size_t)rt_exchange_workspace(&p, ranks));
     float *x = calloc((size_t)p.whole, sizeof *x);

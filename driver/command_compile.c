@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver/suggest.h"
 #include "generator/generator.h"
@@ -32,6 +33,22 @@ static int count_lines(const Text *t)
     for (size_t i = 0; i < t->n; i++)
         n += t->s[i] == '\n';
     return n;
+}
+
+// Without MPI on this machine, ranks talk by the first transport whose library is there.
+static void choose_transport(Arena *a, Options *o)
+{
+    const RtTransportRow *row = rt_transport_table;
+
+    if (o->transport || o->request.ranks < 2)
+        return;
+    while (row->name &&
+           access(arena_string(a, "%s/libshardrt_%s.a", runtime_folder(a), row->name), R_OK))
+        row++;
+    if (row->name && row != rt_transport_table)
+        fprintf(stderr, "shardcc: without %s, ranks talk by %s (--transport %s)\n",
+                rt_transport_table->needs, row->name, row->name);
+    o->transport = row->name ? row : NULL;
 }
 
 // NULL: there is one rank.
@@ -280,6 +297,7 @@ int compile(Arena *a, int argc, char **argv)
 
     if (!options_read(a, argc, argv, &o, &status))
         return status;
+    choose_transport(a, &o);
     Diag d = {.file = base_name(o.request.input)};
     if (!is_readable(o.request.input, &d) || !output_check(a, &o, &d) || !open_weights(a, &o, &d) ||
         !open_model(a, &o, &d))

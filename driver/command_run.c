@@ -30,7 +30,8 @@ static const OptionDef options[] = {
     {"--ranks", "N", &option_count, AT(ranks), "how many ranks (those that PROGRAM --info says)",
      .max = INT_MAX},
     {"--launcher", "NAME", &option_text, AT(launcher),
-     "auto, mpirun, srun or none (auto: srun in a job of Slurm, else mpirun; none for one rank)",
+     "auto, mpirun, srun or none (auto: srun in a job of Slurm, else mpirun; none for one rank,\n"
+     "and for ranks of TCP that are all on this host: the program starts them)",
      .check = check_launcher},
     {"--max-restarts", "N", &option_count, AT(restarts),
      "how often to start again (3, and 0 without --checkpoint)", .max = 1 << 20, .word = "0"},
@@ -194,7 +195,8 @@ static bool find_words(Arena *a, Job *j, Diag *d)
 {
     j->own[0] = (char *)j->program.path;
     j->words = (Strings){0};
-    if (!launch_words(a, j->launcher, j->program.ranks, &j->hosts, j->own, &j->words, d))
+    if (!launch_words(a, j->launcher, j->program.ranks, j->program.can_spawn, &j->hosts, j->own,
+                      &j->words, d))
         return false;
     j->has_launcher = j->words.s[0] != j->own[0];
     j->is_by_slot = j->has_launcher && !strcmp(j->words.s[0], "mpirun");

@@ -63,7 +63,7 @@ static int run_probe(Looking *x, const Hosts *each, Text *errors, Diag *d)
     Text said = {0};
     int status;
 
-    if (!launch_words(x->a, x->q->launcher, x->n_at, each, probe_words(x), &words, d) ||
+    if (!launch_words(x->a, x->q->launcher, x->n_at, false, each, probe_words(x), &words, d) ||
         !launch_read((char *const *)words.s, &said, errors, &status, d))
         return -1;
     x->is_by_slot = each->n && strcmp(words.s[0], "srun") != 0;

@@ -331,19 +331,26 @@ static void add_srun(Arena *a, int ranks, const Hosts *hosts, Strings *to)
         add(a, to, arena_string(a, "--nodelist=%s", host_list(a, hosts, false)));
 }
 
-bool launch_words(Arena *a, const char *launcher, int ranks, const Hosts *hosts,
+bool launch_words(Arena *a, const char *launcher, int ranks, bool can_spawn, const Hosts *hosts,
                   char *const *program, Strings *to, Diag *d)
 {
+    bool needs_launcher = hosts->n || (ranks > 1 && !can_spawn);
+
     if (!strcmp(launcher, "auto"))
         launcher = getenv("SLURM_JOB_ID") && is_in_path("srun") ? "srun"
-                   : ranks > 1 || hosts->n                      ? "mpirun"
+                   : needs_launcher                             ? "mpirun"
                                                                 : "none";
+    bool spawns = !strcmp(launcher, "none") && ranks > 1 && can_spawn;
     if (!strcmp(launcher, "srun"))
         add_srun(a, ranks, hosts, to);
     else if (!strcmp(launcher, "mpirun") && !add_mpirun(a, ranks, hosts, to, d))
         return false;
     for (; *program; program++)
         add(a, to, *program);
+    if (spawns) {
+        add(a, to, "--spawn");
+        add(a, to, arena_string(a, "%d", ranks));
+    }
     add(a, to, NULL);
     return true;
 }

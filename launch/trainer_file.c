@@ -46,6 +46,7 @@ bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
         diag_error(d, "'%s' is no trainer: it doesn't know --info", path);
     else {
         to->ranks = ranks >= 1 && ranks <= MAX_TRAINER_RANKS ? (int)ranks : 1;
+        to->can_spawn = strstr(t.s, ", which talk by tcp\n");
         to->arena = number_after(t.s, "\narena ") * (1 << 20);
         to->state = state_bytes(t.s);
     }

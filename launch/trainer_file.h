@@ -9,8 +9,9 @@
 typedef struct TrainerFile {
     const char *path;
     int ranks;
-    double arena;  // bytes of a rank
-    double state;  // bytes of a checkpoint
+    bool can_spawn;  // it starts its ranks itself, on one host
+    double arena;    // bytes of a rank
+    double state;    // bytes of a checkpoint
 } TrainerFile;
 
 // Asks the trainer by its --info. Returns false after an error.

@@ -76,9 +76,10 @@ static bool check_count(const RtModel *m, int rank, int started)
     if (!m->transport)
         return rt_error(
             m, "%d ranks were started, but the program has one: compile it with --ranks", started);
-    return rt_error(m, "%d rank%s started, but the program has %s: %s %d", started,
-                    started > 1 ? "s were" : " was", mesh, m->transport->start,
-                    rt_mesh_ranks(&m->mesh));
+    const char *launcher = m->transport->launcher;
+    return rt_error(m, "%d rank%s started, but the program has %s: %s%s %d", started,
+                    started > 1 ? "s were" : " was", mesh, launcher ? launcher : "",
+                    launcher ? " -n" : "--spawn", rt_mesh_ranks(&m->mesh));
 }
 
 // ---- groups ----

@@ -11,7 +11,7 @@ typedef struct RtWatchdog RtWatchdog;
 
 // ---- the job ----
 
-// What this rank was told of its job. Zeros: nothing, so a launcher's environment says it.
+// How the options describe this rank and its job. Zeros: a launcher's environment does.
 typedef struct RtJob {
     double timeout;  // seconds that a wait for another rank may take
     int rank, size;  // this rank's number and how many there are; size 0: not told

@@ -18,8 +18,7 @@ typedef struct RtWarning RtWarning;
 struct RtTransport {
     const char *name;      // in rt_transports.def
     unsigned can;          // bits of RtCan
-    const char *start;     // what starts N ranks, for messages: "mpirun -n" or "--spawn"
-    const char *launcher;  // "mpirun"; NULL: it needs none of its own
+    const char *launcher;  // starts N ranks as "mpirun -n N"; NULL: it needs none, "--spawn N"
     const char *unbind;    // its option that lets ranks use all CPUs; NULL: they do
     // The variable by which a launcher shows that may still run after its job has ended; NULL: none
     // does.

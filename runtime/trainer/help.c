@@ -88,14 +88,16 @@ static void print_set(const char *what, const RtTensor *t, int n, RtRole role)
         }
 }
 
-static void print_mesh(const RtMesh *m)
+static void print_ranks(const RtModel *model)
 {
+    const RtMesh *m = &model->mesh;
+
     if (rt_mesh_ranks(m) == 1)
         return;
     printf("ranks       %d (", rt_mesh_ranks(m));
     for (int a = 0; a < m->n_axes; a++)
         printf("%s%s=%d", a ? ", " : "", m->name[a], m->size[a]);
-    printf(")\n");
+    printf("), which talk by %s\n", model->transport->name);
 }
 
 void rt_info(const RtModel *m)
@@ -106,7 +108,7 @@ void rt_info(const RtModel *m)
     printf("%s  %s\n", m->name, m->options ? m->options : "");
     if (m->plan)
         printf("plan        %s\n", m->plan);
-    print_mesh(&m->mesh);
+    print_ranks(m);
     printf("arena       %.1f MiB\n", mebibytes(m->arena_bytes));
     printf("step        %.4g GFLOP, %d micro-batch%s\n", m->flops * 1e-9, m->accumulate,
            m->accumulate == 1 ? "" : "es");

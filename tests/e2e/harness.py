@@ -92,9 +92,16 @@ def relative(found, expected):
     return float(np.linalg.norm(found - expected) / max(np.linalg.norm(expected), 1e-30))
 
 
+def on_transport(args):
+    """A command that compiles a program of ranks, with the transport that the variable TRANSPORT names, if it does."""
+    texts = {"plan", "profile", "--emit", "--dump-after", "--transport"}
+    is_program = args[0].endswith("/shardcc") and "--ranks" in args and not texts & set(args)
+    return [*args, "--transport", os.environ["TRANSPORT"]] if is_program and "TRANSPORT" in os.environ else args
+
+
 def run(*args, cwd=None, status=0, timeout=600, env=None):
     """Runs a command; returns its output on success, else raises an exception that shows it."""
-    args = [str(a) for a in args]
+    args = on_transport([str(a) for a in args])
     done = subprocess.run(args, cwd=cwd, capture_output=True, text=True, timeout=timeout, env=env)
     if done.returncode != status:
         said = done.stdout[-2000:] + done.stderr[-2000:]

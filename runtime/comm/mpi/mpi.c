@@ -185,7 +185,6 @@ static void mpi_end(RtComm *c)
 
 const RtTransport rt_mpi = {
     .name = "mpi",
-    .start = "mpirun -n",
     .launcher = "mpirun",
     .unbind = "--bind-to none",
     .lingers = "OMPI_COMM_WORLD_SIZE",

@@ -100,7 +100,7 @@ int rt_link_post(RtTcp *s, int peer, int tag, char *data, int64_t bytes, bool is
     return i;
 }
 
-// What is left of a message, as at most two pieces.
+// Sets `piece` to the rest of a message, at most two pieces, and returns their number.
 static int pieces(RtMessage *m, struct iovec piece[2])
 {
     int64_t header = (int64_t)sizeof m->header;

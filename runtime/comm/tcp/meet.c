@@ -17,7 +17,7 @@ enum { HOLD_MILLISECONDS = 500 };
 
 // ---- messages ----
 
-// Of all ranks on this host that find the same mistake, one says it: the one that gets a name.
+// Ranks of one host may find the same mistake: the one that gets a name says it.
 static bool is_first(const RtMeeting *x)
 {
     char name[64];
@@ -41,29 +41,6 @@ __attribute__((format(printf, 2, 3))) static void say_once(const RtMeeting *x, c
     rt_error(x->c->model, "%s", text);
     fflush(stderr);
     usleep(HOLD_MILLISECONDS * 1000);
-}
-
-void rt_meet_print_place(const RtMeeting *x, char *to, size_t capacity)
-{
-    if (x->job->is_local)
-        snprintf(to, capacity, "on this host");
-    else
-        snprintf(to, capacity, "at %s:%d", x->job->name, x->job->port);
-}
-
-bool rt_meet_transfer(int fd, void *data, size_t n, bool is_send, double deadline)
-{
-    for (size_t done = 0; done < n;) {
-        ssize_t k = is_send ? send(fd, (char *)data + done, n - done, MSG_NOSIGNAL)
-                            : recv(fd, (char *)data + done, n - done, 0);
-        if (k == 0 || (k < 0 && errno != EAGAIN && errno != EINTR) || rt_seconds() > deadline)
-            return false;
-        if (k < 0)
-            poll(&(struct pollfd){.fd = fd, .events = is_send ? POLLOUT : POLLIN}, 1, RT_MEET_POLL);
-        else
-            done += (size_t)k;
-    }
-    return true;
 }
 
 // ---- who this rank is ----
@@ -107,11 +84,6 @@ static bool describe(RtMeeting *x)
     return rt_tcp_window_open(x->c, &x->self);
 }
 
-uint64_t rt_meet_program(const RtModel *m)
-{
-    return rt_tcp_hash(rt_tcp_hash(m->identity, m->options), m->plan);
-}
-
 static bool find_rank_0(RtMeeting *x)
 {
     const char *why;
@@ -128,21 +100,6 @@ static bool find_rank_0(RtMeeting *x)
     return false;
 }
 
-bool rt_meet_set_address(RtMeeting *x, int fd)
-{
-    RtAddress listener = rt_own_address(x->s->listener), *own = &x->self.listener;
-
-    *own = listener;
-    if (x->job->is_local)
-        return true;
-    if (!x->c->job.interface)
-        *own = rt_own_address(fd);
-    else if (!rt_address_of_interface(x->c->model, x->c->job.interface, listener.at.ss_family, own))
-        return false;
-    rt_address_set_port(own, rt_address_port(&listener));
-    return true;
-}
-
 static bool check_interface(const RtMeeting *x)
 {
     const char *name = x->c->job.interface;
@@ -150,17 +107,6 @@ static bool check_interface(const RtMeeting *x)
 
     return !name || x->job->is_local ||
            rt_address_of_interface(x->c->model, name, x->at[0].at.ss_family, &found);
-}
-
-bool rt_meet_listen(RtMeeting *x, const RtAddress *rank_0)
-{
-    RtAddress at = x->job->is_local ? rt_address_of_name("") : rt_address_any(rank_0);
-
-    rt_address_set_port(&at, 0);
-    if (x->s->listener < 0)
-        x->s->listener = rt_listen(&at);
-    return x->s->listener >= 0 ||
-           rt_error(x->c->model, "can't listen for other ranks: %s", strerror(errno));
 }
 
 // ---- the other ranks ----

@@ -1,4 +1,4 @@
-// Shared by the two sides of the start: rank 0 (lead.c) and the others (meet.c).
+// Shared by the two sides of the start, rank 0 (lead.c) and the others (meet.c): meeting.c.
 #ifndef SHARDCC_RT_MEET_H
 #define SHARDCC_RT_MEET_H
 

@@ -221,7 +221,6 @@ static void tcp_end(RtComm *c)
 
 const RtTransport rt_tcp = {
     .name = "tcp",
-    .start = "--spawn",
     .ending = "the end of the ranks",
     .can = RT_CAN_SPAWN,
     .launched = tcp_launched,

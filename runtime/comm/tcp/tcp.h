@@ -58,7 +58,7 @@ uint64_t rt_tcp_hash(uint64_t h, const char *text);
 
 // ---- the first words of a connection: talk.c ----
 
-// What a rank tells of itself.
+// A rank tells this of itself.
 typedef struct RtTcpPeer {
     RtAddress listener;
     uint8_t boot[16];  // of its host's kernel
@@ -140,7 +140,7 @@ RtTalk rt_talk_call(int fd, uint64_t job, const RtSecret *secret, const RtHello 
 RtTalkState rt_talk_step(RtTalk *t);
 // Does the hello know the secret? Without one on both sides, yes.
 bool rt_talk_is_trusted(const RtTalk *t);
-// Sends the answer, which a new connection's buffer takes at once. Returns false if it broke.
+// Sends the answer, for which a new connection's buffer has space. Returns false if it broke.
 bool rt_talk_answer(RtTalk *t, RtAnswerKind kind);
 // The magic of a hello, and a new nonce.
 RtHello rt_hello(RtCallKind kind, int rank, int ranks, uint64_t key);
