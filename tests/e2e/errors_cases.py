@@ -42,7 +42,7 @@ OPTIONS = [
     (["linear.onnx", "--emit", "cu"], "--emit cu needs --target cuda"),
     (["linear.onnx", *TRAIN, "--target", "cuda", "--ranks", "2"], "--target cuda is for one rank, found --ranks 2"),
     (["linear.onnx", "--target", "cuda", "--threads", "2"], "--threads doesn't apply to --target cuda"),
-    (["--transport", "x"], "--transport: 'x' is not one of mpi"),
+    (["--transport", "x"], "--transport: 'x' is not one of mpi, tcp"),
     (["linear.onnx", "--transport", "mpi"], "--transport needs --ranks"),
     (["--bind", "batch"], "--bind: 'batch' is not of the form DIM=N"),
     (["--bind", "batch=four"], "--bind: 'batch=four' is not of the form DIM=N"),

@@ -409,7 +409,7 @@ static void counts_ranks(void **state)
                                "(dp=2, tp=2): mpirun -n 4\n");
     s = run_trainer(&x.m, "--info");
     assert_ran(&s);
-    assert_non_null(strstr(s.out, "ranks       4 (dp=2, tp=2)\n"));
+    assert_non_null(strstr(s.out, "ranks       4 (dp=2, tp=2), which talk by mpi\n"));
     x.m.mesh.size[0] = 3;
     run_ranks(&said, &x.m, "--help");
     assert_non_null(strstr(said.said[0].out, "mpirun -n 6 linear OPTIONS\n"));
