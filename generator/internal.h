@@ -50,9 +50,9 @@ typedef struct Gen {
     const char **kernel;
     Map functions;  // groups' functions by their text → 1 + index in `function`
     GroupFunction *function;
-    GroupCall **group_call[N_SETS];   // by item
-    const char *const *role[N_SETS];  // by ValueId: graph_roles
-    bool has_workspace, has_stacks;   // the text uses WITH, AT
+    GroupCall **group_call[N_SETS];              // by item
+    const char *const *role[N_SETS];             // by ValueId: graph_roles
+    bool has_workspace, has_places, has_stacks;  // the text uses WITH, AT, OF
     int n_places, cap_places, n_groups, cap_groups, n_kernels, cap_kernels;
     RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
@@ -74,7 +74,7 @@ const char *rank_text(Gen *g, const Item *it);
 const char *slot_text(Gen *g, const Item *it);
 // The name of the index of a loop around an item: 0 is the innermost one.
 const char *loop_index(const Gen *g, int k);
-// "m + A12 + layer * 96". A new place gets a name and a line in the table.
+// "AT(A12 + layer * 96)". A new place gets a name and a line in the table.
 char *place_text(Gen *g, const Operand *o);
 // The name of the place in it: "A12".
 const char *operand_name(Gen *g, const Operand *o);

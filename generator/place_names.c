@@ -335,6 +335,8 @@ void generate_places(Gen *g, Text *t)
     }
     if (g->has_workspace)
         text_printf(t, "#define WITH(workspace) rt_with(rt, m + workspace)\n");
+    if (g->has_places)
+        text_printf(t, "#define AT(place) ((void *)(m + (place)))\n");
     if (g->has_stacks)
-        text_printf(t, "#define AT(stack, layer) (m + (stack).first + (layer) * (stack).step)\n");
+        text_printf(t, "#define OF(stack, layer) ((stack).first + (layer) * (stack).step)\n");
 }

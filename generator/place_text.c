@@ -133,11 +133,12 @@ char *place_text(Gen *g, const Operand *o)
         before = distance / p->step;
         distance = 0;
     }
+    g->has_places = true;
     g->has_stacks |= is_stack;
     if (is_stack)
-        s = arena_string(g->arena, "AT(%s, %s)%s", p->name, instance_text(g, o, before), own);
+        s = arena_string(g->arena, "OF(%s, %s)%s", p->name, instance_text(g, o, before), own);
     else
-        s = arena_string(g->arena, "m + %s%s%s", p->name, p->step ? ".first" : "", own);
+        s = arena_string(g->arena, "%s%s%s", p->name, p->step ? ".first" : "", own);
     if (a->pool)
         s = arena_string(g->arena, "%s + %s", s, slot_place(g, a->pool, a->stage, a->stage_step));
     if (distance)
@@ -147,5 +148,5 @@ char *place_text(Gen *g, const Operand *o)
         if (a->move[k].step)
             s = arena_string(g->arena, "%s%s", s,
                              movement_text(g, o, &a->move[k], loop_index(g, k)));
-    return s;
+    return arena_string(g->arena, "AT(%s)", s);
 }
