@@ -4,15 +4,17 @@
   generated_text.py [--base FOLDER] TEXT.c ...
 
 duplicates: names of places that differ from another one of the same place in their number alone. bare: numbers of
-predicted work (RT_AT) without a label. anonymous: names that say nothing, as W4 of a place, rows7 or block1_forward of a function. unlabelled: statements
-without a module or parameter before their colon. literals: integers above 64 in the calls of the functions that a
-trainer runs, fused functions and predicted work (RT_AT) apart.
+predicted work (RT_AT) without a label. untyped: functions that are passed addresses without a type, and numbers or
+addresses of numbers that become addresses by a cast. anonymous: names that say nothing, as W4 of a place, rows7 or
+block1_forward of a function. unlabelled: statements without a module or parameter before their colon. literals: integers
+above 64 in the calls of the functions that a trainer runs, fused functions and predicted work (RT_AT) apart.
 """
 import argparse
 import re
 from pathlib import Path
 
 ANONYMOUS = re.compile(r"\b(?:[A-Z]\d+|(?:rows|sums|group)\d+|block\d+_\w+)\b")
+UNTYPED = re.compile(r"\bchar \*const \*|\bRT_NUMBER\b|\((?:const )?\w+ \*+\) ?(?:\((?!m \+)|&|-?\d)")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 FUNCTION = re.compile(r"^static void \w+\(Rt \*rt, char \*m[^{;]*\)\n\{\n(.*?)^\}", re.S | re.M)
 SMALL = 64
@@ -39,6 +41,7 @@ def counts(text):
     return {
         "duplicates": duplicates(text),
         "bare": sum(not re.fullmatch(r"\.\w+ = \S+", x.strip()) for numbers in work for x in numbers.split(",")),
+        "untyped": len(UNTYPED.findall(code)),
         "anonymous": len(set(ANONYMOUS.findall(code))),
         "unlabelled": sum(":" not in label for label in at),
         "statements": len(at),

@@ -35,7 +35,7 @@ typedef struct Gen {
     const Set *s;  // the set being printed
     int set;
     Text *groups;          // functions of fused groups
-    Text *macros;          // of arguments that calls of these share
+    Text *operands;        // their structs of operands, and macros of arguments that calls share
     Text *group_names[2];  // the names of those without and with column sums
     Text *bodies;          // functions of blocks and parts
     Text *init;            // preparation of kernels

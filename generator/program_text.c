@@ -86,7 +86,7 @@ static void print_declarations(Gen *g, Text *t)
     text_printf(t, "\n");
     for (int i = 0; i < 2; i++)
         print_names(g, g->target->group_type[i], g->group_names[i], t);
-    put(t, g->macros);
+    put(t, g->operands);
     text_printf(t, "\n");
 }
 
@@ -254,7 +254,7 @@ void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
              .tables = &part[3],
              .live_ranges = &part[4],
              .group_names = {&part[5], &part[6]},
-             .macros = &part[7]};
+             .operands = &part[7]};
 
     g.arena = g.places.arena = g.kernels.arena = g.functions.arena = arena_new();
     g.identifiers.known.arena = g.identifiers.ends.arena = g.identifiers.taken.arena = g.arena;

@@ -62,24 +62,25 @@ static inline double rt_total(double *lane)
     return lane[0];
 }
 
-// A fused group over rows [first, last). p has the addresses of its operands, so that equal groups
-// share a function. rt_rows partitions the rows statically over the threads. `work`, the operations
-// of one row, decides whether it wakes them.
-typedef void RtRows(char *const *p, int64_t first, int64_t last);
-void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work);
-// The same, with the operands' addresses as the last arguments.
-#define RT_ROWS(rt, f, rows, work, ...) rt_rows(rt, f, (char *[]){__VA_ARGS__}, rows, work)
+// A fused group over rows [first, last). Its operands, addresses and numbers, are a struct that has
+// the function's name, so that equal groups share a function. rt_rows partitions the rows
+// statically over the threads. `work`, the operations of one row, decides whether it wakes them.
+typedef void RtRows(const void *operands, int64_t first, int64_t last);
+void rt_rows(Rt *rt, RtRows *f, const void *operands, int64_t rows, int64_t work);
+// The same, with the members of the struct as the last arguments.
+#define RT_ROWS(rt, f, rows, work, ...) rt_rows(rt, f, &(const struct f){__VA_ARGS__}, rows, work)
 
 // A fused group that also sums columns: the function adds to the sums in s, and rt_sums stores them
 // in y.
-typedef void RtSumRows(char *const *p, int64_t first, int64_t last, float *s);
-void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y);
-// The same, with the addresses of the sums as a list in brackets, and the operands' addresses after
-// it.
+typedef void RtSumRows(const void *operands, int64_t first, int64_t last, float *s);
+void rt_sums(Rt *rt, RtSumRows *f, const void *operands, const RtSums *q, float *const *y);
+// The same, with the addresses of the sums as a list in brackets, and the members of the operands'
+// struct after it.
 #define RT_SUMS(rt, f, outer, rows, width, work, sums, ...)                                        \
-    rt_sums(rt, f, (char *[]){__VA_ARGS__},                                                        \
-            &(RtSums){outer, rows, width, RT_COUNT(RT_LIST sums), work}, (char *[]){RT_LIST sums})
-#define RT_COUNT(...) (sizeof((char *[]){__VA_ARGS__}) / sizeof(char *))
+    rt_sums(rt, f, &(const struct f){__VA_ARGS__},                                                 \
+            &(RtSums){outer, rows, width, RT_COUNT(RT_LIST sums), work},                           \
+            (float *[]){RT_LIST sums})
+#define RT_COUNT(...) (sizeof((float *[]){__VA_ARGS__}) / sizeof(float *))
 #define RT_LIST(...) __VA_ARGS__
 
 // Long rows are summed in runs: those of c to `end` of the elements [from, to) are one. Sums in

@@ -3,6 +3,8 @@
 #ifndef SHARDCC_RT_CUDA_TEXT_H
 #define SHARDCC_RT_CUDA_TEXT_H
 
+#include <stddef.h>
+
 #include "rt_kernels.h"
 #include "rt_model.h"
 
@@ -18,14 +20,14 @@ extern const RtDevice rt_cuda;  // of runtime/cuda/, which is compiled with each
             "\"\n\t.popsection\n");                                                                \
     extern const char rt_kernels[]
 
-// Launches a kernel in `blocks` blocks of `threads` threads. Its n parameters are words of 64 bits:
-// addresses, or numbers as RT_NUMBER makes them.
-void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, char *const *p, int n);
-// The same, with the parameters as the last arguments.
+// Launches a kernel in `blocks` blocks of `threads` threads. Its parameters are a struct that has
+// the kernel's name, of `bytes` bytes: addresses and numbers, each a word of 64 bits.
+void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, const void *operands,
+               size_t bytes);
+// The same, with the members of the struct as the last arguments.
 #define RT_LAUNCH(rt, kernel, blocks, threads, ...)                                                \
-    rt_launch(rt, #kernel, blocks, threads, (char *[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))
-#define RT_NUMBER(x) ((char *)(intptr_t)(x))
-#define RT_COUNT(...) ((int)(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *)))
+    rt_launch(rt, #kernel, blocks, threads, &(const struct kernel){__VA_ARGS__},                   \
+              sizeof(struct kernel))
 
 // The blocks of a kernel each of which has `each` of n units.
 #define RT_BLOCKS(n, each) (((n) + (each)-1) / (each))
@@ -34,12 +36,15 @@ void rt_launch(Rt *rt, const char *kernel, int64_t blocks, int threads, char *co
 // its blocks and stores them in y. The group's kernel gets Rt.workspace before its other
 // parameters. A block has RT_SUM_THREADS threads.
 enum { RT_SUM_THREADS = 256 };
-void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, char *const *y, char *const *p,
-                    int n);
-// The same, with the addresses of the sums as a list in brackets, and the parameters after it.
+void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, float *const *y,
+                    const void *operands, size_t bytes);
+// The same, with the addresses of the sums as a list in brackets, and the members of the struct
+// after it.
 #define RT_LAUNCH_SUMS(rt, kernel, outer, rows, width, sums, ...)                                  \
     rt_launch_sums(rt, #kernel, &(RtSums){outer, rows, width, RT_COUNT(RT_LIST sums), 0},          \
-                   (char *[]){RT_LIST sums}, (char *[]){__VA_ARGS__}, RT_COUNT(__VA_ARGS__))
+                   (float *[]){RT_LIST sums}, &(const struct kernel){__VA_ARGS__},                 \
+                   sizeof(struct kernel))
+#define RT_COUNT(...) (sizeof((float *[]){__VA_ARGS__}) / sizeof(float *))
 #define RT_LIST(...) __VA_ARGS__
 
 #ifdef __cplusplus

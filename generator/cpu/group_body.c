@@ -40,6 +40,17 @@ const ElementText cpu_elements = {print_operand, print_kept, print_sum, last_ind
 
 // ---- declarations ----
 
+// "p->x0": operand k's place among the function's operands.
+static const char *place_name(const Body *b, int k)
+{
+    int first = first_at_slot(b, b->slot[k]);
+    const char *type = operand_type(b, k);
+    const char *cast =
+        strcmp(operand_type(b, first), type) ? arena_string(b->g->arena, "(%s *)", type) : "";
+
+    return arena_string(b->g->arena, "%sp->%s", cast, b->name[first]);
+}
+
 // Transposes some rows of operand k.
 static void print_transpose(Body *b, int k, int indent)
 {
@@ -50,10 +61,10 @@ static void print_transpose(Body *b, int k, int indent)
 
     print_wrapped(&b->text, indent,
                   arena_string(b->g->arena,
-                               "rt_transpose_rows(t%d, (float *)p[%d]%s, %" PRId64
+                               "rt_transpose_rows(t%d, %s%s, %" PRId64
                                ", i%d, %s == first, %" PRId64 ", %" PRId64 ");",
-                               k, b->slot[k], at, loops_of(b)->transposed[k], d, row, w->dim[d],
-                               columns));
+                               k, place_name(b, k), at, loops_of(b)->transposed[k], d, row,
+                               w->dim[d], columns));
     text_printf(&b->text, "%*sconst float *%s = t%d + i%d %% RT_TRANSPOSE_ROWS * %" PRId64 ";\n",
                 indent, "", b->name[k], k, d, columns);
 }
@@ -61,15 +72,15 @@ static void print_transpose(Body *b, int k, int indent)
 // How operands are declared: each is a number, or a pointer.
 typedef enum Declared { AS_NOTHING, AS_NUMBER, AS_POINTER } Declared;
 
-// The declarator of operand k, at its place along the dims [0, n): "x0 = ((float *)p[0])[i0]" or
-// "*x0 = (float *)p[0] + i0 * 768".
+// The declarator of operand k, at its place along the dims [0, n): "x0 = p->x0[i0]" or
+// "*x0 = p->x0 + i0 * 768".
 static const char *declarator(const Body *b, int k, Declared as, int n)
 {
-    const char *type = operand_type(b, k), *at = index_text(b, k, n);
-    const char *place = arena_string(b->g->arena, "(%s *)p[%d]", type, b->slot[k]);
+    const char *place = place_name(b, k), *at = index_text(b, k, n);
 
     if (as == AS_NUMBER)
-        return arena_string(b->g->arena, "%s = (%s)[%s]", b->name[k], place, *at ? at + 3 : "0");
+        return arena_string(b->g->arena, *place == '(' ? "%s = (%s)[%s]" : "%s = %s[%s]",
+                            b->name[k], place, *at ? at + 3 : "0");
     return arena_string(b->g->arena, "*%s = %s%s", b->name[k], place, at);
 }
 
@@ -400,8 +411,8 @@ static void print_row_results(Body *b)
         for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++) {
             const Value *v = value_of(b->g->s->g, b->it->operands[k].value);
             if (b->is_row_result[k] && v->dtype == type)
-                text_printf(&line, "%s *%s = (%s *)p[%d]", line.n ? "," : dtype_c_type(type),
-                            b->name[k], dtype_c_type(type), b->slot[k]);
+                text_printf(&line, "%s *%s = %s", line.n ? "," : dtype_c_type(type), b->name[k],
+                            place_name(b, k));
         }
         if (line.n)
             print_wrapped(&b->text, 4, arena_string(b->g->arena, "%s;", line.s));

@@ -12,15 +12,6 @@ enum { MIN_SIZE = 64 };
 
 // ---- parameters ----
 
-// Is the place that slot i passes one of a result?
-static bool is_written(const Body *b, int slot)
-{
-    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
-        if (b->slot[k] == slot && !is_column_output(b->g, b->it, k))
-            return true;
-    return false;
-}
-
 // Declares the operands whose place is passed for another one too.
 static void print_aliases(const Body *b, const GroupCall *call, const char *body, Text *t)
 {
@@ -35,11 +26,6 @@ static void print_aliases(const Body *b, const GroupCall *call, const char *body
         text_printf(t, "    %s%s *%s = %s%s;\n", k < b->it->n_in ? "const " : "", type, name, cast,
                     pointer_name(b, first));
     }
-}
-
-static const char *shard_name(const Body *b, char letter, int k)
-{
-    return arena_string(b->g->arena, "%c%d", letter, k);
 }
 
 static bool is_shared_by_block(const Body *b)
@@ -58,7 +44,7 @@ static int bounded_blocks(int threads)
 
 // "a block has a row[256, 2](const float *x0, float *y0, int64_t layer)": the form, the threads of
 // a block, how many blocks a multiprocessor must hold, and the parameters.
-static void print_parameters(const Body *b, GroupCall *call, const char *body, Text *t)
+static void print_parameters(const Body *b, const GroupCall *call, Text *t)
 {
     bool has_columns = b->it->group.has_columns;
     const char *before = "";
@@ -77,8 +63,6 @@ static void print_parameters(const Body *b, GroupCall *call, const char *body, T
         before = ", ";
     }
     for (int k = 0; k < b->n_shards; k++) {
-        call->uses_offset[k] = has_word(body, shard_name(b, 'o', k));
-        call->uses_extent[k] = has_word(body, shard_name(b, 'e', k));
         if (call->uses_offset[k])
             text_printf(t, ", int64_t %s", shard_name(b, 'o', k));
         if (call->uses_extent[k])
@@ -132,7 +116,8 @@ static char *function_text(Body *b, GroupCall *call)
                  : x->share == SHARE_WARP   ? BLOCK / WARP
                                             : 1;
     call->is_flat = x->share == SHARE_ELEMENTS;
-    print_parameters(b, call, body, &t);
+    find_used_shards(b, call, body);
+    print_parameters(b, call, &t);
     print_aliases(b, call, body, &t);
     text_printf(&t, "%s}", body);
     char *text = arena_copy(b->g->arena, t.s, t.n);
@@ -145,55 +130,14 @@ static int64_t least_size(const Body *b)
     return threads_of(b)->share == SHARE_ELEMENTS && b->w->rank < 2 ? MIN_SIZE : INT64_MAX;
 }
 
-static int name_arguments(const Body *b, GroupCall *call, const char **name)
-{
-    int n = call->n_places;
-
-    for (int k = 0; k < b->n_shards; k++) {
-        if (call->uses_offset[k])
-            name[n++] = shard_name(b, 'o', k);
-        if (call->uses_extent[k])
-            name[n++] = shard_name(b, 'e', k);
-    }
-    if (b->uses_layer)
-        name[n++] = "index";
-    for (int i = 0; i < b->g->function[call->function].text.n_holes; i++)
-        name[n++] = arena_string(b->g->arena, "n%d", i);
-    return n;
-}
-
-static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
-{
-    const SizedText *sized = &g->function[c->function].text;
-    int64_t *size = arena_array(g->arena, int64_t, sized->n_holes + 1);
-    int n = sized_text_parameters(sized, c->variant, size);
-    Arguments x = {0};
-
-    x.text = arena_array(g->arena, const char *, c->n_places + 2 * c->n_shards + n + 1);
-    for (int k = 0; k < c->n_places; k++)
-        x.text[x.n++] = place_text(g, &it->operands[c->place[k]]);
-    for (int k = 0; k < c->n_shards; k++) {
-        if (c->uses_offset[k])
-            x.text[x.n++] = arena_string(g->arena, "RT_NUMBER(rt->shard[%d].offset)", c->shard[k]);
-        if (c->uses_extent[k])
-            x.text[x.n++] = arena_string(g->arena, "RT_NUMBER(rt->shard[%d].extent)", c->shard[k]);
-    }
-    if (c->uses_layer)
-        x.text[x.n++] = "RT_NUMBER(layer)";
-    for (int i = 0; i < n; i++)
-        x.text[x.n++] = arena_string(g->arena, "RT_NUMBER(%" PRId64 ")", size[i]);
-    return x;
-}
-
-static const GroupText text = {&cuda_elements, function_text, least_size, arguments_of,
-                               name_arguments};
+static const GroupText text = {&cuda_elements, function_text, least_size};
 
 void make_kernels(Gen *g) { make_calls(g, &text); }
 
 static void print_kernel_text(Gen *g, const GroupFunction *f)
 {
     Text head = {0};
-    char *s = sized_text_fill(g->arena, &f->text, -1);
+    char *s = sized_text_fill(g->arena, &f->text);
     int64_t *size = arena_array(g->arena, int64_t, f->text.n_holes + 1);
     int n = sized_text_parameters(&f->text, 0, size);
     const char *begin = strchr(s, '['), *end = strchr(begin, ']');
@@ -213,7 +157,7 @@ static void print_kernel_text(Gen *g, const GroupFunction *f)
 
 void finish_kernels(Gen *g)
 {
-    finish_calls(g, &text);
+    finish_calls(g);
     print_variants(g, g->groups);
     for (int i = 0; i < g->n_groups; i++)
         print_kernel_text(g, &g->function[i]);
@@ -243,7 +187,6 @@ void print_launch(Gen *g, const Item *it, Text *to, int indent)
 {
     const GroupCall *c = call_of(g, it);
     const char *name = g->function[c->function].name;
-    Arguments x = arguments_of(g, it, c);
     Text t = {0};
 
     text_printf(&t, it->group.has_columns ? "RT_LAUNCH_SUMS(%s, %s, " : "RT_LAUNCH(%s, %s, ",
@@ -257,7 +200,7 @@ void print_launch(Gen *g, const Item *it, Text *to, int indent)
         print_blocks(g, it, c, &t);
         text_printf(&t, ", %d, ", c->threads);
     }
-    print_arguments(g, c->function, &x, &t);
+    print_call_arguments(g, it, &t);
     text_printf(&t, ");");
     print_statement(g, it, to, indent, t.s);
     text_free(&t);

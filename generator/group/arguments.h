@@ -1,17 +1,17 @@
-// Arguments that all calls of a fused group's function share, such as an optimizer's scalars. They
-// are written once, in a macro of the function's name.
+// Arguments of a fused group's function, ".x0 = AT(LN1_OUT)". Those that all its calls share, such
+// as an optimizer's scalars, are written once, in a macro of the function's name.
 #ifndef SHARDCC_GENERATOR_GROUP_ARGUMENTS_H
 #define SHARDCC_GENERATOR_GROUP_ARGUMENTS_H
 
 #include "generator/group/element.h"
 
-// The arguments of a call: places, shards, the layer.
+// The arguments of a call, in the order of the operands.
 typedef struct Arguments {
     const char **text;
     int n;
 } Arguments;
 
-// Notes a call. The function has a number, its operands names, by argument.
+// Notes a call of the function with that number.
 void note_arguments(Gen *g, int function, const Arguments *x);
 
 // Makes the macros, after all calls are noted and functions have names.

@@ -15,6 +15,15 @@ const char *operand_type(const Body *b, int k)
     return dtype_c_type(value_of(b->g->s->g, b->it->operands[k].value)->dtype);
 }
 
+int first_at_slot(const Body *b, int slot)
+{
+    int k = 0;
+
+    while (b->slot[k] != slot || is_column_output(b->g, b->it, k))
+        k++;
+    return k;
+}
+
 char *index_text(const Body *b, int k, int n)
 {
     Text t = {0};

@@ -219,11 +219,12 @@ static OperandNote note_of(const Body *b, int k, const char *module)
     return note;
 }
 
-static GroupFunction describe(const Body *b, const SizedText *text)
+static GroupFunction describe(const Body *b, const char *pointers, const SizedText *text)
 {
     const Item *it = b->it;
     const char *module = item_label(b->g, it, MODULE_ROOM), *base = base_text(b, module);
     GroupFunction f = {.text = *text,
+                       .pointers = pointers,
                        .base = base,
                        .first_base = base,
                        .ending = ending_text(b),
@@ -265,12 +266,13 @@ static void share(Gen *g, GroupFunction *f, const GroupFunction *x)
     }
 }
 
-int add_function(const Body *b, const char *text, int64_t least, int *variant)
+int add_function(const Body *b, const char *pointers, const char *text, int64_t least, int *variant)
 {
     Gen *g = b->g;
     SizedText sized = sized_text(g->arena, text, least);
-    int number = map_get(&g->functions, sized.text);
-    GroupFunction f = describe(b, &sized);
+    const char *key = arena_string(g->arena, "%s\n%s", pointers, sized.text);
+    int number = map_get(&g->functions, key);
+    GroupFunction f = describe(b, pointers, &sized);
 
     *variant = 0;
     if (number) {
@@ -280,7 +282,7 @@ int add_function(const Body *b, const char *text, int64_t least, int *variant)
         return number - 1;
     }
     *arena_push(g->arena, g->function, g->n_groups, g->cap_groups) = f;
-    map_set(&g->functions, sized.text, g->n_groups);  // 1 + its index
+    map_set(&g->functions, key, g->n_groups);  // 1 + its index
     return g->n_groups - 1;
 }
 
@@ -393,4 +395,42 @@ void name_functions(Gen *g)
         set_name(f, &taken);
         text_printf(g->group_names[f->has_columns], ", %s", f->name);
     }
+}
+
+// "int64_t o0, layer, n0;": the numbers among the operands; "": there are none.
+static const char *numbers_text(const Gen *g, const GroupFunction *f)
+{
+    const char *s = "";
+
+    for (int i = f->n_places; i < f->n_operands; i++)
+        s = arena_string(g->arena, "%s%s %s", s, *s ? "," : "int64_t", f->operand_name[i]);
+    return *s ? arena_string(g->arena, "%s;", s) : "";
+}
+
+// Prints a struct in one line or, if that is too long, with a line for each declaration.
+static void print_struct(const Gen *g, const GroupFunction *f, Text *t)
+{
+    const char *numbers = numbers_text(g, f), *between = *f->pointers && *numbers ? " " : "";
+    char *members = arena_string(g->arena, "%s%s%s", f->pointers, between, numbers);
+    const char *line = arena_string(g->arena, "struct %s { %s };", f->name, members);
+
+    if (strlen(line) <= COLUMNS) {
+        text_printf(t, "%s\n", line);
+        return;
+    }
+    text_printf(t, "struct %s {\n", f->name);
+    for (char *from = members, *end; (end = strchr(from, ';')); from = end + 2) {
+        print_wrapped(t, 4, arena_copy(g->arena, from, (size_t)(end + 1 - from)));
+        if (!end[1])
+            break;
+    }
+    text_printf(t, "};\n");
+}
+
+void print_structs(const Gen *g)
+{
+    if (g->n_groups)
+        text_printf(g->operands, "// The operands of fused functions, by their names there.\n");
+    for (int i = 0; i < g->n_groups; i++)
+        print_struct(g, &g->function[i], g->operands);
 }

@@ -13,7 +13,8 @@ typedef struct OperandNote {
 
 // Where groups that share a function differ, a text is NULL.
 struct GroupFunction {
-    SizedText text;          // its parameters and its body
+    SizedText text;          // of a kernel from its parameters on, else the body
+    const char *pointers;    // "const float *x0, *weight; float *y0;": its operands' places
     const char *base;        // the module as part of a name
     const char *first_base;  // that of the first group that uses it
     const char *ending;      // the phase as the end of a name
@@ -26,19 +27,23 @@ struct GroupFunction {
     OperandNote *note;  // by input
     int n_notes;
     const char *name;  // set by name_functions
-    // Its calls: the names of their arguments in the function, and those that are the same in all.
-    const char **argument_name, **shared;
-    int n_calls, n_arguments;
-    int sizes_at;       // the number of the argument that passes sizes, if they differ
+    // Its operands: the names of places, then of numbers; and arguments that are the same in all
+    // calls.
+    const char **operand_name, **shared;
+    int n_calls, n_places, n_operands;
     const char *macro;  // of the shared ones; NULL: it has none
 };
 
-// The number of the function with this text. It is new, or known from a group before, if with other
-// sizes: integers of `least` or more. *variant gets the number of these.
-int add_function(const Body *b, const char *text, int64_t least, int *variant);
+// The number of the function with these pointers and this text. It is new, or known from a group
+// before, if with other sizes: integers of `least` or more. *variant gets the number of these.
+int add_function(const Body *b, const char *pointers, const char *text, int64_t least,
+                 int *variant);
 
 // Gives all functions names, which no two share.
 void name_functions(Gen *g);
+
+// Prints the structs of the functions' operands.
+void print_structs(const Gen *g);
 
 // Prints the comment before a function.
 void print_function_head(const Gen *g, const GroupFunction *f, Text *t);

@@ -51,20 +51,96 @@ static void find_slots(Body *b, GroupCall *call)
     }
 }
 
+bool is_written(const Body *b, int slot)
+{
+    for (int k = b->it->n_in; k < b->it->n_in + b->it->n_out; k++)
+        if (b->slot[k] == slot && !is_column_output(b->g, b->it, k))
+            return true;
+    return false;
+}
+
+// "const float *x0, *weight; float *y0;": the places that are passed, each called after its first
+// operand.
+static const char *pointers_text(const Body *b, const GroupCall *call)
+{
+    const char *s = "", *before = "";
+
+    for (int i = 0; i < call->n_places; i++) {
+        int k = first_at_slot(b, i);
+        const char *type =
+            arena_string(b->g->arena, "%s%s", is_written(b, i) ? "" : "const ", operand_type(b, k));
+        if (!strcmp(type, before))
+            s = arena_string(b->g->arena, "%s, *%s", s, b->name[k]);
+        else
+            s = arena_string(b->g->arena, "%s%s%s *%s", s, i ? "; " : "", type, b->name[k]);
+        before = type;
+    }
+    return call->n_places ? arena_string(b->g->arena, "%s;", s) : "";
+}
+
+// ---- numbers ----
+
+const char *shard_name(const Body *b, char letter, int k)
+{
+    return arena_string(b->g->arena, "%c%d", letter, k);
+}
+
+void find_used_shards(const Body *b, GroupCall *call, const char *body)
+{
+    for (int k = 0; k < b->n_shards; k++) {
+        call->uses_offset[k] = has_word(body, shard_name(b, 'o', k));
+        call->uses_extent[k] = has_word(body, shard_name(b, 'e', k));
+    }
+}
+
+// The places that the function is passed, and the numbers: shards, the layer, sizes.
+static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
+{
+    const SizedText *sized = &g->function[c->function].text;
+    int64_t *size = arena_array(g->arena, int64_t, sized->n_holes + 1);
+    int n = sized_text_parameters(sized, c->variant, size);
+    Arguments x = {0};
+
+    x.text = arena_array(g->arena, const char *, c->n_places + 2 * c->n_shards + n + 1);
+    for (int k = 0; k < c->n_places; k++)
+        x.text[x.n++] = place_text(g, &it->operands[c->place[k]]);
+    for (int k = 0; k < c->n_shards; k++) {
+        if (c->uses_offset[k])
+            x.text[x.n++] = arena_string(g->arena, "rt->shard[%d].offset", c->shard[k]);
+        if (c->uses_extent[k])
+            x.text[x.n++] = arena_string(g->arena, "rt->shard[%d].extent", c->shard[k]);
+    }
+    if (c->uses_layer)
+        x.text[x.n++] = "layer";
+    for (int i = 0; i < n; i++)
+        x.text[x.n++] = arena_string(g->arena, "%" PRId64, size[i]);
+    return x;
+}
+
 // ---- functions ----
 
-// Names the function's arguments, each place after its first operand.
-static void name_arguments(const Body *b, GroupCall *call, const GroupText *t)
+// Names the function's operands in their order: as many as arguments_of gives, and more if the
+// sizes n0, n1 … turn out to be equal.
+static void name_arguments(const Body *b, const GroupCall *call)
 {
     GroupFunction *f = &b->g->function[call->function];
-    int n = call->n_places + 2 * b->n_shards + 2 + f->text.n_holes;
+    int n = call->n_places + 2 * b->n_shards + 1 + f->text.n_holes;
     const char **name = arena_array(b->g->arena, const char *, n);
 
-    for (int k = b->it->n_in + b->it->n_out - 1; k >= 0; k--)
-        if (!is_column_output(b->g, b->it, k))
-            name[b->slot[k]] = b->name[k];
-    f->sizes_at = t->name_arguments(b, call, name) - 1;
-    f->argument_name = name;
+    f->operand_name = name;
+    f->n_places = call->n_places;
+    for (int i = 0; i < call->n_places; i++)
+        *name++ = b->name[first_at_slot(b, i)];
+    for (int k = 0; k < b->n_shards; k++) {
+        if (call->uses_offset[k])
+            *name++ = shard_name(b, 'o', k);
+        if (call->uses_extent[k])
+            *name++ = shard_name(b, 'e', k);
+    }
+    if (b->uses_layer)
+        *name++ = "layer";
+    for (int i = 0; i < f->text.n_holes; i++)
+        *name++ = arena_string(b->g->arena, "n%d", i);
 }
 
 static GroupCall *make_call(Gen *g, const Item *it, const GroupText *t)
@@ -81,11 +157,12 @@ static GroupCall *make_call(Gen *g, const Item *it, const GroupText *t)
     find_slots(&b, call);
     name_operands(&b);
     const char *text = t->function(&b, call);
-    call->function = add_function(&b, text, t->least_size(&b), &call->variant);
+    call->function =
+        add_function(&b, pointers_text(&b, call), text, t->least_size(&b), &call->variant);
     call->n_shards = b.n_shards;
     memcpy(call->shard, b.shard, sizeof b.shard);
     call->uses_layer = b.uses_layer;
-    name_arguments(&b, call, t);
+    name_arguments(&b, call);
     call->rows = 1;
     for (int d = 0; d < w.rows; d++)
         call->rows *= w.dim[d];
@@ -104,7 +181,7 @@ void make_calls(Gen *g, const GroupText *t)
 
 GroupCall *call_of(const Gen *g, const Item *it) { return g->group_call[g->set][it - g->s->items]; }
 
-void finish_calls(Gen *g, const GroupText *t)
+void finish_calls(Gen *g)
 {
     for (g->set = 0; g->set < N_SETS; g->set++) {
         g->s = &g->p->set[g->set];
@@ -112,15 +189,23 @@ void finish_calls(Gen *g, const GroupText *t)
             const Item *it = &g->s->items[i];
             if (it->kind != ITEM_GROUP)
                 continue;
-            Arguments x = t->arguments(g, it, call_of(g, it));
+            Arguments x = arguments_of(g, it, call_of(g, it));
             note_arguments(g, call_of(g, it)->function, &x);
         }
     }
     name_functions(g);
+    print_structs(g);
     print_argument_macros(g);
 }
 
 // ---- calls ----
+
+void print_call_arguments(Gen *g, const Item *it, Text *t)
+{
+    Arguments x = arguments_of(g, it, call_of(g, it));
+
+    print_arguments(g, call_of(g, it)->function, &x, t);
+}
 
 void print_row_count(Gen *g, const Item *it, int64_t rows, Text *t)
 {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "generator/group/sized_text.h"
-#include "generator/internal.h"
 
 // The length of the number or word at `s`; 0: there is none.
 static size_t word_length(const char *s)
@@ -110,45 +109,12 @@ int sized_text_parameters(const SizedText *s, int variant, int64_t *size)
     return n;
 }
 
-char *sized_text_argument(Arena *a, const SizedText *s, int variant)
+char *sized_text_fill(Arena *a, const SizedText *s)
 {
-    int64_t *size = arena_array(a, int64_t, s->n_holes + 1);
-    int n = sized_text_parameters(s, variant, size);
-    const char *list = "";
-
-    for (int i = 0; i < n; i++)
-        list = arena_string(a, "%s%s%" PRId64, list, i ? ", " : "", size[i]);
-    return n ? arena_string(a, "(char *)(int64_t[]){%s}", list) : NULL;
-}
-
-// Declares "const int64_t n0 = ((int64_t *)p[7])[0], n1 = …;".
-static void print_parameters(const SizedText *s, int argument, Text *t)
-{
-    Text line = {0};
-    int n = 0;
-
-    for (int i = 0; i < s->n_holes; i++)
-        if (parameter(s, i) == n) {
-            text_printf(&line, "%s n%d = ((int64_t *)p[%d])[%d]", n ? "," : "const int64_t", n,
-                        argument, n);
-            n++;
-        }
-    if (n) {
-        text_printf(&line, ";");
-        print_wrapped(t, 4, line.s);
-    }
-    text_free(&line);
-}
-
-char *sized_text_fill(Arena *a, const SizedText *s, int argument)
-{
-    const char *body = strstr(s->text, "{\n") + 2;
     Text t = {0};
     int hole = 0;
 
     for (const char *at = s->text; *at; at++) {
-        if (at == body && argument >= 0)
-            print_parameters(s, argument, &t);
         if (*at != '#') {
             text_put(&t, at, 1);
             continue;

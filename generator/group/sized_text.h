@@ -19,15 +19,10 @@ SizedText sized_text(Arena *a, const char *text, int64_t least);
 // Adds the sizes of another text with these holes. Returns the variant's number.
 int sized_text_add(Arena *a, SizedText *s, const int64_t *size);
 
-// The text with sizes in its holes; those that differ between variants are n0, n1 …, read from the
-// argument with that number; -1: they are parameters of the function.
-char *sized_text_fill(Arena *a, const SizedText *s, int argument);
+// The text with sizes in its holes; those that differ between variants are n0, n1 …
+char *sized_text_fill(Arena *a, const SizedText *s);
 
 // A variant's sizes n0, n1 … Returns their number, which is at most n_holes.
 int sized_text_parameters(const SizedText *s, int variant, int64_t *size);
-
-// "(char *)(int64_t[]){64, 512}": the argument with a variant's sizes; NULL: all variants are
-// equal.
-char *sized_text_argument(Arena *a, const SizedText *s, int variant);
 
 #endif

@@ -3,20 +3,20 @@
 
 #include "runtime/rt_cpu.h"
 
-void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work)
+void rt_rows(Rt *rt, RtRows *f, const void *operands, int64_t rows, int64_t work)
 {
     enum { WORTH = 1 << 15 };  // work below this runs on one thread; about 5 microseconds
     int team = rows * work < WORTH ? 1 : rows < rt->threads ? (int)rows : rt->threads;
 
     if (team <= 1) {
-        f(p, 0, rows);
+        f(operands, 0, rows);
         rt_stream_fence();
         return;
     }
 #pragma omp parallel num_threads(team)
     {
         int64_t rank = omp_get_thread_num(), n = omp_get_num_threads();
-        f(p, rows * rank / n, rows * (rank + 1) / n);
+        f(operands, rows * rank / n, rows * (rank + 1) / n);
         rt_stream_fence();
     }
 }

@@ -15,8 +15,8 @@ static int64_t block_rows(const RtSums *q)
 }
 
 // Sums chunk `chunk` of the rows at one outer index into partial[n * width].
-static void sum_chunk(RtSumRows *f, char *const *p, const RtSums *q, int64_t outer, int64_t chunk,
-                      float *s, double *partial)
+static void sum_chunk(RtSumRows *f, const void *operands, const RtSums *q, int64_t outer,
+                      int64_t chunk, float *s, double *partial)
 {
     int64_t chunks = rt_sums_chunks(q), count = q->n * q->width, step = block_rows(q);
     int64_t first = rt_partition(q->rows, chunk, chunks),
@@ -25,14 +25,14 @@ static void sum_chunk(RtSumRows *f, char *const *p, const RtSums *q, int64_t out
     memset(partial, 0, sizeof *partial * (size_t)count);
     for (int64_t r = first; r < last; r += step) {
         memset(s, 0, sizeof *s * (size_t)count);
-        f(p, outer * q->rows + r, outer * q->rows + rt_least(last, r + step), s);
+        f(operands, outer * q->rows + r, outer * q->rows + rt_least(last, r + step), s);
         for (int64_t i = 0; i < count; i++)
             partial[i] += (double)s[i];
     }
     rt_stream_fence();
 }
 
-void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const *y)
+void rt_sums(Rt *rt, RtSumRows *f, const void *operands, const RtSums *q, float *const *y)
 {
     int64_t chunks = rt_sums_chunks(q), units = q->outer * chunks, count = q->n * q->width;
     double *partial = (double *)rt->workspace;
@@ -42,7 +42,7 @@ void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const 
 
 #pragma omp parallel for num_threads(team) schedule(static)
     for (int64_t i = 0; i < units; i++)
-        sum_chunk(f, p, q, i / chunks, i % chunks, sums + omp_get_thread_num() * count,
+        sum_chunk(f, operands, q, i / chunks, i % chunks, sums + omp_get_thread_num() * count,
                   partial + i * count);
 #pragma omp parallel for num_threads(rt_team(rt, units *count)) schedule(static)
     for (int64_t i = 0; i < q->outer * count; i++) {
@@ -50,6 +50,6 @@ void rt_sums(Rt *rt, RtSumRows *f, char *const *p, const RtSums *q, char *const 
         double total = 0;
         for (int64_t c = 0; c < chunks; c++)
             total += partial[(outer * chunks + c) * count + k];
-        ((float *)y[k / q->width])[outer * q->width + k % q->width] = (float)total;
+        y[k / q->width][outer * q->width + k % q->width] = (float)total;
     }
 }

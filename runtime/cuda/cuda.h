@@ -57,6 +57,9 @@ void rt_cuda_launch_typed(Rt *rt, const char *kernel, RtType t, RtCudaGrid grid,
 
 enum { RT_CUDA_MAX_PARAMETERS = 512 };  // words in the 4 KiB of a kernel's parameters
 
+// Points args[] to the words of a fused group's operands.
+void rt_cuda_point_to(void **args, const void *operands, size_t bytes);
+
 // ---- prepared kernels ----
 
 // Allocates a zeroed struct and stores it as kernel number `kernel`; rt_kernels_free frees it.

@@ -2,15 +2,14 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/rt_cuda.h"
 
-void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, char *const *y, char *const *p,
-                    int n)
+void rt_launch_sums(Rt *rt, const char *kernel, const RtSums *q, float *const *y,
+                    const void *operands, size_t bytes)
 {
     int64_t chunks = rt_cuda_sums_chunks(q), tiles = rt_cuda_sums_tiles(q);
     char *partial = rt->workspace;
     void *args[RT_CUDA_MAX_PARAMETERS + 1] = {&partial};
 
-    for (int i = 0; i < n; i++)
-        args[1 + i] = (void *)&p[i];
+    rt_cuda_point_to(args + 1, operands, bytes);
     rt_cuda_launch(rt, kernel, (RtCudaGrid){q->outer * chunks * tiles, 1, 1}, RT_SUM_THREADS, args);
     for (int64_t i = 0; i < q->n; i++)
         rt_cuda_launch(rt, "rt_cuda_add_sums",

@@ -200,46 +200,53 @@ static double attention_rate(Rt *rt)
 
 // ---- loops ----
 
+// The operands of a loop.
+typedef struct Vectors {
+    const float *a, *b;
+    float *y;
+} Vectors;
+
 // Memory moves most bytes if reads and writes are balanced. It updates in place, because a store to
 // a line that isn't cached would read the line first.
-static void update(char *const *p, int64_t first, int64_t last)
+static void update(const void *operands, int64_t first, int64_t last)
 {
-    float *y = (float *)p[0];
+    float *y = ((const Vectors *)operands)->y;
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
         y[i] = y[i] * 0.5f + 1;
 }
 
-static void sum(char *const *p, int64_t first, int64_t last)
+static void sum(const void *operands, int64_t first, int64_t last)
 {
-    float *x = (float *)p[0], s = 0;
+    float *y = ((const Vectors *)operands)->y, s = 0;
 
     RT_SIMD_SUM(s)
     for (int64_t i = first; i < last; i++)
-        s += x[i];
-    x[first] = s;
+        s += y[i];
+    y[first] = s;
 }
 
-// The mix of reads and writes of most fused groups. The lines of c are read before they are
+// The mix of reads and writes of most fused groups. The lines of y are read before they are
 // written.
-static void add(char *const *p, int64_t first, int64_t last)
+static void add(const void *operands, int64_t first, int64_t last)
 {
-    const float *a = (const float *)p[0], *b = (const float *)p[1];
-    float *c = (float *)p[2];
+    const Vectors *v = operands;
+    const float *a = v->a, *b = v->b;
+    float *y = v->y;
 
     RT_SIMD
     for (int64_t i = first; i < last; i++)
-        c[i] = a[i] + b[i];
+        y[i] = a[i] + b[i];
 }
 
 // Eight dependent multiplications and additions per element, in the caches: each thread has its own
 // vector, and its rows update the vector one after the other.
 enum { CHAIN = 16, VECTOR = 1 << 13, ROWS = 256 };
 
-static void chain(char *const *p, int64_t first, int64_t last)
+static void chain(const void *operands, int64_t first, int64_t last)
 {
-    float *y = (float *)p[0] + first / ROWS * VECTOR;
+    float *y = ((const Vectors *)operands)->y + first / ROWS * VECTOR;
 
     for (int64_t r = first; r < last; r++) {
         RT_SIMD
@@ -258,16 +265,16 @@ static void chain(char *const *p, int64_t first, int64_t last)
     }
 }
 
-static void nothing(char *const *p, int64_t first, int64_t last)
+static void nothing(const void *operands, int64_t first, int64_t last)
 {
-    (void)p;
+    (void)operands;
     (void)first;
     (void)last;
 }
 
 typedef struct Loop {
     RtRows *rows;
-    char **p;
+    Vectors vectors;
     int64_t n;
 } Loop;
 
@@ -276,7 +283,7 @@ static void loop(Rt *rt, const void *p)
     const int64_t much = 1 << 20;  // operations of a row: makes all threads take part
     const Loop *x = p;
 
-    rt_rows(rt, x->rows, x->p, x->n, much);
+    rt_rows(rt, x->rows, &x->vectors, x->n, much);
 }
 
 typedef struct Rates {
@@ -287,19 +294,18 @@ static void measure_memory(Rt *rt, Rates *r)
 {
     const int64_t n = stream_length();
     const double bytes = (double)n * sizeof(float);
-    char *p = take((size_t)n * sizeof(float));
+    Vectors v = {.y = take((size_t)n * sizeof(float))};
 
-    r->bandwidth = fmax(r->bandwidth, 2 * bytes / least_seconds(rt, loop, &(Loop){update, &p, n}));
-    r->reading = fmax(r->reading, bytes / least_seconds(rt, loop, &(Loop){sum, &p, n}));
-    free(p);
+    r->bandwidth = fmax(r->bandwidth, 2 * bytes / least_seconds(rt, loop, &(Loop){update, v, n}));
+    r->reading = fmax(r->reading, bytes / least_seconds(rt, loop, &(Loop){sum, v, n}));
+    free(v.y);
 }
 
 static double adding_rate(Rt *rt)
 {
     const int64_t n = stream_length() / 4;
-    char *all = take((size_t)(4 * n) * sizeof(float));
-    char *p[] = {all, all + n * 4, all + 2 * n * 4};
-    double seconds = least_seconds(rt, loop, &(Loop){add, p, n});
+    float *all = take((size_t)(4 * n) * sizeof(float));
+    double seconds = least_seconds(rt, loop, &(Loop){add, {all, all + n, all + 2 * n}, n});
 
     free(all);
     return 4.0 * 4 * (double)n / seconds;
@@ -308,13 +314,13 @@ static double adding_rate(Rt *rt)
 static void measure(Rt *rt, Rates *r)
 {
     int64_t rows = ROWS * rt->threads;
-    char *p = take((size_t)rt->threads * VECTOR * sizeof(float));
+    Vectors v = {.y = take((size_t)rt->threads * VECTOR * sizeof(float))};
 
     measure_memory(rt, r);
-    r->launch = fmin(r->launch, least_seconds(rt, loop, &(Loop){nothing, &p, rt->threads}));
-    double seconds = least_seconds(rt, loop, &(Loop){chain, &p, rows});
+    r->launch = fmin(r->launch, least_seconds(rt, loop, &(Loop){nothing, v, rt->threads}));
+    double seconds = least_seconds(rt, loop, &(Loop){chain, v, rows});
     r->vector = fmax(r->vector, (double)CHAIN * VECTOR * (double)rows / seconds);
-    free(p);
+    free(v.y);
     r->attention = fmax(r->attention, attention_rate(rt));
     measure_products(rt, r->product);
 }
@@ -378,10 +384,10 @@ static void print_device(const Rt *rt, const Rates *r, int per_host)
 // The computation that overlaps messages stays in the caches, as most of a product does.
 static void measure_links(const Ranks *ranks, Rt *rt)
 {
-    char *p = take((size_t)rt->threads * VECTOR * sizeof(float));
+    Vectors v = {.y = take((size_t)rt->threads * VECTOR * sizeof(float))};
 
-    ranks_measure(ranks, &(Meanwhile){loop, rt, &(Loop){chain, &p, ROWS * rt->threads}});
-    free(p);
+    ranks_measure(ranks, &(Meanwhile){loop, rt, &(Loop){chain, v, ROWS * rt->threads}});
+    free(v.y);
 }
 
 int main(int argc, char **argv)

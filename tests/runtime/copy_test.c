@@ -255,10 +255,15 @@ static void test_stream(void **state)
     free(y);
 }
 
-static void count_rows(char *const *p, int64_t first, int64_t last)
+struct count_rows {
+    char *y;
+};
+static void count_rows(const void *operands, int64_t first, int64_t last)
 {
+    const struct count_rows *p = operands;
+
     for (int64_t i = first; i < last; i++)
-        p[0][i] = (char)(p[0][i] + 3);
+        p->y[i] = (char)(p->y[i] + 3);
 }
 
 static void test_rows(void **state)
@@ -267,7 +272,7 @@ static void test_rows(void **state)
         for (int t = 1; t <= 5; t++) {
             char m[20] = {0};
             Rt rt = rt_new(t, 0);
-            rt_rows(&rt, count_rows, (char *[]){m}, rows, 1 << 20);
+            RT_ROWS(&rt, count_rows, rows, 1 << 20, .y = m);
             for (int64_t i = 0; i < 20; i++)
                 assert_int_equal(m[i], i < rows ? 3 : 0);
             rt_delete(&rt);

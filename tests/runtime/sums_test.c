@@ -4,12 +4,18 @@
 #include "tests/runtime/kernels.h"
 
 // Adds rows to two sums: of the elements and of their squares.
-static void add_rows(char *const *p, int64_t first, int64_t last, float *s)
+typedef struct AddRows {
+    const float *x;
+    int64_t width;
+} AddRows;
+
+static void add_rows(const void *operands, int64_t first, int64_t last, float *s)
 {
-    const int64_t width = *(const int64_t *)p[1];
+    const AddRows *p = operands;
+    const int64_t width = p->width;
 
     for (int64_t r = first; r < last; r++) {
-        const float *x = (const float *)p[0] + r * width;
+        const float *x = p->x + r * width;
         for (int64_t i = 0; i < width; i++) {
             s[i] += x[i];
             s[width + i] += x[i] * x[i];
@@ -24,12 +30,11 @@ static const struct {
     {1, 333, 2048}, {5, 4096, 16}, {1, 0, 16}, {0, 3, 8},      {1, 1, 5000},  {9, 100000, 8},
 };
 
-static void check(const RtSums *q, const float *x, char *const *y, int threads)
+static void check(const RtSums *q, const float *x, float *const *y, int threads)
 {
     Rt rt = rt_new(threads, rt_sums_workspace(q, threads));
-    char *const p[] = {(char *)x, (char *)&q->width};
 
-    rt_sums(&rt, add_rows, p, q, y);
+    rt_sums(&rt, add_rows, &(AddRows){x, q->width}, q, y);
     rt_delete(&rt);
 }
 
@@ -61,8 +66,8 @@ static void test_sizes(void **state)
             y[i] = malloc(bytes + 1);
         for (int i = 0; i < 2; i++)
             want[i] = malloc(2 * bytes + 1);
-        check(&q, x, (char *[]){(char *)y[0], (char *)y[1]}, 1);
-        check(&q, x, (char *[]){(char *)y[2], (char *)y[3]}, 2);
+        check(&q, x, y, 1);
+        check(&q, x, y + 2, 2);
         naive(&q, x, want[0], want[1]);
         for (int64_t i = 0; i < count; i++) {
             assert_true(fabs((double)y[0][i] - want[0][i]) <= 2e-6 * (1 + sqrt((double)q.rows)));

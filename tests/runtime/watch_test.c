@@ -33,28 +33,38 @@ static const RtTensor own[] = {
     {RT_LOSS_COUNT, RT_F32, "count", .at = COUNT},
 };
 
-static void add(char *const *p, int64_t first, int64_t last)
+typedef struct Move {
+    char *from, *to;
+} Move;
+
+static void add(const void *operands, int64_t first, int64_t last)
 {
+    const Move *p = operands;
+
     for (int64_t i = first; i < last; i++)
-        *F(p[1], 0) += F(p[0], 0)[i];
+        *F(p->to, 0) += F(p->from, 0)[i];
 }
 
-static void copy(char *const *p, int64_t first, int64_t last)
+static void copy(const void *operands, int64_t first, int64_t last)
 {
+    const Move *p = operands;
+
     for (int64_t i = first; i < last; i++)
-        F(p[1], 0)[i] = F(p[0], 0)[i];
+        F(p->to, 0)[i] = F(p->from, 0)[i];
 }
 
 // Copies, and also writes one byte after the end.
-static void spill(char *const *p, int64_t first, int64_t last)
+static void spill(const void *operands, int64_t first, int64_t last)
 {
-    copy(p, first, last);
-    p[1][64] = 1;
+    const Move *p = operands;
+
+    copy(operands, first, last);
+    p->to[64] = 1;
 }
 
 #define ROWS(f, from, to)                                                                          \
     (RT_AT(rt, #f " " #from " " #to, 0, 0),                                                        \
-     rt_rows(rt, f, (char *[]){m + (from), m + (to)}, LB * LD, 1))
+     rt_rows(rt, f, &(Move){m + (from), m + (to)}, LB * LD, 1))
 
 static void statements(Rt *rt, char *m)
 {

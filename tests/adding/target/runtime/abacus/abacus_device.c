@@ -3,7 +3,10 @@
 #include "runtime/device.h"
 #include "runtime/rt_abacus.h"
 
-void rt_rows(Rt *rt, RtRows *f, char *const *p, int64_t rows, int64_t work) { f(p, 0, rows); }
+void rt_rows(Rt *rt, RtRows *f, const void *operands, int64_t rows, int64_t work)
+{
+    f(operands, 0, rows);
+}
 
 static RtShare abacus_share(struct RtComm *c) { return (RtShare){1, 0}; }
 
