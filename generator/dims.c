@@ -135,10 +135,16 @@ static void unite_graphs(Gen *g, Dims *s)
         }
 }
 
-// The norm of the gradients adds up dims of all parameters, which are equal by chance.
-static bool is_of_norm(const Node *n)
+// The norm of the gradients adds up dims of all parameters, which are equal by chance. Its squares
+// and sums have one input.
+static bool joins_gradients(const Node *n)
 {
-    return n->phase == UPDATE && n->source && !strcmp(n->source->name, "grad_norm");
+    bool is_of_norm = n->phase == UPDATE && n->source && !strcmp(n->source->name, "grad_norm");
+
+    for (int k = 1; k < n->n_in; k++)
+        if (n->in[k] != n->in[0])
+            return is_of_norm;
+    return false;
 }
 
 Dims *find_dims(Gen *g)
@@ -152,7 +158,7 @@ Dims *find_dims(Gen *g)
             continue;
         find_shared(g, s, set);
         for (NodeId i = 1; i < graph->n_nodes; i++) {
-            if (is_of_norm(&graph->nodes[i]))
+            if (joins_gradients(&graph->nodes[i]))
                 continue;
             node_rule(g->arena, graph, &graph->nodes[i], &r);
             unite_by_rule(s, set, &graph->nodes[i], &r);

@@ -76,6 +76,8 @@ const char *slot_text(Gen *g, const Item *it);
 const char *loop_index(const Gen *g, int k);
 // "AT(A12 + layer * 96)". A new place gets a name and a line in the table.
 char *place_text(Gen *g, const Operand *o);
+// The stride of an item's operand along the item's dim i, in elements: "3 * HEADS * HEAD_SIZE".
+char *stride_text(Gen *g, const Item *it, const Operand *o, int i);
 // The name of the place in it: "A12".
 const char *operand_name(Gen *g, const Operand *o);
 
@@ -97,6 +99,8 @@ const char *layers_text(Gen *g, int cls);
 char *sizeof_text(Gen *g, ValueId v, const char *count);
 // "4 * B * T": the product of dims of a value, which a mask selects, and `by`.
 char *count_text(Gen *g, ValueId v, uint32_t dims, int64_t by);
+// The same for dims of an item.
+char *item_count_text(Gen *g, const Item *it, uint32_t dims, int64_t by);
 // The same for the dims [from, to) of a group, from the outermost that it walks.
 char *walk_count_text(Gen *g, const Item *it, int from, int to, int64_t by);
 

@@ -6,11 +6,11 @@
 
 enum { LABEL_ROOM = 60 };  // columns of a comment
 
-static void print_dims(Text *t, const char *name, int rank, const int64_t *dim)
+static void print_sizes(Text *t, const char *name, int n, char *const *size)
 {
     text_printf(t, ".%s = {", name);
-    for (int i = 0; i < rank; i++)
-        text_printf(t, "%s%" PRId64, i ? ", " : "", dim[i]);
+    for (int i = 0; i < n; i++)
+        text_printf(t, "%s%s", i ? ", " : "", size[i]);
     text_printf(t, "}");
 }
 
@@ -30,7 +30,8 @@ static void generate_wait(Gen *g, const Item *it, Text *t, int indent)
 
 // ---- copies ----
 
-static void merge_copy(const Item *it, int *rank, int64_t *dim, int64_t *from, int64_t *to)
+// Merges dims that are one in both operands: dims[k] has those of loop k, last[k] is the last one.
+static int merge_copy(const Item *it, uint32_t *dims, int *last)
 {
     const Operand *x = &it->operands[0], *y = &it->operands[1];
     int n = 0;
@@ -38,33 +39,37 @@ static void merge_copy(const Item *it, int *rank, int64_t *dim, int64_t *from, i
     for (int i = 0; i < it->rank; i++) {
         if (it->dim[i] == 1)
             continue;
-        bool merge =
-            n && from[n - 1] == x->stride[i] * it->dim[i] && to[n - 1] == y->stride[i] * it->dim[i];
+        bool merge = n && x->stride[last[n - 1]] == x->stride[i] * it->dim[i] &&
+                     y->stride[last[n - 1]] == y->stride[i] * it->dim[i];
         if (!merge)
-            dim[n++] = 1;
-        dim[n - 1] *= it->dim[i];
-        from[n - 1] = x->stride[i];
-        to[n - 1] = y->stride[i];
+            dims[n++] = 0;
+        dims[n - 1] |= 1u << i;
+        last[n - 1] = i;
     }
-    *rank = n;
+    return n;
 }
 
 static void generate_copy(Gen *g, const Item *it, Text *t, int indent)
 {
-    int64_t dim[MAX_RANK], from[MAX_RANK], to[MAX_RANK];
-    int rank;
+    uint32_t dims[MAX_RANK];
+    int last[MAX_RANK], rank = merge_copy(it, dims, last);
+    char *dim[MAX_RANK], *from[MAX_RANK], *to[MAX_RANK];
     Text call = {0};
 
-    merge_copy(it, &rank, dim, from, to);
     text_printf(&call, "rt_copy(rt, &(RtCopy){.bytes = %s, .rank = %d",
                 sizeof_text(g, it->operands[0].value, "1"), rank);
+    for (int i = 0; i < rank; i++) {
+        dim[i] = item_count_text(g, it, dims[i], 1);
+        from[i] = stride_text(g, it, &it->operands[0], last[i]);
+        to[i] = stride_text(g, it, &it->operands[1], last[i]);
+    }
     if (rank) {
         text_printf(&call, ", ");
-        print_dims(&call, "dim", rank, dim);
+        print_sizes(&call, "dim", rank, dim);
         text_printf(&call, ", ");
-        print_dims(&call, "x_stride", rank, from);
+        print_sizes(&call, "x_stride", rank, from);
         text_printf(&call, ", ");
-        print_dims(&call, "y_stride", rank, to);
+        print_sizes(&call, "y_stride", rank, to);
     }
     const char *from_place = place_text(g, &it->operands[0]);
     text_printf(&call, "}, %s, %s);", place_text(g, &it->operands[1]), from_place);
@@ -94,13 +99,18 @@ static void generate_pad(Gen *g, const Item *it, Text *t, int indent)
         [RT_SUM] = "RT_SUM", [RT_MAX] = "RT_MAX", [RT_MIN] = "RT_MIN"};
     const Operand *o = &it->operands[0];
     const Value *v = value_of(g->s->g, o->value);
+    char *size[MAX_RANK], *stride[MAX_RANK];
     Text call = {0};
 
+    for (int i = 0; i < it->rank; i++) {
+        size[i] = item_count_text(g, it, 1u << i, 1);
+        stride[i] = stride_text(g, it, o, i);
+    }
     text_printf(&call, "rt_pad(rt, &(RtPad){.type = %s, .op = %s, .rank = %d, .dim = %d, ",
                 dtype_rt(v->dtype), ops[it->pad.op], it->rank, it->pad.axis);
-    print_dims(&call, "size", it->rank, it->dim);
+    print_sizes(&call, "size", it->rank, size);
     text_printf(&call, ", ");
-    print_dims(&call, "stride", it->rank, o->stride);
+    print_sizes(&call, "stride", it->rank, stride);
     text_printf(&call, "}, &rt->shard[%d], %s);", node_shard(g, it->nodes[0], it->pad.factor),
                 place_text(g, o));
     print_labelled(t, indent, call.s, item_label(g, it, LABEL_ROOM));

@@ -83,6 +83,20 @@ static bool symbolic_stride(KernelSizes *s, ValueId base, int64_t *stride)
     return !*stride;
 }
 
+// The same, where it is the number of elements within dim i of the view.
+static bool symbolic_inner(KernelSizes *s, const Operand *o, int i, int64_t *stride)
+{
+    const Value *view = value_of(s->g->s->g, o->value);
+    uint32_t inner;
+
+    if (!find_inner(view->rank, view->dim, o->stride, i, &inner))
+        return false;
+    *stride = 1;
+    for (int k = 0; k < view->rank; k++)
+        *stride *= inner >> k & 1 ? symbol_of(s, o->value, k) : 1;
+    return true;
+}
+
 // Sets the strides of operand k by primes.
 static bool set_strides(KernelSizes *s, const Operand *o, int64_t *stride)
 {
@@ -90,7 +104,7 @@ static bool set_strides(KernelSizes *s, const Operand *o, int64_t *stride)
 
     memcpy(stride, o->stride, sizeof o->stride);
     for (int i = 0; i < rank; i++)
-        if (!symbolic_stride(s, o->base, &stride[i]))
+        if (!symbolic_stride(s, o->base, &stride[i]) && !symbolic_inner(s, o, i, &stride[i]))
             return false;
     return true;
 }

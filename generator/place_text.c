@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/internal.h"
+#include "generator/sizes.h"
 
 const char *rank_text(Gen *g, const Item *it)
 {
@@ -50,6 +50,20 @@ static bool find_stride(const Value *base, int64_t stride, int *from)
         n *= base->dim[i];
     }
     return !stride;
+}
+
+char *stride_text(Gen *g, const Item *it, const Operand *o, int i)
+{
+    const Value *base = value_of(g->s->g, o->base);
+    int64_t stride = o->stride[i];
+    uint32_t all = (1u << base->rank) - 1, inner;
+    int from;
+
+    if (stride > 1 && find_inner(it->rank, it->dim, o->stride, i, &inner))
+        return item_count_text(g, it, inner, 1);
+    if (stride > 1 && find_stride(base, stride, &from))
+        return count_text(g, o->base, all & ~((1u << from) - 1), 1);
+    return arena_string(g->arena, "%" PRId64, stride);
 }
 
 // The bytes from the start of a value to the start of its view. If the view begins some steps along

@@ -132,6 +132,35 @@ static bool has_window(const Rule *r)
     return false;
 }
 
+// Names a dim after the module of a node: "FC_SIZE".
+static void name_of_module(Gen *g, int set, const Node *n, ValueId v, int i, const char *ending)
+{
+    const Source *from = n->source;
+
+    if (!from || !from->scope || !*from->scope)
+        return;
+    const char *path = layered_path(g->arena, g->sizes->d->graph[set], n->block, from->scope);
+    name_dim(g, set, v, i,
+             arena_string(g->arena, "%s_%s", identifier_of(&g->identifiers, path, 1), ending));
+}
+
+// A dim that a parameter alone has is that of the rows of a table.
+static void name_tables(Gen *g, int set, const Node *n, const Rule *r)
+{
+    const Graph *graph = g->sizes->d->graph[set];
+
+    for (int k = 0; k < n->n_in; k++) {
+        const Value *x = value_of(graph, n->in[k]);
+        for (int i = 0; x->kind == VALUE_PARAMETER && i < x->rank; i++) {
+            bool is_own = x->dim[i] >= MIN_NAMED && n->n_in > 1;
+            for (int j = 0; j < n->n_in + n->n_out && r->dim[k][i] >= 0; j++)
+                is_own &= j == k || !has_factor(graph, n, r, j, r->dim[k][i]);
+            if (is_own)
+                name_of_module(g, set, n, n->in[k], i, "ROWS");
+        }
+    }
+}
+
 // A dim that only a parameter brings into a node's result is named after the module. Channels of
 // convolutions are numbered as the heights and widths of their images.
 static void name_by_module(Gen *g, int set, const Node *n, const Rule *r)
@@ -145,15 +174,11 @@ static void name_by_module(Gen *g, int set, const Node *n, const Rule *r)
             n_inputs += has;
             n_parameters += has && value_of(graph, n->in[k])->kind == VALUE_PARAMETER;
         }
-        const Source *from = n->source;
         bool is_made = n_inputs == 1 && n_parameters && out(graph, n)->dim[i] >= MIN_NAMED;
         if (is_made && has_window(r))
             name_dim(g, set, n->out[0], i, "C");
-        if (!is_made || !from || !from->scope || !*from->scope)
-            continue;
-        const char *path = layered_path(g->arena, graph, n->block, from->scope);
-        name_dim(g, set, n->out[0], i,
-                 arena_string(g->arena, "%s_SIZE", identifier_of(&g->identifiers, path, 1)));
+        if (is_made)
+            name_of_module(g, set, n, n->out[0], i, "SIZE");
     }
 }
 
@@ -197,10 +222,12 @@ static void name_by_nodes(Gen *g, int set, bool is_attention)
         if (n->phase != FORWARD || !n->n_in || n->op->is_attention != is_attention)
             continue;
         node_rule(g->arena, graph, n, &r);
-        if (is_attention)
+        if (is_attention) {
             name_attention(g, set, n, &r);
-        else
+        } else {
             name_by_module(g, set, n, &r);
+            name_tables(g, set, n, &r);
+        }
         name_by_window(g, set, n, &r);
     }
 }
@@ -295,29 +322,69 @@ static bool has_dims(const Gen *g, ValueId v, const Item *it)
     return x->rank == it->rank && !memcmp(x->dim, it->dim, sizeof *x->dim * (size_t)x->rank);
 }
 
-// A value of the group that has the dims that it walks; 0: none does.
-static ValueId walked_value(const Gen *g, const Item *it)
+static int count_names(Gen *g, ValueId v)
 {
+    int n = 0;
+    int64_t parts;
+
+    for (int i = 0; i < value_of(g->s->g, v)->rank; i++)
+        n += named_dim(g, v, i, &parts) != 0;
+    return n;
+}
+
+// Takes v instead of *best if it has the item's dims, and names for more of them.
+static void take_named(Gen *g, const Item *it, ValueId v, ValueId *best)
+{
+    bool is_better =
+        v && has_dims(g, v, it) && (!*best || count_names(g, v) > count_names(g, *best));
+
+    *best = is_better ? v : *best;
+}
+
+// A value of the item that has its dims, with as many names as one has; 0: none has them.
+static ValueId walked_value(Gen *g, const Item *it)
+{
+    ValueId best = 0;
+
     for (int i = 0; i < it->n_nodes; i++) {
         const Node *n = &g->s->g->nodes[it->nodes[i]];
         for (int k = 0; k < n->n_in + n->n_out; k++)
-            if (nth_operand(n, k) && has_dims(g, nth_operand(n, k), it))
-                return nth_operand(n, k);
+            take_named(g, it, nth_operand(n, k), &best);
     }
-    return 0;
+    for (int k = 0; k < it->n_in + it->n_out; k++)
+        take_named(g, it, it->operands[k].value, &best);
+    return best;
+}
+
+char *item_count_text(Gen *g, const Item *it, uint32_t dims, int64_t by)
+{
+    ValueId v = walked_value(g, it);
+
+    for (int i = 0; i < it->rank && !v; i++)
+        by *= dims >> i & 1 ? it->dim[i] : 1;
+    return count_text(g, v, v ? dims : 0, by);
 }
 
 char *walk_count_text(Gen *g, const Item *it, int from, int to, int64_t by)
 {
-    ValueId v = walked_value(g, it);
     uint32_t dims = 0;
 
     for (int i = from; i < to; i++)
-        if (v)
-            dims |= 1u << it->group.axis[i];
-        else
-            by *= it->dim[it->group.axis[i]];
-    return count_text(g, v, dims, by);
+        dims |= 1u << it->group.axis[i];
+    return item_count_text(g, it, dims, by);
+}
+
+bool find_inner(int rank, const int64_t *dim, const int64_t *stride, int i, uint32_t *inner)
+{
+    int64_t n = 1;
+
+    *inner = 0;
+    for (int k = 0; k < rank; k++)
+        if (dim[k] > 1 && stride[k] && stride[k] < stride[i]) {
+            *inner |= 1u << k;
+            n *= dim[k];
+        }
+    return n == stride[i];
 }
 
 void generate_sizes(Gen *g, Text *t)

@@ -13,6 +13,9 @@ int named_dim(Gen *g, ValueId v, int i, int64_t *parts);
 // A name by its number, which the text uses.
 const char *size_text(Gen *g, int named);
 
+// The dims that lie within dim i, if these have as many elements as its stride; else false.
+bool find_inner(int rank, const int64_t *dim, const int64_t *stride, int i, uint32_t *inner);
+
 // Declares the sizes that the text uses.
 void generate_sizes(Gen *g, Text *t);
 

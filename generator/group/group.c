@@ -93,6 +93,19 @@ void find_used_shards(const Body *b, GroupCall *call, const char *body)
     }
 }
 
+// A size that a function is passed. That of the group's last dims is called after them.
+static const char *passed_size(Gen *g, const Item *it, int64_t size)
+{
+    int64_t n = 1;
+
+    for (int i = it->rank - 1; i >= 0 && n < size; i--) {
+        n *= it->dim[it->group.axis[i]];
+        if (n == size)
+            return walk_count_text(g, it, i, it->rank, 1);
+    }
+    return arena_string(g->arena, "%" PRId64, size);
+}
+
 // The places that the function is passed, and the numbers: shards, the layer, sizes.
 static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
 {
@@ -113,7 +126,7 @@ static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
     if (c->uses_layer)
         x.text[x.n++] = "layer";
     for (int i = 0; i < n; i++)
-        x.text[x.n++] = arena_string(g->arena, "%" PRId64, size[i]);
+        x.text[x.n++] = passed_size(g, it, size[i]);
     return x;
 }
 

@@ -12,7 +12,7 @@
 #include "rt.h"
 
 static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
-    FC_SIZE = 192;
+    WTE_ROWS = 96, FC_SIZE = 192;
 // Places of values in the arena, in bytes from its start `m`; of repeated layers, that of layer 0.
 // OUT is the result of a module, D_ a gradient, D_ and IN that of its input. RECOMPUTED_ is made
 // again in the backward part. F_ is for forward alone. Values that aren't needed together share
@@ -383,7 +383,7 @@ static void micro(Rt *rt, char *m)
     RT_ROWS(rt, wte_forward, B * T, 3, .x0 = AT(INPUT_IDS), .y0 = AT(WTE_SELECT));
     RT_AT(rt, "wte: gather f32[4,16,48]", .flops = 0, .reads = 2.51e4, .writes = 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = B * T, .inner = C, .whole = 96}, AT(WTE_OUT), AT(WTE_WEIGHT),
+        .n = WTE_ROWS, .index = B * T, .inner = C, .whole = WTE_ROWS}, AT(WTE_OUT), AT(WTE_WEIGHT),
         AT(WTE_SELECT));
     RT_AT(rt, "node_add: add f32[4,16,48]",
         .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4);
@@ -424,7 +424,7 @@ static void micro(Rt *rt, char *m)
         .reduced = {1}}, AT(LOSS), AT(CROSS_ENTROPY_SELECT_2));
     RT_AT(rt, "cross_entropy: select neg div iota eq select ... f32[4,16,96]",
         .flops = 9.25e4, .reads = 2.57e4, .writes = 2.46e4);
-    RT_ROWS(rt, cross_entropy_backward, 64, 960, .x0 = AT(CROSS_ENTROPY_EQ),
+    RT_ROWS(rt, cross_entropy_backward, B * T, 10 * VOCAB, .x0 = AT(CROSS_ENTROPY_EQ),
         .x1 = AT(D_CROSS_ENTROPY_DIV), .x2 = AT(CROSS_ENTROPY_SUM), .x3 = AT(LABELS),
         .x4 = AT(HEAD_OUT), .x5 = AT(CROSS_ENTROPY_MAX), .y0 = AT(D_CROSS_ENTROPY_IN));
     RT_AT(rt, "head: dot f32[4,16,48]", .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4);
@@ -464,8 +464,8 @@ static void micro(Rt *rt, char *m)
     RT_ROWS(rt, wte_forward, B * T, 3, .x0 = AT(INPUT_IDS), .y0 = AT(RECOMPUTED_WTE_SELECT));
     RT_AT(rt, "wte: scatter f32[96,48]", .flops = 0, .reads = 3.12e4, .writes = 1.84e4);
     rt_scatter(WITH(WORK_3), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
-        .outer = 1, .n = 96, .index = B * T, .inner = C, .whole = 96}, AT(D_WTE_WEIGHT),
-        AT(OF(D_LN1_IN, 0)), AT(RECOMPUTED_WTE_SELECT), NULL);
+        .outer = 1, .n = WTE_ROWS, .index = B * T, .inner = C, .whole = WTE_ROWS},
+        AT(D_WTE_WEIGHT), AT(OF(D_LN1_IN, 0)), AT(RECOMPUTED_WTE_SELECT), NULL);
     rt_gradient(rt, 0, 0, AT(D_WTE_WEIGHT));  // wte.weight
 }
 
@@ -487,8 +487,9 @@ static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
         .y0 = AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]",
         .flops = 144, .reads = 580, .writes = 4);
-    rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
-        .reduced = {1}}, AT(GRAD_NORM_QKV_WEIGHT_SUM_2), AT(GRAD_NORM_QKV_WEIGHT_SUM));
+    rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3 * HEADS * HEAD_SIZE},
+        .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_QKV_WEIGHT_SUM_2),
+        AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]",
         .flops = 1, .reads = 8, .writes = 4);
     RT_ROWS(rt, grad_norm_add_4, 1, 1, .x0 = AT(GRAD_NORM_LN1_BIAS_ADD),
@@ -496,15 +497,17 @@ static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]",
         .flops = 289, .reads = 584, .writes = 4);
     RT_ROWS(rt, grad_norm_add_2, 1, 9 * HEADS * HEAD_SIZE, .x0 = AT(OF(D_QKV_BIAS, layer)),
-        .x1 = AT(GRAD_NORM_QKV_WEIGHT_ADD), .y0 = AT(GRAD_NORM_QKV_BIAS_ADD), .n0 = 144);
+        .x1 = AT(GRAD_NORM_QKV_WEIGHT_ADD), .y0 = AT(GRAD_NORM_QKV_BIAS_ADD),
+        .n0 = 3 * HEADS * HEAD_SIZE);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul reduce_sum f32[48,4]",
         .flops = 4.61e3, .reads = 9.98e3, .writes = 768);
     RT_ROWS(rt, grad_norm_reduce_sum_2, C * HEADS, 2 * HEAD_SIZE,
         .x0 = AT(OF(D_PROJ_WEIGHT, layer)), .y0 = AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]",
         .flops = 192, .reads = 772, .writes = 4);
-    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
-        .reduced = {1}}, AT(GRAD_NORM_PROJ_WEIGHT_SUM_2), AT(GRAD_NORM_PROJ_WEIGHT_SUM));
+    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {C * HEADS},
+        .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_PROJ_WEIGHT_SUM_2),
+        AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]",
         .flops = 1, .reads = 8, .writes = 4);
     RT_ROWS(rt, grad_norm_add_4, 1, 1, .x0 = AT(GRAD_NORM_QKV_BIAS_ADD),
@@ -527,7 +530,7 @@ static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
         .y0 = AT(GRAD_NORM_FC_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]",
         .flops = 192, .reads = 772, .writes = 4);
-    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {FC_SIZE}, .stride = {1},
         .reduced = {1}}, AT(GRAD_NORM_FC_WEIGHT_SUM_2), AT(GRAD_NORM_FC_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]",
         .flops = 1, .reads = 8, .writes = 4);
@@ -536,7 +539,7 @@ static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]",
         .flops = 385, .reads = 776, .writes = 4);
     RT_ROWS(rt, grad_norm_add_2, 1, 3 * FC_SIZE, .x0 = AT(OF(D_FC_BIAS, layer)),
-        .x1 = AT(GRAD_NORM_FC_WEIGHT_ADD), .y0 = AT(GRAD_NORM_FC_BIAS_ADD), .n0 = 192);
+        .x1 = AT(GRAD_NORM_FC_WEIGHT_ADD), .y0 = AT(GRAD_NORM_FC_BIAS_ADD), .n0 = FC_SIZE);
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]",
         .flops = 1.84e4, .reads = 3.69e4, .writes = 4);
     RT_ROWS(rt, grad_norm_add_5, 1, 3 * C * FC_SIZE, .x0 = AT(OF(D_OUT_WEIGHT, layer)),
@@ -551,18 +554,20 @@ static void reduce(Rt *rt, char *m)
 {
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]",
         .flops = 9.22e3, .reads = 1.88e4, .writes = 384);
-    RT_ROWS(rt, grad_norm, 96, 2 * C, .x0 = AT(D_WTE_WEIGHT), .y0 = AT(GRAD_NORM_WTE_WEIGHT_SUM));
+    RT_ROWS(rt, grad_norm, WTE_ROWS, 2 * C, .x0 = AT(D_WTE_WEIGHT),
+        .y0 = AT(GRAD_NORM_WTE_WEIGHT_SUM));
     RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]",
         .flops = 96, .reads = 388, .writes = 4);
-    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
-        .reduced = {1}}, AT(GRAD_NORM_WTE_WEIGHT_SUM_2), AT(GRAD_NORM_WTE_WEIGHT_SUM));
+    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {WTE_ROWS},
+        .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_WTE_WEIGHT_SUM_2),
+        AT(GRAD_NORM_WTE_WEIGHT_SUM));
     RT_AT(rt, "grad_norm: add f32[]", .flops = 1, .reads = 4, .writes = 4);
     RT_ROWS(rt, grad_norm_add, 1, 1, .x0 = AT(GRAD_NORM_WTE_WEIGHT_SUM_2),
         .y0 = AT(GRAD_NORM_ADD));
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum add f32[]",
         .flops = 1.54e3, .reads = 3.08e3, .writes = 4);
     RT_ROWS(rt, grad_norm_add_2, 1, 3 * T * C, .x0 = AT(D_WPE_WEIGHT), .x1 = AT(GRAD_NORM_ADD),
-        .y0 = AT(GRAD_NORM_ADD_2), .n0 = 768);
+        .y0 = AT(GRAD_NORM_ADD_2), .n0 = T * C);
     RT_AT(rt, "grad_norm ln.weight: mul reduce_sum add f32[]",
         .flops = 97, .reads = 200, .writes = 4);
     RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, .x0 = AT(D_LN_WEIGHT), .x1 = AT(GRAD_NORM_ADD_2),
@@ -577,7 +582,7 @@ static void reduce(Rt *rt, char *m)
         .y0 = AT(GRAD_NORM_HEAD_WEIGHT_SUM));
     RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]",
         .flops = 96, .reads = 388, .writes = 4);
-    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+    rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {VOCAB}, .stride = {1},
         .reduced = {1}}, AT(GRAD_NORM_HEAD_WEIGHT_SUM_2), AT(GRAD_NORM_HEAD_WEIGHT_SUM));
     RT_AT(rt, "grad_norm: add f32[]", .flops = 1, .reads = 8, .writes = 4);
     RT_ROWS(rt, grad_norm_add_4, 1, 1, .x0 = AT(GRAD_NORM_ADD_4),
@@ -677,7 +682,7 @@ static void update(Rt *rt, char *m)
         .y5 = AT(CLIP_NORM_MIN));
     RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add mul ... f32[96,48]",
         .flops = 9.68e4, .reads = 7.38e4, .writes = 5.53e4);
-    RT_ROWS(rt, adamw, 96 * C, 15, .x0 = AT(D_WTE_WEIGHT), .exp_avg = AT(WTE_WEIGHT_EXP_AVG),
+    RT_ROWS(rt, adamw, WTE_ROWS * C, 15, .x0 = AT(D_WTE_WEIGHT), .exp_avg = AT(WTE_WEIGHT_EXP_AVG),
         .param = AT(WTE_WEIGHT), .exp_avg_sq = AT(WTE_WEIGHT_EXP_AVG_SQ), ADAMW_SHARED);
     RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add mul ... f32[16,48]",
         .flops = 1.61e4, .reads = 1.23e4, .writes = 9.22e3);
@@ -760,8 +765,8 @@ static void forward(Rt *rt, char *m)
     RT_ROWS(rt, wte_forward, B * T, 3, .x0 = AT(F_INPUT_IDS), .y0 = AT(F_WTE_SELECT));
     RT_AT(rt, "wte: gather f32[4,16,48]", .flops = 0, .reads = 2.51e4, .writes = 1.23e4);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = B * T, .inner = C, .whole = 96}, AT(F_WTE_OUT), AT(WTE_WEIGHT),
-        AT(F_WTE_SELECT));
+        .n = WTE_ROWS, .index = B * T, .inner = C, .whole = WTE_ROWS}, AT(F_WTE_OUT),
+        AT(WTE_WEIGHT), AT(F_WTE_SELECT));
     RT_AT(rt, "node_add: add f32[4,16,48]",
         .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4);
     RT_ROWS(rt, add_forward, B, T * C, .x0 = AT(F_WTE_OUT), .weight = AT(WPE_WEIGHT),
@@ -1643,7 +1648,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
-    .identity = 0x193c517a779fdc3d,
+    .identity = 0x8d86ca811d498645,
 };
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@
 #include "rt.h"
 
 static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
-    FC_SIZE = 192;
+    WTE_ROWS = 96, FC_SIZE = 192;
 // Places of values in the arena, in bytes from its start `m`; of repeated layers, that of layer 0.
 // OUT is the result of a module, D_ a gradient, D_ and IN that of its input. RECOMPUTED_ is made
 // again in the backward part. F_ is for forward alone. Values that aren't needed together share
@@ -344,7 +344,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]",
         .flops = 384, .reads = 772, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * FC_SIZE, .x0 = AT(D_FC_BIAS),
-        .y0 = AT(GRAD_NORM_FC_BIAS_SUM), .n0 = 192);
+        .y0 = AT(GRAD_NORM_FC_BIAS_SUM), .n0 = FC_SIZE);
     RT_AT(rt, "adamw blocks.{}.fc.bias: sub mul mul mul add mul ... f32[192]",
         .flops = 1.34e3, .reads = 2.32e3, .writes = 1.54e3, .seconds = 3e-6);
     RT_ROWS(rt, adamw_add, FC_SIZE, 7, .x0 = AT(D_FC_BIAS),
@@ -449,7 +449,7 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         AT(D_PROJ_WEIGHT));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]",
         .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
-    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {FC_SIZE}, .stride = {1},
         .reduced = {1}}, AT(GRAD_NORM_FC_WEIGHT_SUM_2), AT(GRAD_NORM_FC_WEIGHT_SUM));
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]",
         .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
@@ -505,8 +505,9 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         .x0 = AT(GRAD_NORM_PROJ_WEIGHT_ALL_GATHER), .y0 = AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]",
         .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
-    rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {192}, .stride = {1},
-        .reduced = {1}}, AT(GRAD_NORM_PROJ_WEIGHT_SUM_2), AT(GRAD_NORM_PROJ_WEIGHT_SUM));
+    rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {C * HEADS},
+        .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_PROJ_WEIGHT_SUM_2),
+        AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     rt_gradient(rt, 8, layer, AT(D_QKV_BIAS));  // blocks.{}.qkv.bias
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]",
         .flops = 4.42e5, .reads = 4.45e4, .writes = 1.23e4, .seconds = 3.07e-6);
@@ -528,7 +529,8 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]",
         .flops = 288, .reads = 580, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 6 * HEADS * HEAD_SIZE,
-        .x0 = AT(GRAD_NORM_QKV_BIAS_ALL_GATHER), .y0 = AT(GRAD_NORM_QKV_BIAS_SUM), .n0 = 144);
+        .x0 = AT(GRAD_NORM_QKV_BIAS_ALL_GATHER), .y0 = AT(GRAD_NORM_QKV_BIAS_SUM),
+        .n0 = 3 * HEADS * HEAD_SIZE);
     RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]",
         .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
     rt_wait(rt, 9);
@@ -597,8 +599,9 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         .x0 = AT(GRAD_NORM_QKV_WEIGHT_ALL_GATHER), .y0 = AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]",
         .flops = 144, .reads = 580, .writes = 4, .seconds = 3e-6);
-    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {144}, .stride = {1},
-        .reduced = {1}}, AT(GRAD_NORM_QKV_WEIGHT_SUM_2), AT(GRAD_NORM_QKV_WEIGHT_SUM));
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3 * HEADS * HEAD_SIZE},
+        .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_QKV_WEIGHT_SUM_2),
+        AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add ... f32[]",
         .flops = 10, .reads = 48, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_add_2, 1, 10, .x0 = AT(GRAD_NORM_LN1_BIAS_ADD),
@@ -618,7 +621,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "wte: gather f32[4,16,48]",
         .flops = 0, .reads = 2.51e4, .writes = 1.23e4, .seconds = 3.01e-6);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = B * T, .inner = C, .whole = 96}, AT(WTE_OUT), AT(WTE_WEIGHT),
+        .n = WTE_ROWS, .index = B * T, .inner = C, .whole = WTE_ROWS}, AT(WTE_OUT), AT(WTE_WEIGHT),
         AT(WTE_SELECT));
     RT_AT(rt, "node_add: add f32[4,16,48]",
         .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4, .seconds = 3.01e-6);
@@ -669,7 +672,7 @@ static void micro(Rt *rt, char *m)
         .reduced = {1}}, AT(LOSS), AT(CROSS_ENTROPY_SELECT_2));
     RT_AT(rt, "cross_entropy: select neg div iota eq select ... f32[4,16,96]",
         .flops = 9.25e4, .reads = 2.57e4, .writes = 2.46e4, .seconds = 3.02e-6);
-    RT_ROWS(rt, cross_entropy_backward, 64, 960, .x0 = AT(CROSS_ENTROPY_EQ),
+    RT_ROWS(rt, cross_entropy_backward, B * T, 10 * VOCAB, .x0 = AT(CROSS_ENTROPY_EQ),
         .x1 = AT(D_CROSS_ENTROPY_DIV), .x2 = AT(CROSS_ENTROPY_SUM), .x3 = AT(LABELS),
         .x4 = AT(HEAD_OUT), .x5 = AT(CROSS_ENTROPY_MAX), .y0 = AT(D_CROSS_ENTROPY_IN));
     // shard on tp
@@ -752,7 +755,7 @@ static void micro(Rt *rt, char *m)
         .y0 = AT(GRAD_NORM_HEAD_WEIGHT_SUM));
     RT_AT(rt, "grad_norm head.weight: reduce_sum f32[]",
         .flops = 96, .reads = 388, .writes = 4, .seconds = 3e-6);
-    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
+    rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {VOCAB}, .stride = {1},
         .reduced = {1}}, AT(GRAD_NORM_HEAD_WEIGHT_SUM_2), AT(GRAD_NORM_HEAD_WEIGHT_SUM));
     for (int64_t layer = LAYERS - 1; layer >= 0; layer--)
         blocks_backward_layer(rt, m, layer);
@@ -774,7 +777,7 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "grad_norm wpe.weight: mul reduce_sum f32[]",
         .flops = 1.54e3, .reads = 3.08e3, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * T * C, .x0 = AT(D_WPE_WEIGHT),
-        .y0 = AT(GRAD_NORM_WPE_WEIGHT_SUM), .n0 = 768);
+        .y0 = AT(GRAD_NORM_WPE_WEIGHT_SUM), .n0 = T * C);
     RT_AT(rt, "adamw wpe.weight: mul sub mul mul mul add mul ... f32[16,48]",
         .flops = 1.54e4, .reads = 1.23e4, .writes = 9.22e3, .seconds = 3.01e-6);
     RT_ROWS(rt, adamw, T * C, 14, .param = AT(WPE_WEIGHT), .x2 = AT(D_WPE_WEIGHT),
@@ -785,17 +788,18 @@ static void micro(Rt *rt, char *m)
     RT_AT(rt, "wte: scatter f32[96,48]",
         .flops = 0, .reads = 3.12e4, .writes = 1.84e4, .seconds = 3.02e-6);
     rt_scatter(WITH(WORK_5), &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1,
-        .outer = 1, .n = 96, .index = B * T, .inner = C, .whole = 96}, AT(D_WTE_WEIGHT),
-        AT(OF(D_LN1_IN, 0)), AT(RECOMPUTED_WTE_SELECT), NULL);
+        .outer = 1, .n = WTE_ROWS, .index = B * T, .inner = C, .whole = WTE_ROWS},
+        AT(D_WTE_WEIGHT), AT(OF(D_LN1_IN, 0)), AT(RECOMPUTED_WTE_SELECT), NULL);
     rt_gradient(rt, 0, 0, AT(D_WTE_WEIGHT));  // wte.weight
     RT_AT(rt, "grad_norm wte.weight: mul reduce_sum f32[96]",
         .flops = 9.22e3, .reads = 1.88e4, .writes = 384, .seconds = 3.01e-6);
-    RT_ROWS(rt, grad_norm_reduce_sum, 96, 2 * C, .x0 = AT(D_WTE_WEIGHT),
+    RT_ROWS(rt, grad_norm_reduce_sum, WTE_ROWS, 2 * C, .x0 = AT(D_WTE_WEIGHT),
         .y0 = AT(GRAD_NORM_WTE_WEIGHT_SUM));
     RT_AT(rt, "grad_norm wte.weight: reduce_sum f32[]",
         .flops = 96, .reads = 388, .writes = 4, .seconds = 3e-6);
-    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {96}, .stride = {1},
-        .reduced = {1}}, AT(GRAD_NORM_WTE_WEIGHT_SUM_2), AT(GRAD_NORM_WTE_WEIGHT_SUM));
+    rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {WTE_ROWS},
+        .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_WTE_WEIGHT_SUM_2),
+        AT(GRAD_NORM_WTE_WEIGHT_SUM));
     RT_AT(rt, "grad_norm: add add add add add add sqrt f32[]",
         .flops = 10, .reads = 24, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_sqrt, 1, 7, .x0 = AT(GRAD_NORM_WTE_WEIGHT_SUM_2),
@@ -804,7 +808,7 @@ static void micro(Rt *rt, char *m)
         .x5 = AT(GRAD_NORM_SUM), .y0 = AT(GRAD_NORM));
     RT_AT(rt, "adamw wte.weight: mul sub mul mul mul add mul ... f32[96,48]",
         .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
-    RT_ROWS(rt, adamw, 96 * C, 14, .param = AT(WTE_WEIGHT), .x2 = AT(D_WTE_WEIGHT),
+    RT_ROWS(rt, adamw, WTE_ROWS * C, 14, .param = AT(WTE_WEIGHT), .x2 = AT(D_WTE_WEIGHT),
         .exp_avg = AT(WTE_WEIGHT_EXP_AVG), .exp_avg_sq = AT(WTE_WEIGHT_EXP_AVG_SQ), ADAMW_SHARED);
 }
 
@@ -942,8 +946,8 @@ static void forward(Rt *rt, char *m)
     RT_AT(rt, "wte: gather f32[4,16,48]",
         .flops = 0, .reads = 2.51e4, .writes = 1.23e4, .seconds = 3.01e-6);
     rt_gather(rt, &(RtGather){.type = RT_F32, .index_type = RT_I64, .batch = 1, .outer = 1,
-        .n = 96, .index = B * T, .inner = C, .whole = 96}, AT(F_WTE_OUT), AT(WTE_WEIGHT),
-        AT(F_WTE_SELECT));
+        .n = WTE_ROWS, .index = B * T, .inner = C, .whole = WTE_ROWS}, AT(F_WTE_OUT),
+        AT(WTE_WEIGHT), AT(F_WTE_SELECT));
     RT_AT(rt, "node_add: add f32[4,16,48]",
         .flops = 3.07e3, .reads = 2.76e4, .writes = 1.23e4, .seconds = 3.01e-6);
     RT_ROWS(rt, add_forward, B, T * C, .x0 = AT(F_WTE_OUT), .weight = AT(WPE_WEIGHT),
@@ -1956,7 +1960,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x7eadfc296ae66aef,
+    .identity = 0x719ba2ffb46d3f22,
 };
 
 int main(int argc, char **argv)

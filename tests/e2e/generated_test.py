@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the names of a trainer's C text say is true: D_ is of adjoints alone, one value at one place has one name, the
-numbers of statements are labelled, and fused functions take operands of their types. Adjoints are found from the graph: all that the backward part makes of the reciprocal of
-the loss's count.
+numbers of statements are labelled, sizes have names, and fused functions take operands of their types. Adjoints are found
+from the graph: all that the backward part makes of the reciprocal of the loss's count.
 
   generated_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
 """
@@ -34,6 +34,8 @@ FORMS = {
 }
 # Forms that one model shows.
 SHOWN_BY = {"stages": "nanogpt", "a GPU": "gpt_dropout"}
+# Numbers above 64 that are no size: the 147 elements of a window; 3 operations for each of 24 inputs.
+LITERALS = {"resnet": 3, "regress": 1}
 
 
 def adjoints(graph):
@@ -105,6 +107,7 @@ def check_counts(checks, name, text):
     checks.check(f"{name}: operands have types", not n["untyped"], f"{n['untyped']} haven't")
     checks.check(f"{name}: functions and places have names that say what they are", not n["anonymous"], f"{n['anonymous']} don't")
     checks.check(f"{name}: lines", longest <= 100, f"{longest} columns")
+    return n
 
 
 def test(checks, path, shardcc):
@@ -114,7 +117,9 @@ def test(checks, path, shardcc):
     for form, more in FORMS.items():
         if SHOWN_BY.get(form, name) == name:
             args = more if form == "predictions" else [*options, *more]
-            check_counts(checks, f"{name}, {form}", run(shardcc, path, *args, "--emit", "c"))
+            n = check_counts(checks, f"{name}, {form}", run(shardcc, path, *args, "--emit", "c"))
+            if form == "one rank":
+                checks.check(f"{name}: sizes have names", n["literals"] == LITERALS.get(name, 0), f"{n['literals']} haven't")
     options += [*FORMS["one rank"], "--emit"]
     text, program = (run(shardcc, path, *options, form) for form in ("c", "program"))
     found = adjoints(program[: program.index("\n}\n")])
