@@ -1,7 +1,7 @@
 // The arena: small allocations share chunks, large ones have a chunk each.
 //
 // Small allocations are zeroed one by one, because much of a chunk may stay unused. A large one has
-// its own chunk, so that a growing array can free its old place.
+// its own chunk, so that a growing array can free its old one.
 //
 // Under the address sanitizer every allocation is followed by bytes that may not be read.
 #include "base/base.h"

@@ -162,7 +162,7 @@ void lexer_next(Lexer *l)
         take_sign(l, 1);
     } else {
         l->s++;
-        bad(l, "a character that has no place here");
+        bad(l, "a character that means nothing here");
     }
 }
 

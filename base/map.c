@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-// The index of `key`, or the free index where it belongs. There is always a free one.
-static int place_of(const Map *m, const char *key)
+// The slot of `key`, or the free slot where it belongs. There is always a free one.
+static int slot_of(const Map *m, const char *key)
 {
     int mask = m->cap - 1;
     int i = (int)(hash_bytes(key, strlen(key), 0) & (uint64_t)mask);
@@ -15,7 +15,7 @@ static int place_of(const Map *m, const char *key)
     return i;
 }
 
-int32_t map_get(const Map *m, const char *key) { return m->cap ? m->value[place_of(m, key)] : 0; }
+int32_t map_get(const Map *m, const char *key) { return m->cap ? m->value[slot_of(m, key)] : 0; }
 
 static void map_resize(Map *m, int cap)
 {
@@ -27,7 +27,7 @@ static void map_resize(Map *m, int cap)
     for (int i = 0; i < old.cap; i++) {
         if (!old.key[i])
             continue;
-        int p = place_of(m, old.key[i]);
+        int p = slot_of(m, old.key[i]);
         m->key[p] = old.key[i];
         m->value[p] = old.value[i];
     }
@@ -39,7 +39,7 @@ void map_set(Map *m, const char *key, int32_t value)
 {
     if (2 * (m->n + 1) > m->cap)
         map_resize(m, m->cap ? 2 * m->cap : 64);
-    int p = place_of(m, key);
+    int p = slot_of(m, key);
     if (!m->key[p]) {
         m->key[p] = key;
         m->n++;

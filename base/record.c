@@ -118,25 +118,25 @@ void record_print(const RecordTable *k, const void *s, const char *between, Text
 
 // ---- reading ----
 
-// Appends the place of the reader: "stages[3].keep[0]."
-static void put_place(const RecordReader *r, Text *t)
+// Appends the path of the reader: "stages[3].keep[0]."
+static void put_path(const RecordReader *r, Text *t)
 {
     if (r->outer)
-        put_place(r->outer, t);
+        put_path(r->outer, t);
     if (r->list)
         text_printf(t, "%s[%d].", r->list, r->i);
 }
 
 static bool wrong(const RecordReader *r, const char *name, const char *what)
 {
-    Text place = {0};
+    Text path = {0};
 
-    put_place(r, &place);
+    put_path(r, &path);
     if (!*name)  // the item itself
-        diag_error(r->d, "%.*s %s", (int)place.n - 1, place.s, what);
+        diag_error(r->d, "%.*s %s", (int)path.n - 1, path.s, what);
     else
-        diag_error(r->d, "%s%.100s %s", place.n ? place.s : "", name, what);
-    text_free(&place);
+        diag_error(r->d, "%s%.100s %s", path.n ? path.s : "", name, what);
+    text_free(&path);
     return false;
 }
 

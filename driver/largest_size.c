@@ -107,9 +107,9 @@ static int64_t bisect(Search *s, int64_t low, int64_t high)
     return low;
 }
 
-// The largest i that fits; -1: none does. Places of buffers and choices of plans may make a larger
-// size need fewer bytes. So sizes after the one found are tried too, and the search goes on from
-// one that fits.
+// The largest i that fits; -1: none does. Packings of buffers and choices of plans may make a
+// larger size need fewer bytes. So sizes after the one found are tried too, and the search goes on
+// from one that fits.
 static int64_t find_largest(Search *s)
 {
     enum { NEIGHBOURS = 4 };

@@ -48,8 +48,8 @@ int batch_axis(Import *x, ValueId of)
             axis = value->rank ? 0 : -1;
         else if (v && value->producer && producer(x->g, v)->out[0] == v)
             axis = axis_of_output(x, producer(x->g, v));
-        int8_t *place = arena_push(x->scratch, x->batch_axis, x->n_batch_axis, x->cap_batch_axis);
-        *place = (int8_t)(axis + 1);
+        int8_t *to = arena_push(x->scratch, x->batch_axis, x->n_batch_axis, x->cap_batch_axis);
+        *to = (int8_t)(axis + 1);
     }
     return x->batch_axis[of] - 1;
 }

@@ -20,7 +20,7 @@ static bool parse_number(const char *s, const char **end, int64_t *v)
 
 // Returns the text after "name=" in one of n options, or NULL if none has that name. Sets the
 // option's index.
-static const char *option_find(const char *const *option, int n, const char *name, int *place)
+static const char *option_find(const char *const *option, int n, const char *name, int *index)
 {
     size_t length = strlen(name);
 
@@ -28,7 +28,7 @@ static const char *option_find(const char *const *option, int n, const char *nam
         const char *equals = strrchr(option[i], '=');
         if (!equals || (size_t)(equals - option[i]) != length || memcmp(option[i], name, length))
             continue;
-        *place = i;
+        *index = i;
         return equals + 1;
     }
     return NULL;
@@ -44,8 +44,8 @@ typedef struct Binding {
 static bool read_shape(Binding *b, const char *name, Dims *d, bool *given)
 {
     const ImportOptions *o = b->x->o;
-    int place;
-    const char *s = option_find(o->shape, o->n_shape, name, &place), *end;
+    int index;
+    const char *s = option_find(o->shape, o->n_shape, name, &index), *end;
 
     *given = s != NULL;
     d->rank = 0;
@@ -53,10 +53,10 @@ static bool read_shape(Binding *b, const char *name, Dims *d, bool *given)
         if (d->rank == MAX_RANK || !parse_number(s, &end, &d->dim[d->rank++]) ||
             (*end && *end != ',')) {
             diag_error(b->x->diag, "--shape '%.200s': expected NAME=N,N,…, at most %d numbers",
-                       o->shape[place], MAX_RANK);
+                       o->shape[index], MAX_RANK);
             return false;
         }
-        b->shape_used[place] = true;
+        b->shape_used[index] = true;
         s = *end ? end + 1 : NULL;
     }
     return true;
@@ -97,13 +97,13 @@ static int64_t read_dim(Binding *b, const char *input, int i,
     const ImportOptions *o = b->x->o;
     const char *name = dim->dim_param ? dim->dim_param : "", *end;
     int64_t v = 0;
-    int place = 0;
+    int index = 0;
 
     if (dim->has_dim_value)
         return fixed_dim(b, input, i, dim->dim_value, shape);
     if (*name)
         text_printf(&b->dims, "%s'%.200s'", b->dims.n ? ", " : "", name);
-    const char *s = *name ? option_find(o->bind, o->n_bind, name, &place) : NULL;
+    const char *s = *name ? option_find(o->bind, o->n_bind, name, &index) : NULL;
     if (!s) {
         if (shape < 0 && o->unbound)
             return o->unbound;
@@ -111,9 +111,9 @@ static int64_t read_dim(Binding *b, const char *input, int i,
             report_unbound(b, input, i, name);
         return shape;
     }
-    b->bind_used[place] = true;
+    b->bind_used[index] = true;
     if (!parse_number(s, &end, &v) || *end) {
-        diag_error(b->x->diag, "--bind '%.200s': expected NAME=N", o->bind[place]);
+        diag_error(b->x->diag, "--bind '%.200s': expected NAME=N", o->bind[index]);
         return -1;
     }
     if (shape < 0 || shape == v)

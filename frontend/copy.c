@@ -22,12 +22,12 @@ typedef struct Field {
 typedef struct Walk {
     ModelCopy *c;
     Diag *diag;
-    bool moves;    // large tensors go into the other file
-    Map index;     // name of a weight → 1 + its index
-    Map weight;    // place of a tensor → 1 + index of its weight
-    Map added;     // names of tensors that the file lacks
-    Map placed;    // bytes that are in the other file already → 1 + index in c->other.piece
-    int n_placed;  // weights' tensors that were found
+    bool moves;   // large tensors go into the other file
+    Map index;    // name of a weight → 1 + its index
+    Map weight;   // offset of a tensor → 1 + index of its weight
+    Map added;    // names of tensors that the file lacks
+    Map moved;    // bytes that are in the other file already → 1 + index in c->other.piece
+    int n_found;  // weights' tensors that were found
 } Walk;
 
 // The importer has checked the file, so this happens only if the file changes meanwhile.
@@ -225,8 +225,8 @@ static bool find_bytes(const Walk *w, const Field *tensor, const TensorBytes *s,
     return true;
 }
 
-// Puts bytes into the other file, each once. Returns their place there.
-static int64_t place_bytes(Walk *w, const Weight *from)
+// Puts bytes into the other file, each once. Returns their offset there.
+static int64_t move_bytes(Walk *w, const Weight *from)
 {
     Pieces *to = &w->c->other;
     const char *key =
@@ -234,15 +234,15 @@ static int64_t place_bytes(Walk *w, const Weight *from)
             ? arena_string(w->c->arena, "%s\n%" PRId64 "\n%" PRId64, from->path, from->offset,
                            from->bytes)
             : arena_string(w->c->arena, "%p", from->value ? (const void *)from->value : from->data);
-    int i = map_get(&w->placed, key);
+    int i = map_get(&w->moved, key);
 
     if (i)
         return to->piece[i - 1].to;
     to->bytes = (to->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    map_set(&w->placed, key, to->n + 1);
-    int64_t place = add_piece(w, to, from)->to;
+    map_set(&w->moved, key, to->n + 1);
+    int64_t offset = add_piece(w, to, from)->to;
     to->bytes += !from->bytes;  // else an empty tensor would be tied to the next one
-    return place;
+    return offset;
 }
 
 static void add_external(Walk *w, const Weight *from)
@@ -251,7 +251,7 @@ static void add_external(Walk *w, const Weight *from)
     char number[24];
 
     put_entry(&t, "location", w->c->location);
-    snprintf(number, sizeof number, "%" PRId64, place_bytes(w, from));
+    snprintf(number, sizeof number, "%" PRId64, move_bytes(w, from));
     put_entry(&t, "offset", number);
     snprintf(number, sizeof number, "%" PRId64, from->bytes);
     put_entry(&t, "length", number);
@@ -291,7 +291,7 @@ static bool copy_tensor(Walk *w, const Field *tensor, bool *is_changed)
     *is_changed = from.bytes >= 0;
     if (!*is_changed)
         return true;
-    w->n_placed += map_get(&w->weight, arena_string(w->c->arena, "%zu", tensor->at)) > 0;
+    w->n_found += map_get(&w->weight, arena_string(w->c->arena, "%zu", tensor->at)) > 0;
     while (at < tensor->end) {
         if (!next_field(w, &at, tensor->end, &f))
             return false;
@@ -445,7 +445,7 @@ static int list_tensors(Walk *w)
             map_set(&w->added, added->name, 1);
         if (!weight || added)
             continue;
-        map_set(&w->weight, arena_string(w->c->arena, "%" PRId64, weights->tensor[i].place),
+        map_set(&w->weight, arena_string(w->c->arena, "%" PRId64, weights->tensor[i].offset),
                 weight);
         n++;
     }
@@ -459,11 +459,11 @@ static bool copy_once(ModelCopy *c, bool moves, Diag *d)
     bool is_changed = false;
 
     c->model = c->other = (Pieces){0};
-    w.weight.arena = w.placed.arena = w.index.arena = w.added.arena = c->arena;
+    w.weight.arena = w.moved.arena = w.index.arena = w.added.arena = c->arena;
     int n = list_tensors(&w);
     if (!copy_message(&w, &onnx__model_proto__descriptor, &whole, 1, &is_changed))
         return false;
-    if (w.n_placed != n)
+    if (w.n_found != n)
         return fail(&w);
     int64_t at = 0;
     for (int i = 0; i < c->model.n; i++) {

@@ -73,7 +73,7 @@ static bool fail_file(const char *path, const RtFileError *e, Diag *d)
     return false;
 }
 
-// Writes the pieces into a new file, which isn't in its place yet.
+// Writes the pieces into a new file, which isn't renamed yet.
 static bool write_pieces(const Weights *w, const Pieces *from, const char *path, RtOut *out,
                          Diag *d)
 {
@@ -94,7 +94,7 @@ static bool write_pieces(const Weights *w, const Pieces *from, const char *path,
     return ok && (rt_out_finish(out, &error) || fail_file(path, &error, d));
 }
 
-// Writes both files, and puts them in their places when both are complete.
+// Writes both files, and renames them when both are complete.
 static bool write_files(const ModelCopy *c, const RtMap *model, const WeightFile *values,
                         const char *path, const char *other, Diag *d)
 {
@@ -114,11 +114,11 @@ static bool write_files(const ModelCopy *c, const RtMap *model, const WeightFile
             rt_out_cancel(&data);
         return false;
     }
-    if (c->other.n && !rt_out_place(&data, &error)) {
+    if (c->other.n && !rt_out_rename(&data, &error)) {
         rt_out_cancel(&out);
         return fail_file(other, &error, d);
     }
-    return rt_out_place(&out, &error) || fail_file(path, &error, d);
+    return rt_out_rename(&out, &error) || fail_file(path, &error, d);
 }
 
 bool weights_export(const Weights *w, const Graph *g, const WeightFile *values, const char *path,

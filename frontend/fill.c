@@ -187,10 +187,11 @@ static bool apply_names(const Import *x, Fills *f)
     return true;
 }
 
-// ---- tensors at one place ----
+// ---- tensors with the same bytes ----
 
-// Initializers at the same place of another file are one parameter, whichever of them has a value.
-static bool share_places(Import *x, const Fills *f)
+// Initializers with the same bytes of another file are one parameter, whichever of them has a
+// value.
+static bool share_bytes(Import *x, const Fills *f)
 {
     Map first = {.arena = x->scratch};
     bool ok = true;
@@ -254,7 +255,7 @@ bool fill_scan(Import *x)
     if (!adopt_take(x, f))
         return false;
     index_tensors(x, f);
-    if (!x->o->only_weights && (!fill_check_values(x, f) || !share_places(x, f)))
+    if (!x->o->only_weights && (!fill_check_values(x, f) || !share_bytes(x, f)))
         return false;
     return true;
 }

@@ -63,7 +63,7 @@ typedef struct Weight {
     const char *path;  // file beneath the model's folder; "": the model itself; NULL: use `data`
     int64_t offset, bytes;
     const void *data;          // bytes computed or decoded by the importer (typed data fields)
-    const WeightValue *value;  // of a WeightFile, in place of these; NULL: none
+    const WeightValue *value;  // of a WeightFile, instead of these; NULL: none
 } Weight;
 
 // A tensor that the model's file lacks, as it was exported without its parameters.
@@ -76,7 +76,7 @@ typedef struct AddedTensor {
 
 // A tensor of the model's file that holds a parameter or buffer. Tied tensors hold the same one.
 typedef struct WeightTensor {
-    int64_t place;             // where its message begins in the file
+    int64_t offset;            // of its message in the file
     const char *name;          // of the parameter
     const AddedTensor *added;  // NULL: it is in the file
 } WeightTensor;

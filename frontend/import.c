@@ -59,10 +59,10 @@ static void drop_unused(Import *x)
 // Lists the weights of the graph's parameters and buffers, in the graph's order.
 static void list_weights(const Import *x, Weights *w)
 {
-    Map place = {.arena = x->scratch};
+    Map index = {.arena = x->scratch};
 
     for (int i = 0; i < x->n_weights; i++)
-        map_set(&place, x->weights[i].name, i + 1);
+        map_set(&index, x->weights[i].name, i + 1);
     *w = (Weights){.weight = arena_array(x->arena, Weight, x->n_weights + 1),
                    .tensor = x->stored,
                    .n_tensors = x->n_stored,
@@ -73,7 +73,7 @@ static void list_weights(const Import *x, Weights *w)
     for (ValueId v = 1; v < x->g->n_values; v++) {
         const Value *value = &x->g->values[v];
         if (value->kind == VALUE_PARAMETER || value->kind == VALUE_BUFFER)
-            w->weight[w->n++] = x->weights[map_get(&place, value->name) - 1];
+            w->weight[w->n++] = x->weights[map_get(&index, value->name) - 1];
     }
 }
 

@@ -21,11 +21,11 @@ static Side matmul_side(Op *o, ValueId v, const Dims *batch, int batch_rank, con
     int own = d.rank - (int)strlen(matrix);
 
     for (int i = 0; i < own; i++) {
-        int place = batch_rank - own + i;
-        if (d.dim[i] == 1 && batch->dim[place] != 1)
+        int at = batch_rank - own + i;
+        if (d.dim[i] == 1 && batch->dim[at] != 1)
             continue;
         kept.dim[kept.rank++] = d.dim[i];
-        put_letters(s.letters, 1, place);
+        put_letters(s.letters, 1, at);
     }
     for (int i = own; i < d.rank; i++)
         kept.dim[kept.rank++] = d.dim[i];

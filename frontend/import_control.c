@@ -33,8 +33,8 @@ static void push(Op *o, Stack *s, ValueId v)
 {
     if (!v)
         o->failed = true;
-    ValueId *place = arena_push(o->frame->arena, s->v, s->n, s->cap);
-    *place = v;
+    ValueId *to = arena_push(o->frame->arena, s->v, s->n, s->cap);
+    *to = v;
 }
 
 static void give_stack(Op *o, int i, const Stack *s, int64_t axis, bool reverse)

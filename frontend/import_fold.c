@@ -73,8 +73,8 @@ static bool read_columns(Op *o, const Value *x, int n, const Fold *f, Dims *d)
     return true;
 }
 
-// Replaces dim k of x, the elements of blocks, by the r of their places. Adds the elements of each
-// q as dense rows, which begin q places later along dim c, that of the blocks.
+// Replaces dim k of x, the elements of blocks, by the r of their positions. Adds the elements of
+// each q as dense rows, which begin q positions later along dim c, that of the blocks.
 static ValueId add_shifts(Graph *g, ValueId x, int k, int c, const Fold *f)
 {
     int64_t none[MAX_RANK] = {0}, low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, inner[MAX_RANK] = {0};
@@ -100,7 +100,7 @@ static ValueId add_shifts(Graph *g, ValueId x, int k, int c, const Fold *f)
     return sum;
 }
 
-// Joins dims k (elements of a block) and c (blocks) of x to one of the image, at the place of c.
+// Joins dims k (elements of a block) and c (blocks) of x to one of the image, at the position of c.
 static ValueId fold_dim(Graph *g, ValueId x, int k, int c, const Fold *f)
 {
     ValueId y = add_shifts(g, x, k, c, f);

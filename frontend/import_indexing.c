@@ -129,12 +129,12 @@ static bool has_own_dims(const Tensor *const *part, int k, int rank)
 }
 
 // Gathers x [n0, …, nk-1, R…] dim by dim, if each part of the index varies along one dim of the
-// result. Then moves the gathered dims to the places of the index's dims.
+// result. Then moves the gathered dims to the positions of the index's dims.
 static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims *index)
 {
     Graph *g = o->g;
     ValueId y = arg(o, 0);
-    Dims d = dims_of(g, y), wide = *index, placed = {.rank = index->rank};
+    Dims d = dims_of(g, y), wide = *index, gathered = {.rank = index->rank};
     int64_t perm[MAX_RANK];
     int along[MAX_RANK], n = 0;
 
@@ -152,15 +152,15 @@ static ValueId gather_outer(Op *o, const Tensor *const *known, int k, const Dims
     for (int i = k; i < d.rank; i++)
         perm[i] = i;
     for (int p = 0; p < index->rank; p++) {
-        placed.dim[p] = 1;
+        gathered.dim[p] = 1;
         for (int i = 0; i < k; i++)
-            placed.dim[p] = along[i] == p ? index->dim[p] : placed.dim[p];
+            gathered.dim[p] = along[i] == p ? index->dim[p] : gathered.dim[p];
     }
     for (int i = k; i < d.rank; i++) {
-        placed.dim[placed.rank++] = d.dim[i];
+        gathered.dim[gathered.rank++] = d.dim[i];
         wide.dim[wide.rank++] = d.dim[i];
     }
-    y = reshape_to(g, transpose_to(g, y, perm), &placed);
+    y = reshape_to(g, transpose_to(g, y, perm), &gathered);
     return broadcast_to(g, y, wide.rank, wide.dim);
 }
 

@@ -105,15 +105,16 @@ static void make_buffer(Graph *g, ValueId v)
 static ValueId per_channel(Graph *g, ValueId v, ValueId x) { return vector_at(g, v, x, 1); }
 
 // The running statistics after their uses so far: a module that is used twice updates them twice,
-// in order. Sets *place to the carry that overwrites them, or to -1 if there is none yet.
-static ValueId latest(const Graph *g, ValueId v, int *place)
+// in order. Sets *carry to the index of the carry that overwrites them, or to -1 if there is none
+// yet.
+static ValueId latest(const Graph *g, ValueId v, int *carry)
 {
     for (int i = g->n_carries - 1; i >= 0; i--)
         if (g->carries[i].in == v || g->carries[i].out == v) {
-            *place = i;
+            *carry = i;
             return g->carries[i].out;
         }
-    *place = -1;
+    *carry = -1;
     return v;
 }
 
@@ -122,15 +123,15 @@ static ValueId update(Op *o, ValueId old, ValueId new)
 {
     Graph *g = o->g;
     double momentum = attr_float(o, "momentum", (float)0.9);
-    int place;
-    ValueId before = latest(g, old, &place);
+    int carry;
+    ValueId before = latest(g, old, &carry);
     ValueId kept = make_mul(g, before, scalar_like(g, before, momentum));
     ValueId y = make_add(g, kept, make_mul(g, new, scalar_like(g, new, 1 - momentum)));
 
     if (!y || !o->x->o->training)
         return y;
-    if (place >= 0)
-        g->carries[place].out = y;
+    if (carry >= 0)
+        g->carries[carry].out = y;
     else if (value_of(g, old)->kind == VALUE_BUFFER)
         graph_carry(g, old, y, SCOPE_STEP);
     return y;

@@ -33,7 +33,8 @@ typedef struct Run {
     int64_t first, size, step;
 } Run;
 
-// The longest run at place `p` of a dim of n elements that is repeated without end to both sides.
+// The longest run at position `p` of a dim of n elements that is repeated without end to both
+// sides.
 static Run run_at(Mode mode, int64_t n, int64_t p)
 {
     int64_t period = mode == REFLECT ? 2 * (n - 1) : n;

@@ -1,5 +1,5 @@
 // Imports operators that draw random numbers, and dropout. The numbers depend on the seed, the
-// step, the node and the element's place in the whole batch: not on ranks, micro-batches and
+// step, the node and the element's index in the whole batch: not on ranks, micro-batches and
 // threads. The attribute `seed` of a node is ignored.
 #include "frontend/internal.h"
 

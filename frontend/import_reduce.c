@@ -146,7 +146,7 @@ static void import_product(Op *o)
     give_reduced(o, &a, y);
 }
 
-// ---- places ----
+// ---- positions ----
 
 static void import_arg_max(Op *o)
 {
@@ -191,7 +191,7 @@ static ValueId moved(Graph *g, ValueId x, int axis, int64_t n, bool reverse)
     return make_pad(g, slice_axis(g, x, axis, reverse ? n : 0, kept, 1), low, high, none, 1);
 }
 
-// Products of all elements up to each place: each pass multiplies twice as many elements (Hillis
+// Products of all elements up to each position: each pass multiplies twice as many elements (Hillis
 // and Steele 1986).
 static void import_cumprod(Op *o)
 {
@@ -258,10 +258,10 @@ static ValueId hardmax(Graph *g, ValueId x, int axis)
 {
     Dims d = dims_of(g, x);
     int64_t axes[] = {axis};
-    ValueId place = make_iota(g, I64, d.rank, d.dim, axis);
-    ValueId largest = broadcast_over(g, make_arg_max(g, x, axis), place, 1, axes);
+    ValueId position = make_iota(g, I64, d.rank, d.dim, axis);
+    ValueId largest = broadcast_over(g, make_arg_max(g, x, axis), position, 1, axes);
 
-    return make_cast(g, make_eq(g, place, largest), value_of(g, x)->dtype);
+    return make_cast(g, make_eq(g, position, largest), value_of(g, x)->dtype);
 }
 
 static void import_hardmax(Op *o) { along_axis(o, hardmax); }

@@ -300,7 +300,7 @@ static void set_map(Op *o, const Resize *r, Resized *a)
     find_inside(r, a);
 }
 
-// Does every element of the result read the one at its own place?
+// Does every element of the result read the one at its own index?
 static bool is_identity(const Resized *a)
 {
     const Resampling *m = &a->map;

@@ -183,7 +183,7 @@ static ValueId roi_mean(const Roi *r, ValueId batch)
     return make_dot(g, y, mean_weights(r, 1, x.dim[3]), "rpcw,rqw->rcpq");
 }
 
-// Positions along a dim, [n, bins, samples]; the place before each, and whether it is near x.
+// Positions along a dim, [n, bins, samples]; the pixel before each, and whether it is near x.
 typedef struct Samples {
     ValueId low, part, is_near;
 } Samples;
@@ -347,7 +347,7 @@ static bool read_deform(Op *o, Deform *f)
 }
 
 // The points that are sampled, [batch · offset groups, kernel…, out…, spatial dims]: the window's
-// own places, and the offsets, the last dim first.
+// own positions, and the offsets, the last dim first.
 static ValueId deform_grid(Graph *g, ValueId offset, const Deform *f, int64_t batch)
 {
     Dims d = {1, {batch * f->offset_group}}, one;
@@ -365,11 +365,11 @@ static ValueId deform_grid(Graph *g, ValueId offset, const Deform *f, int64_t ba
     for (int i = 0; i < n; i++) {
         ValueId tap = make_iota(g, t, d.rank, d.dim, 1 + i);
         ValueId out = make_iota(g, t, d.rank, d.dim, 1 + n + i);
-        ValueId place = make_add(g, make_mul(g, tap, number(g, tap, (double)f->dilation[i])),
-                                 make_mul(g, out, number(g, out, (double)f->stride[i])));
-        place = make_sub(g, place, number(g, place, (double)f->low[i]));
-        place = make_add(g, place, drop_dim(g, slice_axis(g, offset, 1 + n, i, 1, 1), 1 + n));
-        at[n - 1 - i] = insert_dims(g, place, 1, &(int64_t){d.rank});
+        ValueId position = make_add(g, make_mul(g, tap, number(g, tap, (double)f->dilation[i])),
+                                    make_mul(g, out, number(g, out, (double)f->stride[i])));
+        position = make_sub(g, position, number(g, position, (double)f->low[i]));
+        position = make_add(g, position, drop_dim(g, slice_axis(g, offset, 1 + n, i, 1, 1), 1 + n));
+        at[n - 1 - i] = insert_dims(g, position, 1, &(int64_t){d.rank});
     }
     return n == 1 ? at[0] : make_concat(g, n, at, d.rank);
 }
@@ -377,7 +377,7 @@ static ValueId deform_grid(Graph *g, ValueId offset, const Deform *f, int64_t ba
 // Multiplies what was sampled, [batch, group, channels, kernel…, out…], by the weights.
 static ValueId deform_product(Graph *g, ValueId x, ValueId w, const Deform *f, const Dims *all)
 {
-    static const char taps[] = "uvz", places[] = "pqs";
+    static const char taps[] = "uvz", positions[] = "pqs";
     Dims parts = {3, {all->dim[0], f->group, all->dim[1] / f->group}}, weight = {0}, y = {2};
     char eq[64];
 
@@ -388,8 +388,8 @@ static ValueId deform_product(Graph *g, ValueId x, ValueId w, const Deform *f, c
     weight.dim[weight.rank++] = v.dim[0] / f->group;
     for (int i = 1; i < v.rank; i++)
         weight.dim[weight.rank++] = v.dim[i];
-    snprintf(eq, sizeof eq, "ngc%.*s%.*s,gmc%.*s->ngm%.*s", f->n, taps, f->n, places, f->n, taps,
-             f->n, places);
+    snprintf(eq, sizeof eq, "ngc%.*s%.*s,gmc%.*s->ngm%.*s", f->n, taps, f->n, positions, f->n, taps,
+             f->n, positions);
     y.dim[0] = all->dim[0];
     y.dim[1] = v.dim[0];
     for (int i = 0; i < f->n; i++)

@@ -169,19 +169,19 @@ static void import_scatter_nd(Op *o)
 
 // ---- TensorScatter ----
 
-// The places [b, t] where a sample's rows are put: they begin at the sample's own, 0 if none is
-// given.
-static ValueId write_places(Op *o, int64_t samples, int64_t count, int64_t n, bool is_circular)
+// The indices [b, t] where a sample's rows are put. They begin at the sample's own index, or at 0
+// if none is given.
+static ValueId write_indices(Op *o, int64_t samples, int64_t count, int64_t n, bool is_circular)
 {
     Graph *g = o->g;
     int64_t dim[] = {samples, count}, dims[] = {0};
-    ValueId place = make_iota(g, I64, 2, dim, 1);
+    ValueId index = make_iota(g, I64, 2, dim, 1);
 
     if (has(o, 2)) {
         ValueId first = make_cast(g, arg(o, 2), I64);
-        place = make_add(g, place, make_broadcast(g, first, 2, dim, dims));
+        index = make_add(g, index, make_broadcast(g, first, 2, dim, dims));
     }
-    return is_circular ? make_mod(g, place, scalar_like(g, place, (double)n)) : place;
+    return is_circular ? make_mod(g, index, scalar_like(g, index, (double)n)) : index;
 }
 
 static void import_tensor_scatter(Op *o)
@@ -215,7 +215,7 @@ static void import_tensor_scatter(Op *o)
             op_error(o, "expected one write index for each of %" PRId64 " samples", d.dim[0]);
         return;
     }
-    index = write_places(o, d.dim[0], u.dim[axis], d.dim[axis], is_circular);
+    index = write_indices(o, d.dim[0], u.dim[axis], d.dim[axis], is_circular);
     index = index_wrap(o, index, d.dim[axis]);
     Put p = {arg(o, 0), arg(o, 1), index, "last", (int)axis, 1};
     give(o, 0, index ? put(o, &p) : 0);

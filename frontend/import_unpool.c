@@ -1,18 +1,18 @@
-// Imports the places of maxima in windows, and their inverse: MaxPool's output Indices, MaxUnpool.
+// Imports the indices of maxima in windows, and their inverse: MaxPool's output Indices, MaxUnpool.
 // Indices count the elements of the whole tensor, batch and channels included.
 #include "frontend/internal.h"
 
 static ValueId number(Graph *g, ValueId like, double v) { return scalar_like(g, like, v); }
 
 // The elements of a window that come first in all windows, then the second ones, and so on.
-typedef struct Places {
+typedef struct Windows {
     Op *o;
     Graph *g;
     const Window *w;
     Dims x, y;
     ValueId padded;
     int64_t step[3];  // how many elements are between neighbours along a spatial dim
-} Places;
+} Windows;
 
 // A number below all others of the type, or one of the smallest ones.
 static double least_of(DType t)
@@ -22,7 +22,7 @@ static double least_of(DType t)
     return dtype_is_float(t) ? -INFINITY : is_signed ? -ldexp(1, 8 * dtype_size(t) - 1) : 0;
 }
 
-static void start(Places *p)
+static void start(Windows *p)
 {
     int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, none[MAX_RANK] = {0}, step = 1;
     bool is_column_major = attr_int(p->o, "storage_order", 0) != 0, pads = false;
@@ -42,7 +42,7 @@ static void start(Places *p)
 }
 
 // Element k[0], k[1], … of all windows.
-static ValueId elements(const Places *p, const int64_t *k)
+static ValueId elements(const Windows *p, const int64_t *k)
 {
     int64_t first[MAX_RANK] = {0}, stride[MAX_RANK] = {1, 1};
 
@@ -54,7 +54,7 @@ static ValueId elements(const Places *p, const int64_t *k)
 }
 
 // Along spatial dim i, where in x the window begins.
-static ValueId begin(const Places *p, int i)
+static ValueId begin(const Windows *p, int i)
 {
     ValueId at = make_iota(p->g, I64, p->y.rank, p->y.dim, 2 + i);
 
@@ -63,7 +63,7 @@ static ValueId begin(const Places *p, int i)
 }
 
 // Is element k of each window one of x, and no padding? 0: all are.
-static ValueId in_input(const Places *p, const int64_t *k)
+static ValueId in_input(const Windows *p, const int64_t *k)
 {
     Graph *g = p->g;
     ValueId all = 0;
@@ -81,7 +81,7 @@ static ValueId in_input(const Places *p, const int64_t *k)
 }
 
 // The number of the first element of each window's sample and channel, and of its begin.
-static ValueId base(const Places *p)
+static ValueId base(const Windows *p)
 {
     Graph *g = p->g;
     int64_t plane = 1;
@@ -111,12 +111,12 @@ static bool next_element(const Window *w, int64_t *k)
     return false;
 }
 
-// The place of the first maximum of each window: elements are compared one after the other.
+// The index of the first maximum of each window: elements are compared one after the other.
 ValueId max_pool_indices(Op *o, const Window *w, ValueId y)
 {
     enum { MAX_WINDOW = 1 << 12 };
     Graph *g = o->g;
-    Places p = {.o = o, .g = g, .w = w, .x = dims_of(g, arg(o, 0)), .y = dims_of(g, y)};
+    Windows p = {.o = o, .g = g, .w = w, .x = dims_of(g, arg(o, 0)), .y = dims_of(g, y)};
     int64_t k[3] = {0}, size = 1;
 
     for (int i = 0; i < w->n; i++)
@@ -127,7 +127,7 @@ ValueId max_pool_indices(Op *o, const Window *w, ValueId y)
         }
     budget_allow(g->budget, BUDGET_importing, size);
     start(&p);
-    ValueId best = elements(&p, k), seen = in_input(&p, k), place = full(g, I64, &p.y, 0);
+    ValueId best = elements(&p, k), seen = in_input(&p, k), index = full(g, I64, &p.y, 0);
     while (next_element(w, k)) {
         ValueId x = elements(&p, k), is_more = make_lt(g, best, x), inside = in_input(&p, k);
         int64_t at = 0;
@@ -137,10 +137,10 @@ ValueId max_pool_indices(Op *o, const Window *w, ValueId y)
             is_more = make_and(g, inside, make_or(g, is_more, make_not(g, seen)));
             seen = make_or(g, seen, inside);
         }
-        place = make_select(g, is_more, number(g, place, (double)at), place);
+        index = make_select(g, is_more, number(g, index, (double)at), index);
         best = make_select(g, is_more, x, best);
     }
-    return make_add(g, base(&p), place);
+    return make_add(g, base(&p), index);
 }
 
 // ---- the inverse ----

@@ -98,7 +98,7 @@ typedef struct Import {
     Map marks;      // initializer → Mark
     bool has_marks;
     bool has_fixed_batch;  // an input has a fixed batch in the file
-    Map places;            // place of a parameter's bytes → value
+    Map by_bytes;          // key of a parameter's bytes → value
     Map hints;             // value → 1 + index in value_info, then in output
     Map taken;             // names of parameters, buffers and inputs
     Weight *weights;
@@ -329,7 +329,7 @@ typedef struct Literal {
     const char *location;  // external data: relative path, offset
     int64_t offset;
     const Onnx__TensorProto *origin;
-    const WeightValue *value;  // of --weights, in place of all of these; NULL: none
+    const WeightValue *value;  // of --weights, instead of all of these; NULL: none
 } Literal;
 
 bool literal_read(Import *x, const Onnx__TensorProto *t, const char *name, Literal *l);
@@ -354,7 +354,7 @@ bool params_is_trained(const Import *x, const Onnx__TensorProto *t);
 ValueId params_value(Import *x, const Onnx__TensorProto *t);
 void params_note(Import *x, const Onnx__TensorProto *t, ValueId v);  // the file's tensor is v
 ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l);
-Weight params_weight(const Import *x, const char *name, const Literal *l);  // its place
+Weight params_weight(const Import *x, const char *name, const Literal *l);  // its offset and file
 
 // Reports parameters that the exporter has made one because their values were equal (merged.c);
 // false if there are some.

@@ -3,7 +3,7 @@
 // evaluates it.
 //
 // A known value is stored without the dims along which it repeats (they are 1), and is evaluated in
-// that form: if all inputs repeat along a parallel factor, the factor is evaluated at one place
+// that form: if all inputs repeat along a parallel factor, the factor is evaluated at one index
 // only. So masks and positions of a large batch cost no more than those of one sample.
 #include "frontend/internal.h"
 
@@ -92,7 +92,7 @@ static const Tensor *compact(Arena *a, const Tensor *t)
     return y;
 }
 
-// Finds the factors that need only one evaluated place. Returns false if the rest is still too
+// Finds the factors that need evaluation at only one index. Returns false if the rest is still too
 // large.
 static bool compact_factors(Import *x, const Node *n, const Rule *r, bool *is_one)
 {
@@ -129,7 +129,7 @@ static const Tensor *evaluate_in(Arena *a, Import *x, const Node *n)
     int64_t dim[MAX_RANK];
     bool is_one[MAX_FACTORS];
     Rule r = {0};
-    Place p = {0};
+    NodeShard p = {0};
 
     for (int i = 0; i < n->n_in; i++)
         if (!n->in[i] || !x->known[n->in[i]])
@@ -186,8 +186,8 @@ void known_update(Import *x)
             t = read_constant(x, value);
         else if (v && value->producer)
             t = evaluate(x, producer(x->g, v));
-        const Tensor **place = arena_push(x->scratch, x->known, x->n_known, x->cap_known);
-        *place = t;
+        const Tensor **to = arena_push(x->scratch, x->known, x->n_known, x->cap_known);
+        *to = t;
     }
 }
 

@@ -2,7 +2,7 @@
 // and biases of all norms are in a model that isn't trained yet. They would be trained as one, or
 // filled by --weights.
 //
-// PyTorch's older exporter writes an Identity, without metadata, in the place of each merged one.
+// PyTorch's older exporter writes an Identity, without metadata, instead of each merged one.
 // The newer one (optimize=True) leaves a trace in the metadata alone: a node's call of PyTorch
 // names its parameters, as %p_layers_0_bias. Tied parameters have one name there.
 #include <ctype.h>
@@ -99,7 +99,7 @@ static bool is_output(const Onnx__GraphProto *g, const char *name)
     return false;
 }
 
-// Is the node what the older exporter puts in the place of a merged parameter?
+// Is the node what the older exporter writes instead of a merged parameter?
 static bool stands_for(const Merges *m, const Onnx__NodeProto *node)
 {
     const Onnx__ModelProto *model = m->x->model;

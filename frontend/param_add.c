@@ -13,9 +13,9 @@ static const char *free_name(Import *x, const char *name)
     return s;
 }
 
-// A key for the place of the bytes: the position in the external file, or the initializer itself,
-// which the body of a Loop uses once per trip.
-static const char *place_of(Import *x, const Literal *l)
+// A key for the bytes: their position in the external file, or the initializer itself, which the
+// body of a Loop uses once per trip.
+static const char *bytes_key(Import *x, const Literal *l)
 {
     return l->location ? arena_string(x->scratch, "%s\n%" PRId64 "\n%" PRId64, l->location,
                                       l->offset, l->bytes)
@@ -42,9 +42,9 @@ void params_note(Import *x, const Onnx__TensorProto *t, ValueId v)
         return;
     map_set(&x->is_stored, arena_string(x->scratch, "%s", key), 1);
     *arena_push(x->arena, x->stored, x->n_stored, x->cap_stored) =
-        (WeightTensor){.place = (int64_t)t->place,
+        (WeightTensor){.offset = (int64_t)t->offset,
                        .name = value_of(x->g, v)->name,
-                       .added = t->has_place ? NULL : added_tensor(x, t)};
+                       .added = t->has_offset ? NULL : added_tensor(x, t)};
     fill_note(x, t, value_of(x->g, v)->name);
 }
 
@@ -69,8 +69,8 @@ Weight params_weight(const Import *x, const char *name, const Literal *l)
 
 ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l)
 {
-    const char *place = place_of(x, l);
-    ValueId v = map_get(&x->places, place);
+    const char *key = bytes_key(x, l);
+    ValueId v = map_get(&x->by_bytes, key);
 
     if (v && !memcmp(value_of(x->g, v)->dim, l->dim, sizeof l->dim) &&
         value_of(x->g, v)->dtype == l->dtype) {
@@ -80,7 +80,7 @@ ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l
     Weight *w = arena_push(x->arena, x->weights, x->n_weights, x->cap_weights);
     *w = params_weight(x, free_name(x, name), l);
     v = graph_value(x->g, kind, w->name, l->dtype, l->rank, l->dim);
-    map_set(&x->places, place, v);
+    map_set(&x->by_bytes, key, v);
     params_note(x, l->origin, v);
     return v;
 }

@@ -1,7 +1,7 @@
 // Decides which initializers are learned. A float initializer is a parameter unless the exporter
 // marked it as a buffer (torch.export's graph signature), --freeze names it, or its name is one
 // that exporters give to numbers of their own. Batch norm makes its running statistics buffers
-// itself. Two initializers at the same place of the same external file are one parameter.
+// itself. Two initializers with the same bytes of the same external file are one parameter.
 #include "frontend/internal.h"
 
 typedef enum Mark { MARK_NONE, MARK_PARAMETER, MARK_BUFFER } Mark;
@@ -28,7 +28,7 @@ void params_scan(Import *x)
     map_set(&x->taken, "__metadata__", 1);  // safetensors forbids this name for tensors
     x->marks.arena = x->scratch;
     x->balances.arena = x->scratch;
-    x->places.arena = x->scratch;
+    x->by_bytes.arena = x->scratch;
     x->is_stored.arena = x->scratch;
     x->is_file.arena = x->scratch;
     x->origins.arena = x->scratch;

@@ -181,7 +181,7 @@ static void check_sizes(Import *x, const RaggedSplit *s, ValueId sizes, ValueId 
     Graph *g = x->g;
     const char *scope = g->source->scope;
     const char *name = *scope ? arena_string(g->arena, "%s/%s", scope, s->name) : s->name;
-    ValueId *worst = checks_place(&x->checks, g, name, OUTPUT_BAD_SIZES, s->rows);
+    ValueId *worst = checks_worst(&x->checks, g, name, OUTPUT_BAD_SIZES, s->rows);
 
     const int64_t axes[] = {0};
     ValueId none = graph_scalar(g, I64, 0), twice = make_add(g, sum, sum);

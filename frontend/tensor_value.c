@@ -57,13 +57,13 @@ static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *n
 // The body of a Loop has the same tensors in each trip, so each is made once.
 ValueId literal_value(Import *x, const Onnx__TensorProto *t, const char *name)
 {
-    char place[PART_KEY];
-    ValueId v = map_get(&x->literals, part_key(place, t));
+    char key[PART_KEY];
+    ValueId v = map_get(&x->literals, part_key(key, t));
 
     if (v)
         return v;
     v = make_literal(x, t, name);
-    map_set(&x->literals, arena_string(x->scratch, "%s", place), v);
+    map_set(&x->literals, arena_string(x->scratch, "%s", key), v);
     return v;
 }
 

@@ -24,8 +24,8 @@ static const Onnx__TensorProto *find_tensor(const Import *x, const char *name, s
     return NULL;
 }
 
-// Where the first name ends in A=B: names may have an equals sign. At the first one if no place
-// gives two tensors.
+// Where the first name ends in A=B: names may have an equals sign. At the first sign if no one
+// separates two tensors.
 static const char *tie_middle(const Import *x, const char *text)
 {
     for (const char *at = text; (at = strchr(at, '=')); at++)

@@ -89,8 +89,8 @@ static const Source *source_of(Import *x, const Onnx__NodeProto *node)
 
 static Origin origin_of(Import *x, const Onnx__NodeProto *node)
 {
-    char place[PART_KEY];
-    int32_t i = map_get(&x->origins, part_key(place, node));
+    char key[PART_KEY];
+    int32_t i = map_get(&x->origins, part_key(key, node));
 
     if (i)
         return x->origin[i - 1];
@@ -98,7 +98,7 @@ static Origin origin_of(Import *x, const Onnx__NodeProto *node)
     for (size_t k = 0; k < node->n_output; k++)
         o.out[k] = arena_string(x->arena, "%s", node->output[k]);
     *arena_push(x->scratch, x->origin, x->n_origins, x->cap_origins) = o;
-    map_set(&x->origins, arena_string(x->scratch, "%s", place), x->n_origins);
+    map_set(&x->origins, arena_string(x->scratch, "%s", key), x->n_origins);
     return o;
 }
 

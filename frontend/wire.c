@@ -1,11 +1,18 @@
 // Checks an untrusted file before protobuf-c reads it, because protobuf-c recurses without limit
 // and copies what it unpacks. Every length must lie inside its parent; nesting and counts are
 // bounded. The output is a reduced message: unknown fields are dropped, and the raw data of tensors
-// are replaced by their place in the file. So a model of gigabytes costs only as much as its graph.
+// are replaced by their offsets in the file. So a model of gigabytes costs only as much as its
+// graph.
 #include "frontend/internal.h"
 #include "runtime/rt_utf8.h"
 
-enum { RAW_DATA = 9, OWN_FIELDS = 100000, RAW_OFFSET = 100000, RAW_BYTES = 100001, PLACE = 100002 };
+enum {
+    RAW_DATA = 9,
+    OWN_FIELDS = 100000,
+    RAW_OFFSET = 100000,
+    RAW_BYTES = 100001,
+    OFFSET = 100002
+};
 enum { VARINT = 0, FIXED64 = 1, DELIMITED = 2, FIXED32 = 5 };
 
 typedef struct Wire {
@@ -126,7 +133,7 @@ static bool read_delimited(Wire *w, const ProtobufCFieldDescriptor *f, uint32_t 
         size_t start = w->to->n;
         text_put(w->to, "\0\0\0\0\0", 5);
         if (f->descriptor == &onnx__tensor_proto__descriptor)
-            put_number(w->to, PLACE, w->at);
+            put_number(w->to, OFFSET, w->at);
         if (!read_message(w, f->descriptor, w->at + n, depth + 1))
             return false;
         size_t length = w->to->n - start - 5;

@@ -1,5 +1,5 @@
 // Finds which named sizes the numbers of a kernel's request are made of. The request is made a
-// second time, with a prime in place of each named size: a number's prime factors are then the
+// second time, with a prime instead of each named size: a number's prime factors are then the
 // sizes that it is a product of. Equal sizes are told apart, as their primes differ.
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct KernelSizes {
     int n;
 };
 
-// The prime in place of a dim; a dim without a name keeps its size.
+// The prime instead of a dim; a dim without a name keeps its size.
 static int64_t symbol_of(KernelSizes *s, ValueId v, int i)
 {
     int64_t size = value_of(s->g->s->g, v)->dim[i], parts;

@@ -59,7 +59,7 @@ static bool is_same(const Numbers *x, const Node *a, const Node *b)
     return true;
 }
 
-// The place in the table of a node of the forward part that equals n, or the free place for it.
+// The table's slot of a node of the forward part that equals n, or the free slot for it.
 static NodeId *find(const Numbers *x, const Node *n)
 {
     uint64_t i = hash_of(x, n) & x->mask;
@@ -140,7 +140,7 @@ static void find_seeds(const Graph *g, bool *is_adjoint)
 }
 
 // Gradients go from the end of the model to its start, all else that the backward part reads goes
-// the other way. Moves of a value to other ranks, and views, are as the value.
+// in the other direction. Moves of a value to other ranks, and views, are as the value.
 static void find_handed_back(Arena *a, const Graph *g, const ValueId *again, bool *is_adjoint)
 {
     const NodeId *from = find_models_nodes(a, g);

@@ -69,8 +69,8 @@ static bool count_values(Iterations *it, int32_t *count)
     return true;
 }
 
-// The counts of all iterations are equal, so each place is filled once unless a position is wrong.
-static bool place_values(Iterations *it)
+// The counts of all iterations are equal, so each position is filled once unless one is wrong.
+static bool fill_positions(Iterations *it)
 {
     const Graph *g = it->g;
 
@@ -78,14 +78,14 @@ static bool place_values(Iterations *it)
         Block b = g->values[v].block;
         if (g->values[v].producer || b.cls != it->cls)
             continue;
-        ValueId *place = &it->value[b.iter * it->n_values + b.pos];
-        if (b.pos >= it->n_values || *place) {
+        ValueId *at = &it->value[b.iter * it->n_values + b.pos];
+        if (b.pos >= it->n_values || *at) {
             text_printf(it->why, "value '%s' has position %d, which %s",
                         value_label(it->arena, g, v), (int)b.pos,
                         b.pos < it->n_values ? "another one has" : "is too large");
             return false;
         }
-        *place = v;
+        *at = v;
     }
     return true;
 }
@@ -111,7 +111,7 @@ static bool collect(Iterations *it)
     if (!count_values(it, arena_array(it->arena, int32_t, it->length)))
         return false;
     it->value = arena_array(it->arena, ValueId, (size_t)it->length * (size_t)it->n_values);
-    return place_values(it);
+    return fill_positions(it);
 }
 
 // ---- values of one iteration ----
@@ -277,22 +277,22 @@ static int output_index(const Node *n, ValueId v)
 static bool check_carries(const Iterations *it)
 {
     const Graph *g = it->g;
-    int n_places = it->n_nodes * MAX_OUTPUTS;
-    int32_t *count = arena_array(it->arena, int32_t, n_places);
-    int32_t *pos = arena_array(it->arena, int32_t, n_places);
+    int n_outputs = it->n_nodes * MAX_OUTPUTS;
+    int32_t *count = arena_array(it->arena, int32_t, n_outputs);
+    int32_t *pos = arena_array(it->arena, int32_t, n_outputs);
 
     for (int i = 0; i < g->n_carries; i++) {
         Block from = value_block(g, g->carries[i].out), to = value_block(g, g->carries[i].in);
         NodeId n = value_of(g, g->carries[i].out)->producer;
         if (from.cls != it->cls || !n)
             continue;
-        int place = from.pos * MAX_OUTPUTS + output_index(&g->nodes[n], g->carries[i].out);
-        if (!is_same_block(from, to) || (count[place] && pos[place] != to.pos))
-            return differs(it, from.iter, n, "a carry writes over a value of another place");
-        count[place]++;
-        pos[place] = to.pos;
+        int output = from.pos * MAX_OUTPUTS + output_index(&g->nodes[n], g->carries[i].out);
+        if (!is_same_block(from, to) || (count[output] && pos[output] != to.pos))
+            return differs(it, from.iter, n, "a carry writes over a value of another position");
+        count[output]++;
+        pos[output] = to.pos;
     }
-    for (int i = 0; i < n_places; i++)
+    for (int i = 0; i < n_outputs; i++)
         if (count[i] && count[i] != it->length)
             return differs(it, 0, it->node[i / MAX_OUTPUTS], "not every iteration has its carry");
     return true;

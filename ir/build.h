@@ -244,7 +244,7 @@ typedef struct Checks {
 
 // The index of the worst value of the checks with such a name, 0 at first. The caller puts there
 // the maximum of it and another one. Valid up to the next call.
-ValueId *checks_place(Checks *c, Graph *g, const char *name, OutputRole role, int64_t bound);
+ValueId *checks_worst(Checks *c, Graph *g, const char *name, OutputRole role, int64_t bound);
 void checks_give(const Checks *c, Graph *g);  // appends their outputs
 
 // ---- compositions ----

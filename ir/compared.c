@@ -36,7 +36,7 @@ static void read_inputs(Compared *c, NodeId id, NodeId comparison)
         c->of[v] = comparison;
         c->reader[v] = id;
         const OpDef *op = x->producer ? c->g->nodes[x->producer].op : NULL;
-        if (op && (op->is_elementwise || op->view || op->place || op->is_choice))
+        if (op && (op->is_elementwise || op->view || op->subview || op->is_choice))
             add_node(c, x->producer, comparison);
     }
 }

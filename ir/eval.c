@@ -35,7 +35,7 @@ static void eval_elementwise(const Node *n, const Tensor *x, Tensor *y)
     }
 }
 
-void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+void node_eval_shard(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x, Tensor *y)
 {
     if (n->op->is_elementwise)
         eval_elementwise(n, x, y);

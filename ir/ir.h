@@ -376,9 +376,9 @@ void rule_print(const Rule *r, Text *t);  // "mk,kn->mn sum:k linear:0|1"
 
 // The shard of a node that one rank evaluates, by factor of the node's rule: the offset of its
 // first element and the size of the whole. NULL means the whole node.
-typedef struct Place {
+typedef struct NodeShard {
     int64_t offset[MAX_FACTORS], whole[MAX_FACTORS];
-} Place;
+} NodeShard;
 
 // A row-major tensor for `eval`. Floats are doubles that are rounded to the dtype after every
 // operator (F64 needs no rounding); integers and BOOL are int64.
@@ -419,7 +419,7 @@ struct OpDef {
     // outputs (0: none). `want[i]`: is dx[i] needed? NULL: not differentiable.
     void (*grad)(Graph *g, const Node *n, const ValueId *dy, const bool *want, ValueId *dx);
     // Reference evaluation: plain scalar loops. `out` is allocated with the shard's dims.
-    void (*eval)(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
+    void (*eval)(const Graph *g, const Node *n, const NodeShard *p, const Tensor *in, Tensor *out);
     // Elementwise: the C expression of one element. $0 $1 $2 are the inputs, in the C types of
     // their dtypes. $i0 is the element's index along dim 0 of the output (iota, random), $n0 the
     // dim's size; if the node is a shard, both count in the whole. $a2 is attribute 2, an int that
@@ -441,10 +441,10 @@ struct OpDef {
     // view.
     bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,
                  int64_t *offset);
-    // For an operator that only copies its inputs into its output: sets the strides and offset at
-    // which input i lies in the output. `fill`: all other elements; NULL: inputs cover the output.
-    void (*place)(const Graph *g, const Node *n, int i, const int64_t *out_stride,
-                  int64_t *in_stride, int64_t *offset);
+    // For an operator that only copies inputs into its output: sets strides and offset of the
+    // subview that input i fills. `fill`: all other elements; NULL: inputs cover the output.
+    void (*subview)(const Graph *g, const Node *n, int i, const int64_t *out_stride,
+                    int64_t *in_stride, int64_t *offset);
     double (*fill)(const Node *n);
     // The index of attribute `site`, which `layer` follows. Together they make the random numbers
     // of nodes differ. 0: this node draws none.
@@ -488,7 +488,8 @@ extern const OpDef *const op_table[];    // all, in the order of ops.def; NULL e
 void node_eval(Arena *a, const Graph *g, const Node *n, const Tensor *in, Tensor *out);
 
 // Evaluates the shard of one node at `p`; the caller allocates `out` with the shard's dims.
-void node_eval_shard(const Graph *g, const Node *n, const Place *p, const Tensor *in, Tensor *out);
+void node_eval_shard(const Graph *g, const Node *n, const NodeShard *p, const Tensor *in,
+                     Tensor *out);
 
 // Evaluates the graph. The caller sets `values` (by ValueId) of all values without a producer,
 // except constants; graph_eval sets all others.

@@ -1,5 +1,5 @@
-// Stores in a finished program what its readers ask of it: places, work, splits over ranks and how
-// groups are walked. A generator needs nothing else of lower/.
+// Stores in a finished program what its readers ask of it: addresses, work, splits over ranks and
+// how groups are walked. A generator needs nothing else of lower/.
 #include "lower/internal.h"
 
 // ---- splits over ranks ----

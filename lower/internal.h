@@ -51,7 +51,7 @@ typedef struct Lowering {
     bool *is_channels_last;         // by ValueId: walked with channels (dim 1) last
     bool *is_stored_channels_last;  // by ValueId: also stored so, if its producer can write it
     View *view;                     // by ValueId
-    NodeId *placed_in;       // by ValueId: the node (a concat) in whose result the value is made
+    NodeId *made_in;         // by ValueId: the node (a concat) in whose result the value is made
     Timing *timing;          // by NodeId: which function runs it
     int64_t *priority;       // by NodeId: ready nodes run in this order, lowest first
     bool has_early_updates;  // updates are in the backward part, each after its gradient
@@ -249,14 +249,14 @@ bool *slots_misused(Arena *a, const Program *p, int set);
 
 // ---- interleave.c ----
 
-// The buffers of a set and the addresses of its values.
-typedef struct SetPlaces {
+// The buffers of a set and the storage of its values.
+typedef struct SetLayout {
     Buffer *buffers;
     Storage *storage;
-} SetPlaces;
+} SetLayout;
 
-SetPlaces set_places_copy(Arena *a, const Program *p, int set);
-void set_places_swap(Program *p, int set, SetPlaces *x);
+SetLayout set_layout_copy(Arena *a, const Program *p, int set);
+void set_layout_swap(Program *p, int set, SetLayout *x);
 
 // Where stacks end and others begin in one loop, lets its iterations free and take their slots.
 // Stacks of the same loops become one buffer, in which the instances of an iteration lie side by
@@ -266,12 +266,12 @@ bool lower_interleave(Program *p, int set);
 // Gives slots to the stacks that would be joined, and moves nothing.
 void lower_find_slots(Program *p, int set);
 
-// ---- place_slots.c ----
+// ---- pack_slots.c ----
 
 // Gives the set's buffers with slots offsets, overlapping where they are never in use at the same
 // time, and lists the bytes that they take as pinned buffers; `base` is subtracted. Returns how
 // many.
-int place_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned);
+int pack_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned);
 bool lower_arena(Program *p, const LowerOptions *o, Diag *d);
 // Finds where the sets' buffers end in the arena, its bytes and their bound, from the offsets.
 void measure_arena(Program *p);

@@ -70,7 +70,7 @@ bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d)
         p->n_buffers = n_buffers;
         p->n_slots = n_slots;
         g->n_values = n_values;
-        if (p->n_named != n_named) {  // only the first set adds named places
+        if (p->n_named != n_named) {  // only the first set adds named storage
             p->n_named = n_named;
             p->name_index = (Map){.arena = p->arena};
         }

@@ -104,7 +104,7 @@ Sharded *bucket(Arena *a, const Sharded *s);
 
 // The dims of a rank's shard of a value without padding, and the offsets of its shard of a node.
 void sharded_dims(const Sharded *s, ValueId v, int rank, int64_t *dim);
-void sharded_place(const Sharded *s, NodeId n, int rank, Place *p);
+void sharded_node(const Sharded *s, NodeId n, int rank, NodeShard *p);
 
 // How many ranks have no share of any product, if others have one; else 0.
 int sharded_idle(const Sharded *s);

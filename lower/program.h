@@ -17,8 +17,8 @@ typedef struct Storage {
     int32_t buffer;  // 0: none
     int32_t ring;
     int64_t offset, step;  // bytes, from the buffer's start
-    // In a pool: the iteration whose place the value has, if it isn't of its buffer's class: the
-    // one before the first or after the last.
+    // In a pool: the iteration whose slot the value has, if it isn't of its buffer's class: the one
+    // before the first or after the last.
     int instance;
 } Storage;
 
@@ -91,7 +91,7 @@ typedef struct Movement {
 //
 // In a pool, bytes count from the start of the slot of stage + stage_step * iteration.
 typedef struct Address {
-    int32_t buffer;  // 0: no place
+    int32_t buffer;  // 0: no address
     int64_t first;
     int64_t at;
     Movement move[MAX_LOOPS];

@@ -38,7 +38,7 @@ def without_dropout(config):
 
 
 def with_short_chunks(model_class):
-    """Exporters unroll the loops over a chunk of linear attention, so that chunks get 4 positions in place of 64."""
+    """Exporters unroll the loops over a chunk of linear attention, so that chunks get 4 positions instead of 64."""
     scope = vars(sys.modules[model_class.__module__])
     for name in ("torch_chunk_gated_delta_rule", "chunk_kimi_delta_attention"):
         if name in scope:

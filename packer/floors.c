@@ -25,7 +25,7 @@ static void find_floor(PackSearch *x, int section)
 
     x->limits->work -= live->end - live->first;
     for (int k = live->first; k < live->end; k++)
-        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+        for (uint64_t bits = to_pack(x, live, k); bits; bits &= bits - 1) {
             int i = k * 64 + __builtin_ctzll(bits);
             if (x->low[i] < floor) {
                 floor = x->low[i];
@@ -105,7 +105,7 @@ bool floors_start(PackSearch *x)
     memcpy(x->low, s->pin, (size_t)s->n * sizeof *x->low);
     memcpy(x->support, s->pin, (size_t)s->n * sizeof *x->support);
     for (int i = 0; i < s->n; i++) {
-        x->unplaced[i / 64] |= UINT64_C(1) << i % 64;
+        x->unpacked[i / 64] |= UINT64_C(1) << i % 64;
         for (int k = s->first[i]; k <= s->last[i]; k++) {
             x->left[k] += s->bytes[i];
             x->joins[k] += k < s->last[i];
@@ -115,14 +115,14 @@ bool floors_start(PackSearch *x)
     return find_floors(x, 0, s->n_sections - 1);
 }
 
-// Raises the lowest offset of a buffer that is to be placed. False if it is pinned below.
+// Raises the lowest offset of a buffer that is to be packed. False if it is pinned below.
 static bool raise_buffer(PackSearch *x, int i, int64_t low)
 {
     set(x, &x->low[i], low);
     return !x->s->is_pinned[i];
 }
 
-bool floors_place(PackSearch *x, int i)
+bool floors_put(PackSearch *x, int i)
 {
     const Sections *s = x->s;
     const WordRange *near = &s->near[i];
@@ -133,8 +133,8 @@ bool floors_place(PackSearch *x, int i)
 
     mark(x, first, last);
     x->offset[i] = x->low[i];
-    set(x, (int64_t *)&x->unplaced[i / 64],
-        (int64_t)(x->unplaced[i / 64] & ~(UINT64_C(1) << i % 64)));
+    set(x, (int64_t *)&x->unpacked[i / 64],
+        (int64_t)(x->unpacked[i / 64] & ~(UINT64_C(1) << i % 64)));
     for (int k = first; k <= last; k++) {
         set(x, &x->left[k], x->left[k] - s->bytes[i]);
         if (k < last)
@@ -142,7 +142,7 @@ bool floors_place(PackSearch *x, int i)
     }
     x->limits->work -= near->end - near->first + 2 * (last - first + 1);
     for (int k = near->first; k < near->end; k++)
-        for (uint64_t bits = to_place(x, near, k); bits; bits &= bits - 1) {
+        for (uint64_t bits = to_pack(x, near, k); bits; bits &= bits - 1) {
             int j = k * 64 + __builtin_ctzll(bits);
             if (x->support[j] < end)
                 set(x, &x->support[j], end);
@@ -163,7 +163,7 @@ bool floors_raise(PackSearch *x, int section, int64_t floor)
 
     mark(x, section, section);
     for (int k = live->first; k < live->end; k++)
-        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+        for (uint64_t bits = to_pack(x, live, k); bits; bits &= bits - 1) {
             int i = k * 64 + __builtin_ctzll(bits);
             if (x->low[i] >= floor)
                 continue;

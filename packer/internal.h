@@ -34,7 +34,7 @@ typedef struct Sections {
 // more than `most_words` words.
 Sections sections_new(Arena *a, const LiveBuffer *b, const int *chosen, int n, int64_t most_words);
 
-// ---- orders.c: in which order buffers are placed ----
+// ---- orders.c: in which order buffers are packed ----
 
 typedef enum Order {
     ORDER_BYTES,
@@ -52,7 +52,7 @@ void sections_order(const Sections *s, Order order, double noise, uint64_t seed,
 
 // ---- first_fit.c ----
 
-// Places pinned buffers, then the others in the order given, each at the lowest offset that is free
+// Packs pinned buffers, then the others in the order given, each at the lowest offset that is free
 // for its time. Returns where the last one ends.
 int64_t first_fit(Arena *a, const LiveBuffer *b, const int *order, int n, int64_t *offset);
 

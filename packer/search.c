@@ -1,14 +1,14 @@
 // Branch and bound over one component.
 //
-// The search fills the address range from below. A buffer is placed at the lowest address where any
-// buffer can still begin, so all that is placed later lies above it or at other times: each section
-// has a floor. It chooses one section on the lowest floor and tries every buffer that may come next
+// The search fills the address range from below. A buffer is put at the lowest address where any
+// buffer can still begin, so all later buffers lie above it or at other times: each section has a
+// floor. It chooses one section on the lowest floor and tries every buffer that may come next
 // there, then to waste the bytes up to where the next one could begin. A section whose floor and
 // remaining bytes exceed the capacity ends the branch.
 //
 // Only packings in which no buffer can slide down are considered: each buffer lies at 0 or on
 // another one that is live with it. Pinned buffers count as if something were below them; a branch
-// in which one can't have its place any more has ended.
+// in which one can't have its offset any more has ended.
 //
 // Like MiniMalloc (see packer.h): canonical packings, bounds of sections, several static orders,
 // parts of time that nothing joins any more are solved one after the other. Differences: the
@@ -35,7 +35,7 @@ typedef struct Branching {
 } Branching;
 
 // The lowest offset at which buffer i of the section can lie on a buffer of other sections alone
-// that is still to be placed.
+// that is still to be packed.
 static int64_t lowest_support(PackSearch *x, int i, const WordRange *live)
 {
     const WordRange *near = &x->s->near[i];
@@ -44,7 +44,7 @@ static int64_t lowest_support(PackSearch *x, int i, const WordRange *live)
     x->limits->work -= near->end - near->first;
     for (int k = near->first; k < near->end; k++) {
         bool may_be_live = k >= live->first && k < live->end;
-        uint64_t bits = to_place(x, near, k) & ~(may_be_live ? live->word[k - live->first] : 0);
+        uint64_t bits = to_pack(x, near, k) & ~(may_be_live ? live->word[k - live->first] : 0);
         for (; bits; bits &= bits - 1) {
             int j = k * 64 + __builtin_ctzll(bits);
             int64_t end = x->low[j] + x->s->bytes[j];
@@ -65,7 +65,7 @@ static int64_t next_floor(PackSearch *x, int section, int64_t floor, int64_t sla
     if (slack < x->s->unit)
         return NO_FLOOR;
     for (int k = live->first; k < live->end; k++)
-        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+        for (uint64_t bits = to_pack(x, live, k); bits; bits &= bits - 1) {
             int i = k * 64 + __builtin_ctzll(bits);
             int64_t at = x->low[i] > floor ? x->low[i] : lowest_support(x, i, live);
             least = at < least ? at : least;
@@ -148,7 +148,7 @@ static void push_candidates(PackSearch *x, const Branching *b, int first, int la
     int from = x->n_candidates;
 
     for (int k = live->first; k < live->end; k++)
-        for (uint64_t bits = to_place(x, live, k); bits; bits &= bits - 1) {
+        for (uint64_t bits = to_pack(x, live, k); bits; bits &= bits - 1) {
             int i = k * 64 + __builtin_ctzll(bits), at;
             if (x->low[i] != floor || !can_begin(x, i) || has_same_shape(x, from, i))
                 continue;
@@ -205,7 +205,7 @@ static PackOutcome try_branches(PackSearch *x, const Branching *b, int first, in
 
     push_candidates(x, b, first, last);
     for (int k = from, end = x->n_candidates; k < end && outcome == PACK_NONE; k++) {
-        if (floors_place(x, x->candidate[k]))
+        if (floors_put(x, x->candidate[k]))
             outcome = solve_parts(x, first, last);
         if (outcome != PACK_FOUND)
             floors_undo(x, mark);
@@ -251,7 +251,7 @@ PackSearch *pack_search_new(Arena *a, const Sections *s)
     x->rank = arena_array(a, int64_t, s->n);
     x->urgency = arena_array(a, int64_t, s->n);
     x->order = arena_array(a, int, s->n);
-    x->unplaced = arena_array(a, uint64_t, s->n / 64 + 1);
+    x->unpacked = arena_array(a, uint64_t, s->n / 64 + 1);
     x->floor = arena_array(a, int64_t, s->n_sections);
     x->choices = arena_array(a, int64_t, s->n_sections);
     x->left = arena_array(a, int64_t, s->n_sections);

@@ -5,7 +5,7 @@
 
 typedef struct TimeEvent {
     int64_t time;
-    int buffer;  // its place in `chosen`
+    int buffer;  // its index in `chosen`
     bool is_end;
 } TimeEvent;
 

@@ -9,7 +9,7 @@
 // This rank's share of the processors that it may use: the default number of threads, and the
 // rank's number among the ranks that share these processors, from 0.
 typedef struct RtShare {
-    int threads, place;
+    int threads, index;
 } RtShare;
 
 // A function of the program: RtModel.micro, reduce, update or forward.
@@ -69,8 +69,8 @@ struct RtDevice {
     const RtCollectives *collectives;  // NULL: those of the transport
 };
 
-// The address of an operand of the program.
-static inline int64_t rt_place_of(const Rt *rt, const void *operand)
+// The offset of an operand of the program in the arena.
+static inline int64_t rt_operand_at(const Rt *rt, const void *operand)
 {
     return (const char *)operand - rt->arena;
 }
@@ -81,7 +81,7 @@ enum { RT_STACK_BYTES = 1 << 20 };
 
 // ---- the tensors of a model in the arena: device_tensor.c ----
 
-int64_t rt_place(const RtTensor *t, int layer);
+int64_t rt_tensor_at(const RtTensor *t, int layer);
 // Sets all layers to `value`, including padding.
 void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value);
 // A tensor of one element.

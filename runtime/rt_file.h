@@ -97,7 +97,7 @@ bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e);
 // then the first one puts it in place.
 bool rt_out_join(RtOut *o, const char *path, int64_t process, RtFileError *e);
 bool rt_out_finish(RtOut *o, RtFileError *e);  // waits until the written bytes are on disk
-bool rt_out_place(RtOut *o, RtFileError *e);
+bool rt_out_rename(RtOut *o, RtFileError *e);
 
 // ---- tensors ----
 

@@ -5,7 +5,7 @@
 // elements, the taps. A tap outside of the dim has no index (-1) and counts as zero. With
 // RT_BORDER, positions outside of the dim become those of its ends; with RT_REFLECTION they are
 // mirrored at the first and last elements (corners) or at their outer edges. A position that is NaN
-// becomes 0 there; with RT_ZEROS its taps have no place, and weights of NaN.
+// becomes 0 there; with RT_ZEROS its taps have no index, and weights of NaN.
 //
 // `slope` is the derivative of the weight by the position. As in PyTorch, it is 0 where a position
 // was moved to an end, or is at one already.
@@ -31,7 +31,7 @@ RT_INLINE int rt_grid_taps(int mode) { return mode == RT_NEAREST ? 1 : mode == R
         T weight[RT_MAX_TAPS], slope[RT_MAX_TAPS];                                                 \
     } RtTaps_##name;                                                                               \
                                                                                                    \
-    RT_INLINE int32_t rt_grid_place_##name(T x, T size)                                            \
+    RT_INLINE int32_t rt_grid_index_##name(T x, T size)                                            \
     {                                                                                              \
         return x >= 0 && x < size ? (int32_t)x : -1;                                               \
     }                                                                                              \
@@ -69,7 +69,7 @@ RT_INLINE int rt_grid_taps(int mode) { return mode == RT_NEAREST ? 1 : mode == R
                                                                                                    \
         for (int k = 0; k < 4; k++) {                                                              \
             T at = rt_grid_inside_##name(outside, corners, size, first + (T)k, &factor);           \
-            t->at[k] = rt_grid_place_##name(rint##s(at), size);                                    \
+            t->at[k] = rt_grid_index_##name(rint##s(at), size);                                    \
         }                                                                                          \
         t->weight[0] = rt_grid_far_##name(d + 1);                                                  \
         t->weight[1] = rt_grid_near_##name(d);                                                     \
@@ -93,14 +93,14 @@ RT_INLINE int rt_grid_taps(int mode) { return mode == RT_NEAREST ? 1 : mode == R
         }                                                                                          \
         x = rt_grid_inside_##name(outside, corners, n, x, &factor);                                \
         if (mode == RT_NEAREST) {                                                                  \
-            t->at[0] = rt_grid_place_##name(rint##s(x), n);                                        \
+            t->at[0] = rt_grid_index_##name(rint##s(x), n);                                        \
             t->weight[0] = 1;                                                                      \
             t->slope[0] = 0;                                                                       \
             return;                                                                                \
         }                                                                                          \
         T low = floor##s(x);                                                                       \
-        t->at[0] = rt_grid_place_##name(low, n);                                                   \
-        t->at[1] = rt_grid_place_##name(low + 1, n);                                               \
+        t->at[0] = rt_grid_index_##name(low, n);                                                   \
+        t->at[1] = rt_grid_index_##name(low + 1, n);                                               \
         t->weight[1] = x - low;                                                                    \
         t->weight[0] = 1 - t->weight[1];                                                           \
         t->slope[0] = -factor;                                                                     \

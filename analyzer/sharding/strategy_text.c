@@ -64,8 +64,8 @@ static bool wrong(const StrategyReader *w, const char *what)
     return false;
 }
 
-// Reads the place before ':': the letter of a factor, "linear" or "linear.1".
-static bool read_place(StrategyReader *w, int *at)
+// Reads the text before ':': the letter of a factor, "linear" or "linear.1".
+static bool read_factor(StrategyReader *w, int *at)
 {
     static const char linear[] = "linear";
     char *end;
@@ -126,7 +126,7 @@ bool strategy_parse(const Rule *r, const Mesh *m, const char *text, Strategy *s,
     if (!strcmp(text, "-"))
         return true;
     for (;;) {
-        if (!read_place(&w, &at) || !read_axes(&w, at))
+        if (!read_factor(&w, &at) || !read_axes(&w, at))
             return false;
         if (!*w.at)
             break;

@@ -16,7 +16,7 @@ static void unite(ValueId *of, ValueId x, ValueId y)
 }
 
 // By class and position: the node or value of the first iteration.
-static int32_t **places_find(Arena *a, const Graph *g, bool is_of_nodes)
+static int32_t **first_instances(Arena *a, const Graph *g, bool is_of_nodes)
 {
     int *n = arena_array(a, int, g->n_classes), count = is_of_nodes ? g->n_nodes : g->n_values;
     int32_t **at = arena_array(a, int32_t *, g->n_classes);
@@ -35,14 +35,14 @@ static int32_t **places_find(Arena *a, const Graph *g, bool is_of_nodes)
     return at;
 }
 
-static void find_nodes(Arena *a, TiedValues *k, const Graph *g, int32_t **place)
+static void find_nodes(Arena *a, TiedValues *k, const Graph *g, int32_t **first_of_class)
 {
     k->node = arena_array(a, NodeId, g->n_nodes);
     k->second = arena_array(a, NodeId, g->n_nodes);
     k->last = arena_array(a, NodeId, g->n_nodes);
     for (NodeId n = 1; n < g->n_nodes; n++) {
         Block b = g->nodes[n].block;
-        NodeId first = k->node[n] = b.cls ? place[b.cls][b.pos] : n;
+        NodeId first = k->node[n] = b.cls ? first_of_class[b.cls][b.pos] : n;
         if (!b.cls || b.iter == 1)
             k->second[first] = n;
         if (!b.cls || b.iter == g->classes[b.cls].length - 1)
@@ -50,7 +50,7 @@ static void find_nodes(Arena *a, TiedValues *k, const Graph *g, int32_t **place)
     }
 }
 
-static void find_values(Arena *a, TiedValues *k, const Graph *g, int32_t **place)
+static void find_values(Arena *a, TiedValues *k, const Graph *g, int32_t **first_of_class)
 {
     k->value = arena_array(a, ValueId, g->n_values);
     for (ValueId v = 1; v < g->n_values; v++)
@@ -61,7 +61,7 @@ static void find_values(Arena *a, TiedValues *k, const Graph *g, int32_t **place
     for (ValueId v = 1; v < g->n_values; v++) {
         Block b = value_of(g, v)->block;
         if (!value_of(g, v)->producer && b.cls)
-            unite(k->value, v, place[b.cls][b.pos]);
+            unite(k->value, v, first_of_class[b.cls][b.pos]);
     }
     for (int i = 0; i < g->n_carries; i++)
         unite(k->value, g->carries[i].in, g->carries[i].out);
@@ -92,8 +92,8 @@ TiedValues tied_find(Arena *a, const Graph *g)
     TiedValues k = {.storage_rule = arena_array(a, StorageRule, g->n_values)};
     Arena *scratch = arena_new();
 
-    find_nodes(a, &k, g, places_find(scratch, g, true));
-    find_values(a, &k, g, places_find(scratch, g, false));
+    find_nodes(a, &k, g, first_instances(scratch, g, true));
+    find_values(a, &k, g, first_instances(scratch, g, false));
     const bool *is_compared = graph_compared(scratch, g);
     for (ValueId v = 1; v < g->n_values; v++) {
         tighten(&k, v, storage_rule_of(g, v));

@@ -93,9 +93,9 @@ typedef struct OneRank {
 
 // Lowers both graphs (`train` may be NULL). If the request chooses what to recompute, `train` is
 // the graph before recomputation, and the program is the fastest one that was found on the path of
-// ways and takes at most r->memory bytes; otherwise `train` is lowered as it is, and has to fit.
-// `c` gives the seconds of kernels; NULL: an assumed machine does. Any status except COMPILE_DONE
-// has been reported.
+// policies and takes at most r->memory bytes; otherwise `train` is lowered as it is, and has to
+// fit. `c` gives the seconds of kernels; NULL: an assumed machine does. Any status except
+// COMPILE_DONE has been reported.
 CompileStatus fit_one_rank(Arena *a, const PlanRequest *r, const Cluster *c, const Graph *train,
                            const Graph *predict, OneRank *to, Diag *d);
 

@@ -29,7 +29,7 @@ KeepPath *keep_path_find(Arena *a, const Graph *g, RecomputeRule rule, const Tar
                          const Cluster *c, Diag *d);
 
 // All layers of class k have its policy number policy[k].
-RecomputePolicy keep_path_pure(Arena *a, const KeepPath *x, const int *way);
+RecomputePolicy keep_path_pure(Arena *a, const KeepPath *x, const int *policy);
 
 // The number of policies of the class with the most of them. All layers have policy number i of
 // their class, or the last one if there are fewer.

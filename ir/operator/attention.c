@@ -143,8 +143,8 @@ static bool check_drop(const Graph *g, const Node *n, const AttentionDims *a, co
     if (strlen(text) != rank)
         return node_error(g, n, d, "drop_eq=\"%s\" lacks a dim of the scores", text);
     if (axis < -1 || axis > (int64_t)rank)
-        return node_error(g, n, d, "micro_axis=%" PRId64 " is not a place in drop_eq=\"%s\"", axis,
-                          text);
+        return node_error(g, n, d, "micro_axis=%" PRId64 " is not a position in drop_eq=\"%s\"",
+                          axis, text);
     return true;
 }
 
@@ -248,7 +248,8 @@ double work_attention(const Graph *g, const Node *n, int inner, int values)
     return scores * each * (n->attr[CAUSAL].i ? 0.5 : 1);
 }
 
-AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const Place *p, const Tensor *x)
+AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const NodeShard *p,
+                           const Tensor *x)
 {
     AttentionRow r = {.options = attention_options(n)};
     Rule rule;
@@ -268,8 +269,8 @@ AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const Place 
     return r;
 }
 
-// A score and whether a mask's number took its place. Scores are rounded to the operands' dtype as
-// in the kernels: a score that is too small next to a number added to it has no effect.
+// A score and whether a mask's number replaced it. Scores are rounded to the operands' dtype as in
+// the kernels: a score that is too small next to a number added to it has no effect.
 typedef struct Score {
     DType type;
     double s;

@@ -17,7 +17,7 @@ static const char *pattern_of(Arena *a, const char *name)
     return s;
 }
 
-ValueId *checks_place(Checks *c, Graph *g, const char *name, OutputRole role, int64_t bound)
+ValueId *checks_worst(Checks *c, Graph *g, const char *name, OutputRole role, int64_t bound)
 {
     const char *pattern = pattern_of(g->arena, name);
     RunCheck *found = NULL;

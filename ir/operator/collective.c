@@ -98,7 +98,7 @@ bool exchange_is_last(const Graph *g, const Node *n, const int64_t (*stride)[MAX
     return out(g, n)->rank > 2 && is_channels_last(out(g, n), stride[n->n_in]);
 }
 
-int exchange_place(const Value *v, int dim, bool is_last)
+int exchange_position(const Value *v, int dim, bool is_last)
 {
     if (!is_last || dim == 0)
         return dim;
@@ -110,19 +110,19 @@ int64_t exchange_count(const Value *v, int first, int last, bool is_last)
     int64_t n = 1;
 
     for (int i = 0; i < v->rank; i++) {
-        int place = exchange_place(v, i, is_last);
-        n *= place >= first && place < last ? v->dim[i] : 1;
+        int position = exchange_position(v, i, is_last);
+        n *= position >= first && position < last ? v->dim[i] : 1;
     }
     return n;
 }
 
 RtExchange exchange_around(const Value *v, int dim, bool is_last)
 {
-    int place = exchange_place(v, dim, is_last);
+    int position = exchange_position(v, dim, is_last);
 
-    return (RtExchange){.outer = exchange_count(v, 0, place, is_last),
+    return (RtExchange){.outer = exchange_count(v, 0, position, is_last),
                         .whole = v->dim[dim],
-                        .inner = exchange_count(v, place + 1, v->rank, is_last)};
+                        .inner = exchange_count(v, position + 1, v->rank, is_last)};
 }
 
 static RtReduceOp reduction_rt(const char *op)

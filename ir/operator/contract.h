@@ -33,7 +33,7 @@ void letters_sizes(const char *dims, const Tensor *t, int64_t *size);    // size
 // for (bool more = letters_begin(…); more; more = letters_next(…)). Both are false at the end.
 bool letters_begin(int64_t *index, const char *letters, const int64_t *size);
 bool letters_next(int64_t *index, const char *letters, const int64_t *size);
-int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t);  // row-major place
+int64_t letters_at(const int64_t *index, const char *dims, const Tensor *t);  // row-major index
 // The stride of the dim, in elements; 0 if there is no such dim.
 int64_t letters_stride(char letter, const char *dims, const Tensor *t);
 // letters_dot: the sum of u · v over all indices of some letters, the last letter fastest.
@@ -81,11 +81,11 @@ typedef struct AttentionRow {
     AttentionDims dims;
     Attention options;
     int64_t at[N_LETTERS], size[N_LETTERS], count;
-    int64_t offset[N_LETTERS], whole[N_LETTERS];  // the shard's offset, see Place, by letter
+    int64_t offset[N_LETTERS], whole[N_LETTERS];  // by letter, see NodeShard
     double *p, *keep;
     bool *is_set;
 } AttentionRow;
-AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const Place *p,
+AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const NodeShard *p,
                            const Tensor *x);
 void attention_scores(AttentionRow *r, const Node *n, const Tensor *x);
 

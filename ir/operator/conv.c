@@ -126,8 +126,8 @@ static ValueId make_part(Graph *g, ConvPart p, const ValueId *v, const int64_t *
     return make_conv(g, v[CONV_X], v[CONV_W], win, groups);
 }
 
-// The sum is linear in each of the three tensors. So the gradient of one is computed from the other
-// operand and dy, which takes the result's place.
+// The sum is linear in each of the three tensors. So the gradient of an operand is the same sum
+// with dy as the result and the other operand as it is.
 void grad_conv(Graph *g, const Node *n, const ConvPart *order, ValueId dy, const bool *want,
                ValueId *dx)
 {
@@ -159,21 +159,21 @@ static int64_t spatial_count(const Tensor *t)
 
 // For each element of a plane of y and each tap, the element of x that the tap meets; -1 in the
 // padding. The same for all planes.
-static int64_t *window_places(Arena *a, const Window *win, const Tensor *const *part)
+static int64_t *window_elements(Arena *a, const Window *win, const Tensor *const *part)
 {
     int64_t n = spatial_count(part[CONV_Y]) * spatial_count(part[CONV_W]);
-    int64_t place[3] = {0}, tap[3] = {0}, *at = arena_array(a, int64_t, n);
+    int64_t position[3] = {0}, tap[3] = {0}, *at = arena_array(a, int64_t, n);
 
     for (int64_t i = 0; i < n; i++) {
-        at[i] = window_at(win, place, tap, part[CONV_X]->dim + 2);
+        at[i] = window_at(win, position, tap, part[CONV_X]->dim + 2);
         if (!index_next(tap, win->n, part[CONV_W]->dim + 2))
-            index_next(place, win->n, part[CONV_Y]->dim + 2);
+            index_next(position, win->n, part[CONV_Y]->dim + 2);
     }
     return at;
 }
 
-// Adds all products of a plane of x, a window of w and a plane of y to the plane of `to`; `at` are
-// the window's places.
+// Adds all products of a plane of x, a window of w and a plane of y to the plane of `to`. `at` is
+// by window_elements.
 static void eval_plane(const int64_t *at, int64_t y_size, int64_t w_size, ConvPart to, double *x,
                        double *w, double *y)
 {
@@ -206,7 +206,7 @@ void eval_conv(const Node *n, const ConvPart *order, const Tensor *in, const Ten
     if (c == 0 || o == 0)
         return;
     Arena *a = arena_new();
-    const int64_t *at = window_places(a, &win, part);
+    const int64_t *at = window_elements(a, &win, part);
     int64_t groups = x->dim[1] / c;
     int64_t x_size = spatial_count(x), w_size = spatial_count(w), y_size = spatial_count(y);
     for (int64_t b = 0; b < y->dim[0]; b++)

@@ -8,7 +8,7 @@ enum { MODE, PADDING, CORNERS };  // attributes, from `first` on
 static const char *const modes[] = {"nearest", "linear", "cubic"};
 static const char *const paddings[] = {"zeros", "border", "reflection"};
 
-static int place_of(const char *const *names, const char *name)
+static int index_of(const char *const *names, const char *name)
 {
     for (int i = 0; i < 3; i++)
         if (name && !strcmp(name, names[i]))
@@ -36,10 +36,10 @@ static bool infer_attrs(const Graph *g, const Node *n, int first, Diag *d)
 {
     const Attr *a = &n->attr[first];
 
-    if (place_of(modes, a[MODE].s) < 0)
+    if (index_of(modes, a[MODE].s) < 0)
         return node_error(g, n, d, "mode \"%s\" is not nearest, linear or cubic",
                           a[MODE].s ? a[MODE].s : "");
-    return place_of(paddings, a[PADDING].s) >= 0 ||
+    return index_of(paddings, a[PADDING].s) >= 0 ||
            node_error(g, n, d, "padding \"%s\" is not zeros, border or reflection",
                       a[PADDING].s ? a[PADDING].s : "");
 }
@@ -133,7 +133,7 @@ double work_grid(const Graph *g, const Node *n, const GridPart *parts, int first
 
     parts_of(g, n, parts, v);
     v[parts[n->n_in]] = out(g, n);
-    int taps = rt_grid_taps(place_of(modes, n->attr[first].s));
+    int taps = rt_grid_taps(index_of(modes, n->attr[first].s));
     double work = 2 * (double)value_count(v[GRID_Y]);
     for (int i = 2; i < v[GRID_X]->rank; i++)
         work *= taps;
@@ -145,7 +145,7 @@ double work_grid(const Graph *g, const Node *n, const GridPart *parts, int first
 GridPoint grid_points(const Node *n, int first, const Tensor *x, const Tensor *grid)
 {
     GridPoint p = {.spatial = x->rank - 2, .taps = 1, .planes = x->dim[1], .plane = 1, .count = 1};
-    int along = rt_grid_taps(place_of(modes, n->attr[first].s));
+    int along = rt_grid_taps(index_of(modes, n->attr[first].s));
 
     for (int i = 0; i < p.spatial; i++) {
         p.taps *= along;
@@ -160,7 +160,7 @@ GridPoint grid_points(const Node *n, int first, const Tensor *x, const Tensor *g
 static RtTaps_f64 taps_of(const Node *n, int first, DType t, int64_t size, double position)
 {
     const Attr *a = &n->attr[first];
-    int mode = place_of(modes, a[MODE].s), padding = place_of(paddings, a[PADDING].s);
+    int mode = index_of(modes, a[MODE].s), padding = index_of(paddings, a[PADDING].s);
     RtTaps_f64 taps;
 
     if (t == F64) {
@@ -180,7 +180,7 @@ static RtTaps_f64 taps_of(const Node *n, int first, DType t, int64_t size, doubl
 void grid_point(GridPoint *p, const Node *n, int first, const Tensor *x, const Tensor *grid,
                 int64_t i)
 {
-    int along = rt_grid_taps(place_of(modes, n->attr[first].s));
+    int along = rt_grid_taps(index_of(modes, n->attr[first].s));
     RtTaps_f64 taps[3];
 
     // The grid's last coordinate is that of x's first spatial dim.
@@ -219,8 +219,8 @@ void kernel_grid(const Graph *g, const Node *n, const GridPart *parts, int first
     const Value *x = v[GRID_X], *grid = v[GRID_GRID];
     const Attr *a = &n->attr[first];
     RtGrid p = {.type = (RtType)x->dtype,
-                .mode = place_of(modes, a[MODE].s),
-                .outside = place_of(paddings, a[PADDING].s),
+                .mode = index_of(modes, a[MODE].s),
+                .outside = index_of(paddings, a[PADDING].s),
                 .corners = a[CORNERS].i != 0,
                 .spatial = x->rank - 2,
                 .n = x->dim[0],

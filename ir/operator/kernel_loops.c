@@ -254,8 +254,9 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
 
 // ---- attention ----
 
-// The operands of attention and of its gradient. The scalar seed gives its place to the random
-// numbers, as if they were a tensor in memory: a kernel computes their index as an element's place.
+// The operands of attention and of its gradient. The scalar seed is replaced by the random numbers,
+// as if they were a tensor in memory: a kernel computes the index of one like the offset of an
+// element.
 enum { Q, K, V, BIAS, DROP, STEP, MICRO, OUT, MAX, SUM, D_OUT, D_Q, D_K, D_V };
 
 // The strides of an operand in the kernel's parameters; NULL: it is a scalar.

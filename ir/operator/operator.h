@@ -74,7 +74,7 @@ bool infer_reduce(Graph *g, Node *n, Diag *d);
 void rule_reduce(const Graph *g, const Node *n, Rule *r, FactorKind kind);
 void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y);
 // The row-major index of each element of x along some axes, at least one.
-ValueId places_along(Graph *g, ValueId x, int n_axes, const int64_t *axes);
+ValueId positions_along(Graph *g, ValueId x, int n_axes, const int64_t *axes);
 // Σ dy along the axes: the gradient of the input of a broadcast along them.
 ValueId gradient_sum(Graph *g, ValueId dy, int n_axes, const int64_t *axes);
 
@@ -161,7 +161,7 @@ RtExchange exchange_flat(const Value *v);  // all elements as one dim
 // Bytes may be in channels-last order (is_last). It is used if the output's strides have it.
 bool exchange_is_last(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]);
 // The position of a dim in the order of the bytes; 0 is the outermost.
-int exchange_place(const Value *v, int dim, bool is_last);
+int exchange_position(const Value *v, int dim, bool is_last);
 // The product of the dims at positions [first, last).
 int64_t exchange_count(const Value *v, int first, int last, bool is_last);
 // The value as [outer, whole, inner], where `whole` is the dim.

@@ -64,29 +64,29 @@ void eval_reduce(const Node *n, const Fold *fold, const Tensor *x, Tensor *y)
     }
 }
 
-ValueId places_along(Graph *g, ValueId x, int n_axes, const int64_t *axes)
+ValueId positions_along(Graph *g, ValueId x, int n_axes, const int64_t *axes)
 {
     Value like = *value_of(g, x);
-    ValueId place = 0;
+    ValueId position = 0;
     int64_t step = 1;
 
     for (int i = n_axes - 1; i >= 0; i--) {
         ValueId index = make_iota(g, I64, like.rank, like.dim, (int)axes[i]);
         ValueId scaled = make_mul(g, index, scalar_like(g, index, (double)step));
-        place = place ? make_add(g, place, scaled) : scaled;
+        position = position ? make_add(g, position, scaled) : scaled;
         step *= like.dim[axes[i]];
     }
-    return place;
+    return position;
 }
 
 // The first of the true elements of `is_it` along the axes.
 static ValueId first_of(Graph *g, ValueId is_it, const Attr *axes)
 {
-    ValueId place = places_along(g, is_it, axes->n, axes->v);
-    ValueId none = scalar_like(g, place, (double)value_count(value_of(g, is_it)));
-    ValueId first = make_reduce_min(g, make_select(g, is_it, place, none), axes->n, axes->v);
+    ValueId position = positions_along(g, is_it, axes->n, axes->v);
+    ValueId none = scalar_like(g, position, (double)value_count(value_of(g, is_it)));
+    ValueId first = make_reduce_min(g, make_select(g, is_it, position, none), axes->n, axes->v);
 
-    return make_eq(g, place, broadcast_over(g, first, place, axes->n, axes->v));
+    return make_eq(g, position, broadcast_over(g, first, position, axes->n, axes->v));
 }
 
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx)

@@ -51,12 +51,12 @@ static ValueId is_last(const Scatter *s)
         axes[i] = i + s->batch;
         dims[i] = i < s->batch ? i : s->axis + i - s->batch;
     }
-    ValueId place = places_along(g, s->index, index.rank - s->batch, axes);
+    ValueId position = positions_along(g, s->index, index.rank - s->batch, axes);
     memcpy(dim, index.dim, sizeof dim);
     dim[s->batch] = s->size;
     ValueId none = broadcast_to(g, graph_scalar(g, I64, 0), s->batch + 1, dim);
-    ValueId last = make_scatter(g, place, s->index, none, "last", s->batch, s->batch, s->size);
-    ValueId is = make_eq(g, make_gather(g, last, s->index, s->batch, s->batch), place);
+    ValueId last = make_scatter(g, position, s->index, none, "last", s->batch, s->batch, s->size);
+    ValueId is = make_eq(g, make_gather(g, last, s->index, s->batch, s->batch), position);
     return make_broadcast(g, is, rows.rank, rows.dim, dims);
 }
 

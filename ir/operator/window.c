@@ -1,4 +1,5 @@
-// Sliding windows of convolution and pooling: attributes, checks, rules and places of taps.
+// Sliding windows of convolution and pooling: attributes, checks, rules and the elements that taps
+// read.
 #include <math.h>
 #include <string.h>
 
@@ -193,11 +194,11 @@ static void unravel(int64_t at, int rank, const int64_t *dim, int64_t *index)
 
 int64_t pool_at(const Pool *p, int64_t y, int64_t k)
 {
-    int64_t place[3], tap[3];
+    int64_t position[3], tap[3];
 
-    unravel(y % p->y_plane, p->window.n, p->y_dim, place);
+    unravel(y % p->y_plane, p->window.n, p->y_dim, position);
     unravel(k, p->window.n, p->window.size, tap);
-    int64_t at = window_at(&p->window, place, tap, p->x_dim);
+    int64_t at = window_at(&p->window, position, tap, p->x_dim);
     return at < 0 ? -1 : y / p->y_plane * p->x_plane + at;
 }
 

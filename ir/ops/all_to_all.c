@@ -43,7 +43,8 @@ static void all_to_all_kernel(const Graph *g, const Node *n, const int64_t (*str
     const Value *x = in(g, n, 0);
     int joined = (int)n->attr[JOIN].i, cut = (int)n->attr[CUT].i;
     bool is_last = exchange_is_last(g, n, stride);
-    int join_at = exchange_place(x, joined, is_last), cut_at = exchange_place(x, cut, is_last);
+    int join_at = exchange_position(x, joined, is_last),
+        cut_at = exchange_position(x, cut, is_last);
     int first = join_at < cut_at ? join_at : cut_at, last = join_at < cut_at ? cut_at : join_at;
     RtExchange p = {.outer = exchange_count(x, 0, first, is_last),
                     .whole = x->dim[cut],

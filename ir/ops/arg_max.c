@@ -32,7 +32,8 @@ static void arg_max_rule(const Graph *g, const Node *n, Rule *r)
     rule_kind(r, LETTERS[axis], FACTOR_BLOCKED);
 }
 
-static void arg_max_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void arg_max_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                         Tensor *y)
 {
     Along a = along(x->rank, x->dim, (int)n->attr[AXIS].i);
 

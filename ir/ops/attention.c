@@ -74,7 +74,7 @@ static RowSum softmax(double *p, int64_t count, int guard)
     return r;
 }
 
-static void attention_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void attention_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                            Tensor *y)
 {
     Arena *a = arena_new();
@@ -117,10 +117,10 @@ static void attention_relate(const Graph *g, const Node *n, Relation *r)
     for (int o = 0; o < 3; o++)
         for (int i = 0; a.eq.dims[o][i]; i++) {
             char c = a.eq.dims[o][i];
-            bool has_place = c == *a.keys || (c == a.query && is_causal);
+            bool has_position = c == *a.keys || (c == a.query && is_causal);
             bool has_role = c == a.query || strchr(a.inner, c) || strchr(a.values, c);
 
-            if (has_place || (has_role && in(g, n, o)->dim[i] == 1))
+            if (has_position || (has_role && in(g, n, o)->dim[i] == 1))
                 relate_whole(r, o, i);
         }
 }

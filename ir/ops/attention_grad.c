@@ -75,10 +75,10 @@ static double rounding_of_y(AttentionRow *r, const Tensor *x)
     return sum;
 }
 
-// Adds the gradients of one row: p = exp(score - max) / sum, dp = keep dy·v, ds = p (dp - dy·y);
-// dv += p keep dy, dq += ds k, dk += ds q. The sum of p dp over the keys is dy·y, with dropout too
-// (appendix B.4); so added up, it is the same as each dp where all are equal. A score whose place a
-// mask's number took has no gradient. Rows of padding, whose sum is 0, have no weights.
+// Adds the gradients of one row: p = exp(score - max) / sum, dp = keep dy·v, ds = p (dp - dy·y); dv
+// += p keep dy, dq += ds k, dk += ds q. The sum of p dp over the keys is dy·y, with dropout too
+// (appendix B.4); so added up, it is the same as each dp where all are equal. A score that a mask's
+// number replaced has no gradient. Rows of padding, whose sum is 0, have no weights.
 static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
 {
     const char *dq = r->dims.eq.dims[0], *dk = r->dims.eq.dims[1], *dv = r->dims.eq.dims[2];
@@ -104,7 +104,7 @@ static void eval_row(AttentionRow *r, const Node *n, const Tensor *x, Tensor *y)
     }
 }
 
-static void attention_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void attention_grad_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                                 Tensor *y)
 {
     Arena *a = arena_new();

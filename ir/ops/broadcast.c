@@ -55,7 +55,7 @@ static void broadcast_grad(Graph *g, const Node *n, const ValueId *dy, const boo
     dx[0] = n_axes ? gradient_sum(g, dy[0], n_axes, axes) : dy[0];
 }
 
-static void broadcast_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void broadcast_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                            Tensor *y)
 {
     int64_t index[MAX_RANK] = {0}, from[MAX_RANK], count = tensor_count(y);

@@ -52,7 +52,8 @@ static void concat_grad(Graph *g, const Node *n, const ValueId *dy, const bool *
     }
 }
 
-static void concat_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void concat_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                        Tensor *y)
 {
     int axis = (int)n->attr[AXIS].i;
     int64_t first = 0;
@@ -72,8 +73,8 @@ static void concat_eval(const Graph *g, const Node *n, const Place *p, const Ten
     }
 }
 
-static void concat_place(const Graph *g, const Node *n, int i, const int64_t *out_stride,
-                         int64_t *in_stride, int64_t *offset)
+static void concat_subview(const Graph *g, const Node *n, int i, const int64_t *out_stride,
+                           int64_t *in_stride, int64_t *offset)
 {
     int64_t axis = n->attr[AXIS].i;
 
@@ -146,6 +147,6 @@ const OpDef op_concat = {
     .split = concat_split,
     .grad = concat_grad,
     .eval = concat_eval,
-    .place = concat_place,
+    .subview = concat_subview,
     .no_split = "shards of a joined dim would hold different inputs",
 };

@@ -17,7 +17,7 @@ static void conv_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wa
     grad_conv(g, n, order, dy[0], want, dx);
 }
 
-static void conv_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void conv_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x, Tensor *y)
 {
     eval_conv(n, order, x, y);
 }

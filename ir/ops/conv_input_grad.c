@@ -22,7 +22,7 @@ static void conv_input_grad_grad(Graph *g, const Node *n, const ValueId *dy, con
     grad_conv(g, n, order, dy[0], want, dx);
 }
 
-static void conv_input_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void conv_input_grad_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                                  Tensor *y)
 {
     eval_conv(n, order, x, y);

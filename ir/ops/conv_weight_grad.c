@@ -25,8 +25,8 @@ static void conv_weight_grad_grad(Graph *g, const Node *n, const ValueId *dy, co
     grad_conv(g, n, order, dy[0], want, dx);
 }
 
-static void conv_weight_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
-                                  Tensor *y)
+static void conv_weight_grad_eval(const Graph *g, const Node *n, const NodeShard *p,
+                                  const Tensor *x, Tensor *y)
 {
     eval_conv(n, order, x, y);
 }

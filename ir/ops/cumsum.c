@@ -23,7 +23,8 @@ static void cumsum_grad(Graph *g, const Node *n, const ValueId *dy, const bool *
     dx[0] = make_cumsum(g, dy[0], (int)n->attr[AXIS].i, n->attr[EXCLUSIVE].i, !n->attr[REVERSE].i);
 }
 
-static void cumsum_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void cumsum_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                        Tensor *y)
 {
     Along a = along(x->rank, x->dim, (int)n->attr[AXIS].i);
     bool exclusive = n->attr[EXCLUSIVE].i, reverse = n->attr[REVERSE].i;

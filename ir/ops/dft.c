@@ -82,7 +82,7 @@ static void transform(double *y, const double *x, int64_t n, int64_t step, doubl
 
 static int64_t rows_of(const Value *x) { return along(x->rank, x->dim, x->rank - 2).outer; }
 
-static void dft_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void dft_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x, Tensor *y)
 {
     int64_t length = n->attr[N].i, have = x->dim[x->rank - 2], c = x->dim[x->rank - 1];
     int64_t size = n->attr[SIZE].i, parts = n->attr[PARTS].i;

@@ -48,7 +48,7 @@ static void dot_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wan
         dx[1] = make_dot(g, a, dy[0], arena_string(g->arena, "%s,%s->%s", ea, ey, eb));
 }
 
-static void dot_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void dot_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x, Tensor *y)
 {
     int64_t size[N_LETTERS], at[N_LETTERS] = {0};
     char contracted[MAX_RANK + 1] = "";

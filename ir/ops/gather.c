@@ -59,7 +59,8 @@ static bool gather_holds(const Graph *g, const Node *n, int i, int64_t e)
     return i == 0 && e % table->dim[n->attr[GATHER_AXIS].i] == n->attr[GATHER_SKIP].i;
 }
 
-static void gather_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void gather_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                        Tensor *y)
 {
     const Tensor *table = &x[0], *index = &x[1];
     GatherDims d = gather_dims(n, table->rank, table->dim, index->rank, index->dim);

@@ -23,7 +23,7 @@ static void grid_sample_grad(Graph *g, const Node *n, const ValueId *dy, const b
         dx[1] = make_grid_sample_grid_grad(g, n->in[0], n->in[1], dy[0], &s);
 }
 
-static void grid_sample_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void grid_sample_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                              Tensor *y)
 {
     GridPoint q = grid_points(n, 0, &x[0], &x[1]);

@@ -13,7 +13,7 @@ static void grid_grad_rule(const Graph *g, const Node *n, Rule *r)
     r->single = 1 << X | 1 << DY;
 }
 
-static void grid_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void grid_grad_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                            Tensor *y)
 {
     GridPoint q = grid_points(n, 0, &x[X], &x[GRID]);

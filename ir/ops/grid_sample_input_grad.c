@@ -17,7 +17,7 @@ static void input_grad_rule(const Graph *g, const Node *n, Rule *r)
     r->single = 1 << 0;
 }
 
-static void input_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void input_grad_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                             Tensor *y)
 {
     GridPoint q = grid_points(n, SAMPLING, y, &x[1]);

@@ -15,7 +15,7 @@ static bool iota_infer(Graph *g, Node *n, Diag *d)
            infer_set(g, n, 0, t, n->attr[SHAPE].n, n->attr[SHAPE].v, d);
 }
 
-static void iota_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void iota_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x, Tensor *y)
 {
     int axis = (int)n->attr[AXIS].i;
     int64_t index[MAX_RANK] = {0}, offset = p ? p->offset[axis] : 0;

@@ -13,7 +13,8 @@ static void max_pool_grad(Graph *g, const Node *n, const ValueId *dy, const bool
     dx[0] = make_max_pool_grad(g, n->in[0], dy[0], &win);
 }
 
-static void max_pool_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void max_pool_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                          Tensor *y)
 {
     Pool s = pool_of(n, SIZE, x, y);
 

@@ -15,7 +15,7 @@ static void max_pool_grad_rule(const Graph *g, const Node *n, Rule *r)
     r->single = 1 << 1;
 }
 
-static void max_pool_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void max_pool_grad_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                                Tensor *y)
 {
     Pool s = pool_of(n, SIZE, &x[0], &x[1]);

@@ -42,7 +42,7 @@ static void pad_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wan
     dx[0] = make_slice(g, dy[0], n->attr[LOW].v, x->dim, stride);
 }
 
-static void pad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void pad_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x, Tensor *y)
 {
     int64_t index[MAX_RANK] = {0}, to[MAX_RANK];
 
@@ -59,8 +59,8 @@ static void pad_eval(const Graph *g, const Node *n, const Place *p, const Tensor
     }
 }
 
-static void pad_place(const Graph *g, const Node *n, int i, const int64_t *out_stride,
-                      int64_t *in_stride, int64_t *offset)
+static void pad_subview(const Graph *g, const Node *n, int i, const int64_t *out_stride,
+                        int64_t *in_stride, int64_t *offset)
 {
     *offset = 0;
     for (int j = 0; j < in(g, n, i)->rank; j++) {
@@ -96,7 +96,7 @@ const OpDef op_pad = {
     .split = pad_split,
     .grad = pad_grad,
     .eval = pad_eval,
-    .place = pad_place,
+    .subview = pad_subview,
     .fill = pad_fill,
     .no_split = "shards of a padded dim would hold different parts of the padding",
 };

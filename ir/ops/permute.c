@@ -1,4 +1,4 @@
-// permute: two mesh axes change places. With p ranks along the first and q along the second, rank
+// permute: two mesh axes are exchanged. With p ranks along the first and q along the second, rank
 // (i, j) gets the value of rank (k / q, k % q), where k = j · p + i.
 #include "ir/operator/operator.h"
 

@@ -22,7 +22,8 @@ static bool random_infer(Graph *g, Node *n, Diag *d)
     return true;
 }
 
-static void random_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void random_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                        Tensor *y)
 {
     int64_t index[MAX_RANK] = {0}, global[MAX_RANK], whole[MAX_RANK];
     int64_t seed = x[0].i[0], step = x[1].i[0], micro = x[2].i[0], axis = n->attr[MICRO_AXIS].i;

@@ -17,7 +17,7 @@ static void reduce_max_grad(Graph *g, const Node *n, const ValueId *dy, const bo
     grad_extremum(g, n, dy[0], dx);
 }
 
-static void reduce_max_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void reduce_max_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                             Tensor *y)
 {
     Fold fold = {-INFINITY, rt_max, dtype_least(x->dtype), rt_max_int};

@@ -17,7 +17,7 @@ static void reduce_min_grad(Graph *g, const Node *n, const ValueId *dy, const bo
     grad_extremum(g, n, dy[0], dx);
 }
 
-static void reduce_min_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void reduce_min_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                             Tensor *y)
 {
     Fold fold = {INFINITY, rt_min, dtype_most(x->dtype), rt_min_int};

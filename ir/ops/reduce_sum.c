@@ -24,7 +24,7 @@ static void reduce_sum_grad(Graph *g, const Node *n, const ValueId *dy, const bo
 
 static double add(double a, double b) { return a + b; }
 
-static void reduce_sum_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void reduce_sum_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                             Tensor *y)
 {
     eval_reduce(n, &(Fold){.join = add, .join_int = rt_add_int}, x, y);

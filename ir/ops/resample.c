@@ -115,7 +115,7 @@ static void resample_grad(Graph *g, const Node *n, const ValueId *dy, const bool
                                   : make_resample_transposed(g, dy[0], axis, size, &r);
 }
 
-static void resample_eval(const Graph *g, const Node *n, const Place *place, const Tensor *x,
+static void resample_eval(const Graph *g, const Node *n, const NodeShard *shard, const Tensor *x,
                           Tensor *y)
 {
     int axis = (int)n->attr[AXIS].i;

@@ -78,7 +78,8 @@ static void reshape_grad(Graph *g, const Node *n, const ValueId *dy, const bool 
     dx[0] = make_reshape(g, dy[0], x->rank, x->dim);
 }
 
-static void reshape_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void reshape_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                         Tensor *y)
 {
     for (int64_t k = 0; k < tensor_count(y); k++)
         element_copy(y, k, x, k);

@@ -1,15 +1,15 @@
 // scatter: puts rows into a table at given indices; rows whose index is out of range are skipped.
 // With reduction "add", the adjoint of gather, rows are added to zeros or to the input `onto`; with
-// "mul", "max" and "min" they are combined with `onto`, and with "last" the last one of a table's
-// row takes its place.
+// "mul", "max" and "min" they are combined with `onto`. With "last" a table's row becomes the last
+// row that is put there.
 #include <string.h>
 
 #include "ir/operator/atoms.h"
 #include "ir/operator/operator.h"
 #include "runtime/rt_scalar.h"
 
-// x has the dims of gather's result: the table's, with the index's dims after the batch dims in
-// place of the table's indexed dim.
+// x has the dims of gather's result: the table's, but with the index's dims after the batch dims
+// instead of the table's indexed dim.
 static int table_rank(const Graph *g, const Node *n)
 {
     return in(g, n, 0)->rank - (in(g, n, 1)->rank - (int)n->attr[GATHER_BATCH].i) + 1;
@@ -148,7 +148,8 @@ static Fold fold_of(const Node *n)
 }
 
 // The rule's last factor is the table's rows.
-static void scatter_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void scatter_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                         Tensor *y)
 {
     const Tensor *rows = &x[0], *index = &x[1];
     GatherDims d = gather_dims(n, y->rank, y->dim, index->rank, index->dim);

@@ -121,7 +121,8 @@ static void slice_grad(Graph *g, const Node *n, const ValueId *dy, const bool *w
     dx[0] = make_pad(g, ascending(g, n, dy0), low, high, inner, 0);
 }
 
-static void slice_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void slice_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                       Tensor *y)
 {
     int64_t index[MAX_RANK] = {0}, from[MAX_RANK];
 

@@ -18,7 +18,8 @@ static void sum_pool_grad(Graph *g, const Node *n, const ValueId *dy, const bool
     dx[0] = make_sum_pool_grad(g, dy[0], x.dim, &win);
 }
 
-static void sum_pool_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void sum_pool_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                          Tensor *y)
 {
     Pool s = pool_of(n, SIZE, x, y);
 

@@ -24,7 +24,7 @@ static void sum_pool_grad_grad(Graph *g, const Node *n, const ValueId *dy, const
     dx[0] = make_sum_pool(g, dy[0], &win);
 }
 
-static void sum_pool_grad_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void sum_pool_grad_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                                Tensor *y)
 {
     Pool s = pool_of(n, SIZE, y, x);

@@ -53,7 +53,8 @@ static bool is_after(const Tensor *x, int64_t b, int64_t a)
     return element_above(x, a, b) || (b > a && !element_above(x, b, a));
 }
 
-static void top_k_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x, Tensor *y)
+static void top_k_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
+                       Tensor *y)
 {
     int64_t k = n->attr[K].i;
     Along a = along(x->rank, x->dim, (int)n->attr[AXIS].i);

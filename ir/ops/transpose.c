@@ -43,7 +43,7 @@ static void transpose_grad(Graph *g, const Node *n, const ValueId *dy, const boo
     dx[0] = make_transpose(g, dy[0], inverse);
 }
 
-static void transpose_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void transpose_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                            Tensor *y)
 {
     int64_t index[MAX_RANK] = {0}, from[MAX_RANK];

@@ -4,7 +4,7 @@
 enum { LR, ALPHA, EPS, WEIGHT_DECAY, MOMENTUM, CENTERED };  // options
 enum { STEP, KEEP, ADD, SMALL, DECAY, FRICTION };           // scalars
 
-// The places of the states. A parameter has only those that the options need.
+// The indices of the states. A parameter has only the states that the options need.
 enum { SQUARES };
 static int momentum_state(const Optimizer *o) { return 1; }
 static int mean_state(const Optimizer *o) { return o->option[MOMENTUM] > 0 ? 2 : 1; }

@@ -53,7 +53,7 @@ static void add_check(Rewrite *r, const Node *n, Checks *to)
         index = x;
         least = -bound;
     }
-    ValueId *worst = checks_place(to, g, name_of(g->arena, n), OUTPUT_BAD_INDEX, bound);
+    ValueId *worst = checks_worst(to, g, name_of(g->arena, n), OUTPUT_BAD_INDEX, bound);
     *worst = make_max(g, *worst, worst_of(g, r->map[index], least, bound));
 }
 

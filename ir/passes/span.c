@@ -66,7 +66,7 @@ static Span count(const Graph *g, const Node *n, const Span *in)
     return (Span){0, (double)out(g, n)->dim[n->attr[1].i] - 1};
 }
 
-static Span place(const Graph *g, const Node *n, const Span *in)
+static Span position(const Graph *g, const Node *n, const Span *in)
 {
     return (Span){0, (double)value_of(g, n->in[0])->dim[n->attr[0].i] - 1};
 }
@@ -219,7 +219,7 @@ static const struct {
     SpanOf *of;
     bool may_wrap;  // whole numbers around the ends of their dtype
 } operators[] = {
-    {&op_iota, count},           {&op_arg_max, place},
+    {&op_iota, count},           {&op_arg_max, position},
     {&op_cast, cast, true},      {&op_floor, lower},
     {&op_round, rounded},        {&op_neg, negative, true},
     {&op_abs, size, true},       {&op_add, sum, true},
@@ -295,7 +295,7 @@ const Span *value_spans(Arena *a, const Graph *g)
         span[n->out[0]] = span_of_node(g, n, span, in);
         if (n->op == &op_top_k) {
             span[n->out[0]] = span[n->in[0]];
-            span[n->out[1]] = place(g, n, NULL);
+            span[n->out[1]] = position(g, n, NULL);
         }
     }
     return span;

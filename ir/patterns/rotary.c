@@ -2,9 +2,9 @@
 //
 //     x · cos + concat(-x₂, x₁) · sin,  x = concat(x₁, x₂)
 //
-// becomes concat(x₁ · cos₁ - x₂ · sin₁, x₂ · cos₂ + x₁ · sin₂). The halves of x are views, and the
-// results of the only concat are written to their places. Every product and sum stays the same. If
-// x is a transpose, as q and k are, the result is transposed instead, and attention absorbs that
+// becomes concat(x₁ · cos₁ - x₂ · sin₁, x₂ · cos₂ + x₁ · sin₂). The halves of x are views, and both
+// parts are written into the result of the only concat. Every product and sum stays the same. If x
+// is a transpose, as q and k are, the result is transposed instead, and attention absorbs that
 // transpose.
 #include <string.h>
 

@@ -115,7 +115,7 @@ static ValueId kept_by(const Match *m, ValueId v)
     return make_eq(g, now(m, v), scalar_like(g, now(m, v), 0));
 }
 
-// Exporters add the lowest number in place of -inf to the scores of a guarded softmax, without
+// Exporters add the lowest number instead of -inf to the scores of a guarded softmax, without
 // which the guard has nothing to do. Puts -inf there.
 static bool match_lowest(const Match *m, const Node *n)
 {

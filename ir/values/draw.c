@@ -49,7 +49,7 @@ static bool is_mask(const Graph *g, ValueId input)
             bool is_bias = n->op->is_attention && n->op->no_grad_in >> k & 1;
             is_data |= (n->op->is_product || n->op->is_attention) && !is_bias;
             has_maximum |= is_bias || (!is_data && !n->op->is_elementwise && takes_maximum(g, n));
-            if (n->op->is_elementwise || n->op->view || n->op->place)
+            if (n->op->is_elementwise || n->op->view || n->op->subview)
                 from[n->out[0]] = true;
         }
     }

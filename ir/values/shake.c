@@ -32,7 +32,7 @@ static bool is_exact(Arena *a, const Graph *g, const Node *n)
 {
     const OpDef *op = n->op;
 
-    if (op->view || op->place || op->is_flat || (op->flops == 0 && !op->work) ||
+    if (op->view || op->subview || op->is_flat || (op->flops == 0 && !op->work) ||
         !has_float_input(g, n))
         return true;
     return !op->is_elementwise && !op->is_attention && !op->is_product && !is_linear(a, g, n);

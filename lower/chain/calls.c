@@ -1,4 +1,4 @@
-// Makes the calls that a schedule of runs needs, and places their slots.
+// Makes the calls that a schedule of runs needs, and packs their slots.
 #include "base/search.h"
 #include "lower/chain/chain.h"
 

@@ -42,7 +42,7 @@ static bool is_own(const Chain *x, const Buffer *b)
 
 // Packs what isn't in slots around them. As calls come in any order, what the trainer or another
 // function uses too is in use all the time.
-static void place_kept(Chain *x)
+static void pack_kept(Chain *x)
 {
     for (int i = 1; i < x->p->n_buffers; i++) {
         Buffer *b = &x->p->buffers[i];
@@ -77,8 +77,8 @@ bool chain_enter_slots(Chain *x, const Cluster *c)
     know_new_buffers(x);
     chain_find_uses(x);
     chain_find_pools(x);
-    x->work = chain_place(x, c);
-    place_kept(x);
+    x->work = chain_fill_slots(x, c);
+    pack_kept(x);
     return chain_find_once(x);
 }
 

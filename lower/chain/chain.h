@@ -103,15 +103,16 @@ bool chain_cut(Chain *x);
 
 // Gives each buffer that isn't kept its pool.
 void chain_find_pools(Chain *x);
-// Places buffers in the slots of their pools. Gives the bytes of each stage's slots, and seconds.
-ProgramChain *chain_place(Chain *x, const Cluster *c);
+// Gives buffers their offsets in the slots of their pools. Returns the bytes of each stage's slots,
+// and seconds.
+ProgramChain *chain_fill_slots(Chain *x, const Cluster *c);
 
 // ---- calls.c ----
 
 // Finds the items that change a state of the model, such as running statistics: they run in the
 // last execution of their stage alone. False after reporting one that makes something else too.
 bool chain_find_once(Chain *x);
-// Makes the calls of the runs; their slots are placed from 0. Returns the bytes of all slots.
+// Makes the calls of the runs, whose slots begin at 0. Returns the bytes of all slots.
 int64_t chain_set_calls(Chain *x, const StageRun *run, int n_runs, Calls *to);
 
 #endif

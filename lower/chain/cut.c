@@ -24,15 +24,15 @@ static void unstage(Cutter *c, int32_t cls)
     c->has_changed = true;
 }
 
-// Do the iterations of a class share the buffer's places?
-static bool shares_places(const Chain *x, int buffer)
+// Do the iterations of a class share bytes of the buffer?
+static bool shares_bytes(const Chain *x, int buffer)
 {
     const Storage *st = &x->s->storage[x->p->buffers[buffer].value];
 
     return !st->step || st->ring;
 }
 
-// Keeps a buffer outside of the stages. If iterations share its places they can't be called in any
+// Keeps a buffer outside of the stages. If iterations share its bytes they can't be called in any
 // order.
 static void keep(Cutter *c, int buffer)
 {
@@ -41,7 +41,7 @@ static void keep(Cutter *c, int buffer)
     int32_t cls = staged_class_of(x, b);
 
     x->is_kept[buffer] = c->has_changed = true;
-    if (cls && shares_places(x, buffer))
+    if (cls && shares_bytes(x, buffer))
         unstage(c, cls);
 }
 
@@ -94,8 +94,7 @@ static void forbid_by_use(Cutter *c, int buffer, int instance, const Use *u)
 
 // ---- the backward part ----
 
-// Finds for each cut where the backward part is cut, and forbids cuts for which there is no such
-// place.
+// Finds for each cut the cut of the backward part, and forbids cuts that have none.
 static void find_back(Cutter *c)
 {
     const Chain *x = c->x;
@@ -262,7 +261,7 @@ static void check_classes(Cutter *c)
 }
 
 // Is an initial value of a loop made in the stage in whose slot it lies, or in the loop's first?
-static bool is_initial_in_place(const Chain *x, int32_t cls, int instance, const Use *u)
+static bool is_initial_in_its_stage(const Chain *x, int32_t cls, int instance, const Use *u)
 {
     const StagedClass *s = &x->cls[cls];
     int slot = s->stage + s->stage_step * instance;
@@ -273,7 +272,7 @@ static bool is_initial_in_place(const Chain *x, int32_t cls, int instance, const
 }
 
 // Joins the stages between a loop and the unit that reads, beyond the next stage, what the loop
-// made last: it lies in a place that iterations share.
+// made last: it lies in bytes that iterations share.
 static void join(Cutter *c, int from, int to, bool is_backward)
 {
     Chain *x = c->x;
@@ -301,7 +300,7 @@ static void keep_far(Cutter *c, int buffer, int instance, const Use *u)
     int s = x->stage[u->first_write], step = u->is_made_back ? -1 : 1;
     const int read[] = {u->last_write, u->last_read, u->first_back, u->last_back};
 
-    if (is_initial && !is_initial_in_place(x, cls, instance, u)) {
+    if (is_initial && !is_initial_in_its_stage(x, cls, instance, u)) {
         unstage(c, cls);
         return;
     }
@@ -309,7 +308,7 @@ static void keep_far(Cutter *c, int buffer, int instance, const Use *u)
         if (read[i] < 0 || x->stage[read[i]] == s || (i && x->stage[read[i]] == s + step))
             continue;
         bool is_in_order = u->is_made_back || i == 1;
-        if (i && is_in_order && cls && shares_places(x, buffer) && !x->unit[read[i]].cls)
+        if (i && is_in_order && cls && shares_bytes(x, buffer) && !x->unit[read[i]].cls)
             join(c, u->first_write, read[i], u->is_made_back);
         else
             keep(c, buffer);

@@ -59,14 +59,14 @@ void chain_overwrite(Chain *x, int32_t from, int32_t to)
     x->pool[from] = x->pool[to];
 }
 
-// ---- places in slots ----
+// ---- offsets in slots ----
 
 typedef struct Slotting {
     Chain *x;
     int64_t *end[N_POOLS];  // by stage: the bytes that are taken
 } Slotting;
 
-// Takes so many bytes of the slots of stages [low, high], at one place in all of them.
+// Takes bytes of the slots of stages [low, high], at the same offset in all of them.
 static int64_t take(Slotting *t, Pool pool, int low, int high, int64_t bytes)
 {
     int64_t at = 0;
@@ -131,7 +131,7 @@ static void put(Chain *x, int buffer, int64_t offset)
     b->bytes = buffer_bytes(value_bytes(value_of(x->g, b->value)), 1);
     const Storage none = {.buffer = buffer};
     for (int pass = 0; pass < 2;
-         pass++)  // initial values first: their place is told by the class's
+         pass++)  // initial values first: their offset follows from that of the class
         for (ValueId v = 1; v < x->g->n_values; v++) {
             Storage *st = &x->s->storage[v];
             bool is_own = value_block(x->g, v).cls == cls;
@@ -154,9 +154,8 @@ static int64_t bytes_in_slot(const Chain *x, int buffer)
 
 static bool is_scratch(Pool p) { return p == POOL_SCRATCH || p == POOL_BACK_SCRATCH; }
 
-// Places the scratch buffers of a class, or of a stage's other items (cls 0), by the items between
-// which they are live.
-static void place_scratch(Slotting *t, Pool pool, int32_t cls, int stage)
+// Packs the scratch buffers of a class, or of a stage's other items (cls 0), by their live ranges.
+static void pack_scratch(Slotting *t, Pool pool, int32_t cls, int stage)
 {
     Chain *x = t->x;
     int n = 0, low, high, first = x->n_stages, last = -1;
@@ -185,9 +184,9 @@ static void place_scratch(Slotting *t, Pool pool, int32_t cls, int stage)
         put(x, buffer[i], at + packing.offset[i]);
 }
 
-// Places what outlives its part, one after the other: in slots of staged classes first, as these
-// have one place in many slots.
-static void place_lasting(Slotting *t, bool is_staged)
+// Puts the buffers that outlive their part one after the other. Those of staged classes come first,
+// as they have one offset in many slots.
+static void pack_lasting(Slotting *t, bool is_staged)
 {
     Chain *x = t->x;
     int low, high;
@@ -239,7 +238,7 @@ static void add_seconds(const Chain *x, const Cluster *c, ProgramChain *to)
     }
 }
 
-ProgramChain *chain_place(Chain *x, const Cluster *c)
+ProgramChain *chain_fill_slots(Chain *x, const Cluster *c)
 {
     Slotting t = {.x = x};
     ProgramChain *to = arena_array(x->p->arena, ProgramChain, 1);
@@ -249,14 +248,14 @@ ProgramChain *chain_place(Chain *x, const Cluster *c)
     to->n_stages = x->n_stages;
     to->stage = arena_array(x->p->arena, StageWork, x->n_stages);
     add_seconds(x, c, to);
-    place_lasting(&t, true);
-    place_lasting(&t, false);
+    pack_lasting(&t, true);
+    pack_lasting(&t, false);
     for (Pool pool = POOL_SCRATCH; pool < N_POOLS; pool += POOL_BACK_SCRATCH - POOL_SCRATCH) {
         for (int32_t k = 1; k < x->g->n_classes; k++)
             if (x->cls[k].forward >= 0)
-                place_scratch(&t, pool, k, 0);
+                pack_scratch(&t, pool, k, 0);
         for (int s = 0; s < x->n_stages; s++)
-            place_scratch(&t, pool, 0, s);
+            pack_scratch(&t, pool, 0, s);
     }
     for (int s = 0; s < x->n_stages; s++) {
         to->stage[s].name = name_of(x, s);

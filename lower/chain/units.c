@@ -1,5 +1,4 @@
-// Splits the items of a function into units, and notes which units make and read what lies in each
-// place.
+// Splits the items of a function into units, and notes which units write and read each buffer.
 #include "lower/chain/chain.h"
 
 // ---- classes ----
@@ -139,8 +138,9 @@ static bool is_in_micro(const Chain *x, int item)
     return item >= x->f->begin && item < x->f->end;
 }
 
-// Inputs and outputs have places that the trainer knows. What other functions use lives on.
-static void keep_known_places(Chain *x)
+// The trainer knows the addresses of inputs and outputs. A buffer that other functions use lives
+// on.
+static void keep_known_buffers(Chain *x)
 {
     const Set *s = x->s;
 
@@ -159,8 +159,8 @@ static void keep_known_places(Chain *x)
             x->is_kept[s->storage[s->items[i].operands[k].base].buffer] = true;
 }
 
-// The instance whose place a value has that isn't of the buffer's class: it is the initial one of a
-// loop.
+// The instance whose bytes a value has that isn't of the buffer's class: it is the initial value of
+// a loop.
 static int initial_instance(const Chain *x, const Buffer *b, ValueId v)
 {
     const Storage *st = &x->s->storage[v], *own = &x->s->storage[b->value];
@@ -247,7 +247,7 @@ static void note_operand(Chain *x, int unit, const Operand *o, bool is_write)
 
 void chain_find_uses(Chain *x)
 {
-    keep_known_places(x);
+    keep_known_buffers(x);
     x->first_use = arena_array(x->arena, int, x->p->n_buffers);
     x->n_uses = 0;
     for (int i = 1; i < x->p->n_buffers; i++) {

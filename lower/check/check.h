@@ -2,7 +2,7 @@
 // model of the arena, which knows for each byte which element of which value it holds.
 //
 // The check shares no decision with the passes that make programs. It reads the finished items and
-// places, the graph's nodes and labels, and only `view` and `place` of the operators.
+// addresses, the graph's nodes and labels, and only `view` and `subview` of the operators.
 #ifndef SHARDCC_LOWER_CHECK_H
 #define SHARDCC_LOWER_CHECK_H
 
@@ -28,15 +28,14 @@ int64_t footprint_count(const Footprint *f);
 // The range of bytes that the box touches; false if it has no elements.
 bool footprint_range(const Footprint *f, int64_t *low, int64_t *high);
 bool footprints_intersect(const Footprint *a, const Footprint *b);  // do they share a byte?
-int64_t footprint_place(const Footprint *f, const int64_t *index);
-// The index of the element whose first byte is at `place`; false if there is none.
-bool footprint_find(const Footprint *f, int64_t place, int64_t *index);
+int64_t footprint_address(const Footprint *f, const int64_t *index);
+// The index of the element whose first byte is at `address`; false if there is none.
+bool footprint_find(const Footprint *f, int64_t address, int64_t *index);
 
-// The first element at or after `place`, in the order of addresses, or the last one at or before
-// it; false if there is none. Exact where dims nest: each stride is at least what the smaller ones
-// reach.
-bool footprint_after(const Footprint *f, int64_t place, int64_t *index);
-bool footprint_before(const Footprint *f, int64_t place, int64_t *index);
+// The first element at or after `address`, or the last one at or before it; false if there is none.
+// Exact where dims nest: each stride is at least the extent of the smaller ones.
+bool footprint_after(const Footprint *f, int64_t address, int64_t *index);
+bool footprint_before(const Footprint *f, int64_t address, int64_t *index);
 
 // Gives the next of the few elements that suffice to tell two affine maps of a box apart: the
 // first, the last, each dim's second and next to last, and some between. `n` counts from 0; false
@@ -53,18 +52,18 @@ void shadow_fill(ShadowMemory *m, const Footprint *f, double x);
 void shadow_poison(ShadowMemory *m, int64_t low, int64_t high);
 // `to` now holds what `from` holds. Both have the same dims.
 void shadow_copy(ShadowMemory *m, const Footprint *from, const Footprint *to);
-Element shadow_get(const ShadowMemory *m, int64_t place);
+Element shadow_get(const ShadowMemory *m, int64_t address);
 
 // Addresses of elements; the memory is reused.
-typedef struct Places {
+typedef struct Addresses {
     Arena *arena;
-    int64_t *place;
+    int64_t *address;
     int n, cap;
-} Places;
+} Addresses;
 
 // The elements of the box where what the memory holds may change: at the ends of each write into
 // its bytes, and the first and last of each run between.
-void shadow_boundaries(const ShadowMemory *m, const Footprint *f, Places *to);
+void shadow_boundaries(const ShadowMemory *m, const Footprint *f, Addresses *to);
 
 // Follows an element back through views, and through nodes that only put values together, to the
 // element whose bits it has.
@@ -91,8 +90,8 @@ typedef struct Check {
     int rank;
     ShadowMemory *shadow;
     ClassTable *table;
-    Places boundaries;  // of the operand being checked
-    int *shown;         // by ValueId: how often it was shown as a gradient
+    Addresses boundaries;  // of the operand being checked
+    int *shown;            // by ValueId: how often it was shown as a gradient
     PendingExchange *pending;
     int n_pending, cap_pending;
     // The item that runs now.
@@ -116,9 +115,9 @@ const Node *check_node(Check *c, NodeId n);
 ValueId check_value(Check *c, ValueId v);
 
 // Where an operand lies, as a box of these dims.
-Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t *dim);
+Footprint check_box(const Check *c, const Operand *o, int rank, const int64_t *dim);
 
-Footprint check_place_of(const Check *c, const Operand *o);  // with its value's dims
+Footprint check_operand_box(const Check *c, const Operand *o);  // with its value's dims
 
 // Does the box hold value v, all of it in order? If not, gives an element that was expected and the
 // one found.
@@ -138,7 +137,7 @@ void check_pads(Check *c, const Node *n, const Footprint *f);
 
 // Is what program_finish stored in the set, in the item's operands and in a group what they say?
 void check_stored_set(Check *c);
-void check_stored_places(Check *c);
+void check_stored_addresses(Check *c);
 void check_stored_group(Check *c);
 
 // Are the set's tensors in the tables, each once?

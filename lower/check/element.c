@@ -103,7 +103,7 @@ bool footprints_intersect(const Footprint *a, const Footprint *b)
     return search_meets(&x, 0, b->at - a->at);
 }
 
-int64_t footprint_place(const Footprint *f, const int64_t *index)
+int64_t footprint_address(const Footprint *f, const int64_t *index)
 {
     int64_t at = f->at;
 
@@ -113,9 +113,9 @@ int64_t footprint_place(const Footprint *f, const int64_t *index)
 }
 
 // Finds the index dim by dim, from the largest stride to the smallest. No stride is negative.
-static bool find_upwards(const Footprint *f, int64_t place, int64_t *index)
+static bool find_upwards(const Footprint *f, int64_t address, int64_t *index)
 {
-    int64_t remainder = place - f->at;
+    int64_t remainder = address - f->at;
     bool done[MAX_RANK] = {false};
 
     for (int n = 0; n < f->rank; n++) {
@@ -136,7 +136,7 @@ static bool find_upwards(const Footprint *f, int64_t place, int64_t *index)
 }
 
 // Reverses dims with negative strides, and the index in them.
-bool footprint_find(const Footprint *f, int64_t place, int64_t *index)
+bool footprint_find(const Footprint *f, int64_t address, int64_t *index)
 {
     Footprint up = *f;
 
@@ -145,7 +145,7 @@ bool footprint_find(const Footprint *f, int64_t place, int64_t *index)
             up.at += (f->dim[i] - 1) * f->stride[i];
             up.stride[i] = -f->stride[i];
         }
-    if (!find_upwards(&up, place, index))
+    if (!find_upwards(&up, address, index))
         return false;
     for (int i = 0; i < f->rank; i++)
         if (f->stride[i] < 0)
@@ -169,10 +169,10 @@ static int sort_dims(const Footprint *f, int *dim)
     return n;
 }
 
-bool footprint_after(const Footprint *f, int64_t place, int64_t *index)
+bool footprint_after(const Footprint *f, int64_t address, int64_t *index)
 {
     int dim[MAX_RANK], n = sort_dims(f, dim), i = 0;
-    int64_t remainder = place - f->at;
+    int64_t remainder = address - f->at;
 
     memset(index, 0, sizeof *index * (size_t)f->rank);
     if (!footprint_count(f))
@@ -192,14 +192,14 @@ bool footprint_after(const Footprint *f, int64_t place, int64_t *index)
     return false;
 }
 
-bool footprint_before(const Footprint *f, int64_t place, int64_t *index)
+bool footprint_before(const Footprint *f, int64_t address, int64_t *index)
 {
     Footprint reversed = *f;
 
     reversed.at = -f->at;
     for (int i = 0; i < f->rank; i++)
         reversed.at -= (f->dim[i] - 1) * f->stride[i];
-    if (!footprint_after(&reversed, -place, index))
+    if (!footprint_after(&reversed, -address, index))
         return false;
     for (int i = 0; i < f->rank; i++)
         index[i] = f->dim[i] - 1 - index[i];
@@ -264,19 +264,19 @@ static bool step_view(const Graph *g, const Node *n, Element *e)
 }
 
 // Steps into the input that covers the element; where none does, gives the fill number.
-static bool step_place(const Graph *g, const Node *n, Element *e)
+static bool step_subview(const Graph *g, const Node *n, Element *e)
 {
     const Value *y = out(g, n);
     int64_t dense[MAX_RANK], index[MAX_RANK];
 
-    if (!n->op->place)
+    if (!n->op->subview)
         return false;
     dense_strides(y->rank, y->dim, dense);
     for (int k = n->n_in - 1; k >= 0; k--) {
         const Value *x = in(g, n, k);
         Footprint f = {.rank = x->rank, .size = 1};
         memcpy(f.dim, x->dim, sizeof f.dim);
-        n->op->place(g, n, k, dense, f.stride, &f.at);
+        n->op->subview(g, n, k, dense, f.stride, &f.at);
         if (!footprint_count(&f) || !footprint_find(&f, e->index, index))
             continue;
         e->value = n->in[k];
@@ -320,7 +320,7 @@ Element element_origin(const Graph *g, const Sharded *s, int rank, Element e)
 {
     while (e.kind == ELEMENT_VALUE && value_of(g, e.value)->producer) {
         const Node *n = producer(g, e.value);
-        if (!step_view(g, n, &e) && !step_place(g, n, &e) && !step_slice(g, s, rank, n, &e))
+        if (!step_view(g, n, &e) && !step_subview(g, n, &e) && !step_slice(g, s, rank, n, &e))
             break;
     }
     return e;

@@ -168,7 +168,7 @@ static void check_inputs(const GroupCheck *gr, int i)
             check_fail(c, n, "input %d has no source", k);
         } else if (c->is_read) {
             const Value *v = in(c->g, n, k);
-            Footprint f = check_place(c, &gr->it->operands[source], v->rank, v->dim);
+            Footprint f = check_box(c, &gr->it->operands[source], v->rank, v->dim);
             check_holds(c, n, &f, now->in[k]);
         }
     }
@@ -208,9 +208,9 @@ static void check_columns(const GroupCheck *gr, int i, const Footprint *f)
     }
 }
 
-// Does each step of the walk write `to` in the place where it reads `f`? A row scalar has one place
-// for the whole row.
-static bool same_place_in_walk(const Footprint *f, const Footprint *to)
+// Does each step of the walk write `to` where it reads `f`? A row scalar has one address for the
+// whole row.
+static bool same_address_in_walk(const Footprint *f, const Footprint *to)
 {
     if (f->at != to->at || f->size != to->size)
         return false;
@@ -249,11 +249,11 @@ static void check_over(const GroupCheck *gr, int i, const Footprint *to)
             if (source < 0 || source >= it->n_in)
                 continue;
             const Value *v = in(gr->c->g, n, k);
-            Footprint f = check_place(gr->c, &it->operands[source], v->rank, v->dim);
+            Footprint f = check_box(gr->c, &it->operands[source], v->rank, v->dim);
             if (!footprints_intersect(&f, to))
                 continue;
             bool is_read_after = read_time(gr, r) > write_time(gr, i);
-            if (!same_place_in_walk(&f, to) || is_read_after || is_column_sum(it, node_at(gr, i)))
+            if (!same_address_in_walk(&f, to) || is_read_after || is_column_sum(it, node_at(gr, i)))
                 check_fail(gr->c, node_at(gr, i),
                            "its result is written over what the group reads");
         }

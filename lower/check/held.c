@@ -1,17 +1,17 @@
 // Compares what the arena holds with what an operand should be.
 #include "lower/check/check.h"
 
-static int64_t place_of(const Check *c, const Operand *o)
+static int64_t address_of(const Check *c, const Operand *o)
 {
     Address a = operand_address(c->p, c->s, o);
 
     return address_at(&a, c->iteration, c->slots) + operand_rank_offset(c->s, o, c->rank);
 }
 
-Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t *dim)
+Footprint check_box(const Check *c, const Operand *o, int rank, const int64_t *dim)
 {
     int size = dtype_size(value_of(c->g, o->base)->dtype);
-    Footprint f = {.rank = rank, .at = place_of(c, o), .size = size};
+    Footprint f = {.rank = rank, .at = address_of(c, o), .size = size};
 
     for (int i = 0; i < rank; i++) {
         f.dim[i] = dim[i];
@@ -20,11 +20,11 @@ Footprint check_place(const Check *c, const Operand *o, int rank, const int64_t 
     return f;
 }
 
-Footprint check_place_of(const Check *c, const Operand *o)
+Footprint check_operand_box(const Check *c, const Operand *o)
 {
     const Value *v = value_of(c->g, o->value);
 
-    return check_place(c, o, v->rank, v->dim);
+    return check_box(c, o, v->rank, v->dim);
 }
 
 static Element expected(const Check *c, ValueId v, const int64_t *index)
@@ -41,7 +41,7 @@ static bool is_element_held(const Check *c, const Footprint *f, ValueId v, const
                             Element *want, Element *has)
 {
     *want = expected(c, v, index);
-    *has = shadow_get(c->shadow, footprint_place(f, index));
+    *has = shadow_get(c->shadow, footprint_address(f, index));
     *has = element_origin(c->g, c->s->sharded, c->rank, *has);
     return element_equal(want, has);
 }
@@ -56,7 +56,7 @@ bool check_is_held(Check *c, const Footprint *f, ValueId v, Element *want, Eleme
             return false;
     shadow_boundaries(c->shadow, &own, &c->boundaries);
     for (int i = 0; i < c->boundaries.n; i++)
-        if (footprint_find(&own, c->boundaries.place[i], index) &&
+        if (footprint_find(&own, c->boundaries.address[i], index) &&
             !is_element_held(c, &own, v, index, want, has))
             return false;
     return true;

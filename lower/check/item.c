@@ -34,7 +34,7 @@ static bool same_attr(const AttrDef *def, const Attr *a, const Attr *b, int64_t 
 
 // Checks that the numbers in a group's text, which are one iteration's, hold in this iteration too.
 // An integer that depends on the iteration grows by 1. Lists that depend on it are offsets of
-// views, which the check of places covers.
+// views, which the check of addresses covers.
 static void check_attrs(Check *c, NodeId id)
 {
     const Node *n = &c->g->nodes[id], *now = check_node(c, id);
@@ -51,8 +51,7 @@ static void check_attrs(Check *c, NodeId id)
             check_fail(c, n, "attribute %s differs in this iteration", n->op->attrs[i].name);
 }
 
-// Are the call's kernel and parameters those that this iteration's node needs for its operands'
-// places?
+// Does this iteration's node need the call's kernel and parameters, with its operands' layouts?
 static void check_call(Check *c, const Node *n, const Node *now)
 {
     const Item *it = c->it;
@@ -106,16 +105,16 @@ static void check_disjoint(Check *c, const Node *n, const Footprint *f)
         }
 }
 
-// Has each element a place of its own, unless `from` (may be NULL) repeats it too?
+// Has each element an address of its own, unless `from` (may be NULL) repeats it too?
 static void check_distinct(Check *c, const Footprint *f, const Footprint *from)
 {
     for (int i = 0; i < f->rank && footprint_count(f); i++)
         if (f->dim[i] > 1 && !f->stride[i] && (!from || from->stride[i]))
-            check_fail(c, NULL, "several elements of a result are in one place");
+            check_fail(c, NULL, "several elements of a result have one address");
 }
 
-// Finds the operands' places and checks that they are in their buffers.
-static Footprint *find_places(Check *c)
+// Finds the operands' boxes and checks that they are in their buffers.
+static Footprint *find_boxes(Check *c)
 {
     const Item *it = c->it;
     int count = it->n_in + it->n_out;
@@ -124,7 +123,7 @@ static Footprint *find_places(Check *c)
     for (int k = 0; k < count; k++) {
         if (!it->operands[k].base)
             continue;
-        f[k] = check_place_of(c, &it->operands[k]);
+        f[k] = check_operand_box(c, &it->operands[k]);
         check_bounds(c, &it->operands[k], &f[k]);
         if (k >= it->n_in) {
             check_pending(c, NULL, &f[k], true);
@@ -155,7 +154,7 @@ static void run_kernel(Check *c)
 {
     const Item *it = c->it;
     const Node *n = &c->g->nodes[it->nodes[0]], *now = check_node(c, it->nodes[0]);
-    Footprint *f = find_places(c);
+    Footprint *f = find_boxes(c);
 
     if (!now)
         return;
@@ -208,8 +207,8 @@ static void run_copy(Check *c)
 {
     const Item *it = c->it;
     const char *name = value_text(c, it->operands[0].value);
-    Footprint from = check_place(c, &it->operands[0], it->rank, it->dim);
-    Footprint to = check_place(c, &it->operands[1], it->rank, it->dim);
+    Footprint from = check_box(c, &it->operands[0], it->rank, it->dim);
+    Footprint to = check_box(c, &it->operands[1], it->rank, it->dim);
     int64_t index[MAX_RANK];
 
     check_bounds(c, &it->operands[0], &from);
@@ -217,7 +216,7 @@ static void run_copy(Check *c)
     check_pending(c, NULL, &from, false);
     check_pending(c, NULL, &to, true);
     for (int at = 0; c->is_read && sample_next(&from, &at, index);)
-        if (shadow_get(c->shadow, footprint_place(&from, index)).kind <= ELEMENT_POISON) {
+        if (shadow_get(c->shadow, footprint_address(&from, index)).kind <= ELEMENT_POISON) {
             check_fail(c, NULL, "nothing is where a copy reads %s, at %" PRId64, name, from.at);
             break;
         }
@@ -231,7 +230,7 @@ static void run_gradient(Check *c)
 {
     const Operand *o = &c->it->operands[0];
     ValueId v = check_value(c, o->value);
-    Footprint f = check_place_of(c, o);
+    Footprint f = check_operand_box(c, o);
 
     if (!v)
         return;
@@ -242,7 +241,7 @@ static void run_gradient(Check *c)
 
 static void run_group(Check *c)
 {
-    const Footprint *f = find_places(c);
+    const Footprint *f = find_boxes(c);
 
     for (int i = 0; i < c->it->n_nodes && c->is_read; i++)
         check_attrs(c, c->it->nodes[i]);
@@ -256,7 +255,7 @@ void check_item(Check *c)
     Footprint f;
 
     if (c->is_first)
-        check_stored_places(c);
+        check_stored_addresses(c);
     if (c->is_first && it->kind == ITEM_GROUP)
         check_stored_group(c);
     switch (it->kind) {
@@ -271,7 +270,7 @@ void check_item(Check *c)
         break;
     case ITEM_FILL:
     case ITEM_PAD:
-        f = check_place_of(c, &it->operands[0]);
+        f = check_operand_box(c, &it->operands[0]);
         check_bounds(c, &it->operands[0], &f);
         check_pending(c, NULL, &f, true);
         if (it->kind == ITEM_PAD)

@@ -68,7 +68,7 @@ static bool holds_number(const Check *c, const Footprint *f, double x)
     int64_t index[MAX_RANK];
 
     for (int at = 0; sample_next(f, &at, index);) {
-        Element has = shadow_get(c->shadow, footprint_place(f, index));
+        Element has = shadow_get(c->shadow, footprint_address(f, index));
         if (!element_equal(&want, &has))
             return false;
     }

@@ -90,8 +90,8 @@ static void put_live_in(Check *c)
             shadow_put(c->shadow, &f, v);
 }
 
-// Checks that the next step or micro-batch will find the right values: those carried to a place,
-// else those that were there before.
+// Checks that the next step or micro-batch will find the right values: a carried one, else the one
+// that was there before.
 static void check_live_out(Check *c, Scope scope)
 {
     ValueId *next = arena_array(c->arena, ValueId, c->g->n_values);
@@ -113,7 +113,7 @@ static void check_live_out(Check *c, Scope scope)
             continue;
         Text t = {0};
         element_print(c->g, &want, &t);
-        text_printf(&t, " must be kept, but its place holds ");
+        text_printf(&t, " must be kept, but its bytes hold ");
         element_print(c->g, &has, &t);
         check_fail(c, NULL, "%s", t.s);
         text_free(&t);
@@ -125,7 +125,7 @@ static void check_ends(Check *c)
     for (int i = 0; i < c->g->n_outputs; i++) {
         const Output *o = &c->g->outputs[i];
         const Value *v = value_of(c->g, o->value);
-        Operand place = {.value = o->value, .base = o->value};
+        Operand whole = {.value = o->value, .base = o->value};
         Address a;
         if (o->role == OUTPUT_GRADIENT) {
             if (c->shown[o->value] != 1)
@@ -134,12 +134,12 @@ static void check_ends(Check *c)
             continue;
         }
         if (!value_address(c->p, c->s, o->value, &a)) {
-            check_fail(c, NULL, "output '%s' has no place", o->name);
+            check_fail(c, NULL, "output '%s' has no address", o->name);
             continue;
         }
-        dense_strides(v->rank, v->dim, place.stride);
+        dense_strides(v->rank, v->dim, whole.stride);
         memset(c->iteration, 0, sizeof c->iteration);
-        Footprint f = check_place(c, &place, v->rank, v->dim);
+        Footprint f = check_box(c, &whole, v->rank, v->dim);
         check_holds(c, producer(c->g, o->value), &f, o->value);
     }
     if (c->n_pending)

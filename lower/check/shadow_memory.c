@@ -1,8 +1,8 @@
 // The model of an arena: disjoint spans of bytes, each with the writes that touched it.
 //
-// The spans are in a treap, ordered by place. A span's writes are a list, the latest first. A write
-// over all bytes of a span drops the older ones. Lists never change, so a copy keeps the ones that
-// it read, whatever is written later.
+// The spans are in a treap, ordered by address. A span's writes are a list, the latest first. A
+// write over all bytes of a span drops the older ones. Lists never change, so a copy keeps the ones
+// that it read, whatever is written later.
 #include "lower/check/check.h"
 
 typedef struct Span Span;
@@ -84,33 +84,34 @@ static Interval *join(Interval *a, Interval *b)
     return b;
 }
 
-// Splits the intervals into those before `place` and those after it. One that contains it becomes
+// Splits the intervals into those before `address` and those after it. One that contains it becomes
 // two.
-static void split(ShadowMemory *m, Interval *x, int64_t place, Interval **before, Interval **after)
+static void split(ShadowMemory *m, Interval *x, int64_t address, Interval **before,
+                  Interval **after)
 {
     if (!x) {
         *before = *after = NULL;
-    } else if (x->span.high <= place) {
-        split(m, x->right, place, &x->right, after);
+    } else if (x->span.high <= address) {
+        split(m, x->right, address, &x->right, after);
         *before = x;
-    } else if (x->span.low >= place) {
-        split(m, x->left, place, before, &x->left);
+    } else if (x->span.low >= address) {
+        split(m, x->left, address, before, &x->left);
         *after = x;
     } else {
         Span remainder = x->span;
-        remainder.low = x->span.high = place;
+        remainder.low = x->span.high = address;
         *after = join(interval_new(m, remainder), x->right);
         x->right = NULL;
         *before = x;
     }
 }
 
-static const Interval *find(const ShadowMemory *m, int64_t place)
+static const Interval *find(const ShadowMemory *m, int64_t address)
 {
     const Interval *x = m->root;
 
-    while (x && (place < x->span.low || place >= x->span.high))
-        x = place < x->span.low ? x->left : x->right;
+    while (x && (address < x->span.low || address >= x->span.high))
+        x = address < x->span.low ? x->left : x->right;
     return x;
 }
 
@@ -263,18 +264,18 @@ void shadow_copy(ShadowMemory *m, const Footprint *from, const Footprint *to)
 
 // ---- reading ----
 
-static Element get_from(const Span *span, int n, int64_t place);
+static Element get_from(const Span *span, int n, int64_t address);
 
-static Element get_through(const WriteNode *top, int64_t place)
+static Element get_through(const WriteNode *top, int64_t address)
 {
     int64_t index[MAX_RANK], at = 0;
 
     for (; top; top = top->below) {
         const Write *w = top->write;
-        if (!footprint_find(&w->f, place, index))
+        if (!footprint_find(&w->f, address, index))
             continue;
         if (w->is_copy)
-            return get_from(w->span, w->n_spans, footprint_place(&w->from, index));
+            return get_from(w->span, w->n_spans, footprint_address(&w->from, index));
         Element e = w->what;
         for (int i = 0; i < w->f.rank; i++)
             at = at * w->f.dim[i] + index[i];
@@ -284,39 +285,39 @@ static Element get_through(const WriteNode *top, int64_t place)
     return (Element){0};
 }
 
-static Element get_from(const Span *span, int n, int64_t place)
+static Element get_from(const Span *span, int n, int64_t address)
 {
     int low = 0;
 
-    while (n > 1) {  // the last span that begins at or before the place
+    while (n > 1) {  // the last span that begins at or before the address
         int half = n / 2;
-        if (span[low + half].low <= place)
+        if (span[low + half].low <= address)
             low += half;
         n -= half;
     }
-    bool is_in = n && span[low].low <= place && place < span[low].high;
-    return is_in ? get_through(span[low].top, place) : (Element){0};
+    bool is_in = n && span[low].low <= address && address < span[low].high;
+    return is_in ? get_through(span[low].top, address) : (Element){0};
 }
 
-Element shadow_get(const ShadowMemory *m, int64_t place)
+Element shadow_get(const ShadowMemory *m, int64_t address)
 {
-    const Interval *x = find(m, place);
+    const Interval *x = find(m, address);
 
-    return x ? get_through(x->span.top, place) : (Element){0};
+    return x ? get_through(x->span.top, address) : (Element){0};
 }
 
 // ---- boundaries ----
 
 typedef struct BoundarySearch {
     const Footprint *f;
-    Places *to;
+    Addresses *to;
 } BoundarySearch;
 
 static void add_index(BoundarySearch *x, bool is_there, const int64_t *index)
 {
     if (is_there)
-        *arena_push(x->to->arena, x->to->place, x->to->n, x->to->cap) =
-            footprint_place(x->f, index);
+        *arena_push(x->to->arena, x->to->address, x->to->n, x->to->cap) =
+            footprint_address(x->f, index);
 }
 
 // Adds the ends of a span: the elements of the box that are nearest to them.
@@ -329,11 +330,11 @@ static void add_interval(BoundarySearch *x, int64_t low, int64_t high)
 }
 
 // Adds an element of a write, if the box has it too.
-static void add_element(BoundarySearch *x, int64_t place)
+static void add_element(BoundarySearch *x, int64_t address)
 {
     int64_t index[MAX_RANK];
 
-    add_index(x, footprint_find(x->f, place, index), index);
+    add_index(x, footprint_find(x->f, address, index), index);
 }
 
 static void add_write(BoundarySearch *x, const Write *w)
@@ -346,9 +347,9 @@ static void add_write(BoundarySearch *x, const Write *w)
     add_element(x, high - w->f.size);
     for (int i = 0; w->is_copy && i < w->n_spans; i++) {
         if (footprint_after(&w->from, w->span[i].low, index))
-            add_element(x, footprint_place(&w->f, index));
+            add_element(x, footprint_address(&w->f, index));
         if (footprint_before(&w->from, w->span[i].high - w->from.size, index))
-            add_element(x, footprint_place(&w->f, index));
+            add_element(x, footprint_address(&w->f, index));
     }
 }
 
@@ -372,7 +373,7 @@ static void find_boundaries(BoundarySearch *x, const Interval *s, int64_t low, i
         find_boundaries(x, s->right, low, high);
 }
 
-void shadow_boundaries(const ShadowMemory *m, const Footprint *f, Places *to)
+void shadow_boundaries(const ShadowMemory *m, const Footprint *f, Addresses *to)
 {
     BoundarySearch x = {.f = f, .to = to};
     int64_t low, high;

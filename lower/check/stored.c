@@ -3,7 +3,7 @@
 
 #include "lower/check/check.h"
 
-void check_stored_places(Check *c)
+void check_stored_addresses(Check *c)
 {
     const Item *it = c->it;
 
@@ -11,7 +11,7 @@ void check_stored_places(Check *c)
         const Operand *o = &it->operands[k];
         Address a = o->base ? operand_address(c->p, c->s, o) : (Address){0};
         if (!address_equal(&a, &o->address))
-            check_fail(c, NULL, "operand %d is at %" PRId64 ", but its place is %" PRId64, k,
+            check_fail(c, NULL, "operand %d is at %" PRId64 ", but should be at %" PRId64, k,
                        o->address.at, a.at);
     }
 }
@@ -83,7 +83,7 @@ void check_stored_set(Check *c)
         Address a = {0};
         value_address(c->p, c->s, v, &a);
         if (!address_equal(&a, &c->s->address[v]))
-            check_fail(c, NULL, "a value is at %" PRId64 ", but its place is %" PRId64,
+            check_fail(c, NULL, "a value is at %" PRId64 ", but should be at %" PRId64,
                        c->s->address[v].at, a.at);
     }
     for (NodeId n = 1; s && n < s->n_nodes; n++)

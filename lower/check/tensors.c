@@ -37,14 +37,14 @@ static void entry_fail(Check *c, const TensorEntry *e, const char *what)
     check_fail(c, NULL, "the table's %s '%s' %s", tensor_role_names[e->role], e->name[0], what);
 }
 
-// An entry of several layers has all of them: a gradient's number and a layer select it, and places
-// follow from those of the first two.
+// An entry of several layers has all of them: a gradient's number and a layer select it, and
+// addresses follow from those of the first two.
 static void check_layers(Check *c, const TensorEntry *e)
 {
     const Graph *g = c->g;
     Block b = value_block(g, e->value[0]);
     Address first = {0}, next = {0}, at = {0};
-    bool has_place = value_address(c->p, c->s, e->value[0], &first);
+    bool has_address = value_address(c->p, c->s, e->value[0], &first);
 
     if (e->n > 1 && (!b.cls || e->n != g->classes[b.cls].length)) {
         entry_fail(c, e, "has other layers than its block");
@@ -58,8 +58,8 @@ static void check_layers(Check *c, const TensorEntry *e)
         }
     if (e->role == RT_GRADIENT)
         return;
-    if (!has_place) {
-        entry_fail(c, e, "has no place");
+    if (!has_address) {
+        entry_fail(c, e, "has no address");
         return;
     }
     value_address(c->p, c->s, e->value[e->n > 1], &next);

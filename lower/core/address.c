@@ -1,9 +1,8 @@
-// Places of operands in the arena.
+// Addresses of operands in the arena.
 #include "lower/internal.h"
 
-// Whose stage has the operand: its iteration or, of an instance, how many it is from the loop's
-// own. Of a value outside of the class, the iteration before the first or after the last whose
-// place it has.
+// The iteration whose stage has the operand; of an instance, its distance from the loop's own. A
+// value outside of the class has the bytes of the iteration before the first or after the last.
 static int stage_iteration(const Set *s, const Buffer *b, const Operand *o)
 {
     if (o->is_instance)

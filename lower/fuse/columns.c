@@ -49,7 +49,7 @@ static int dims_outside(const Node *n, int rank, const int *axis)
 
 // rt_sums writes its sums densely: the row of the first index of the outer dims, then the next.
 // Does the sum's output lie so? It doesn't if a later reader wants another order of dims, or if it
-// is made in its place in another value.
+// is made in a subview of another value.
 static bool is_dense(const Lowering *l, const Node *n, int kept, const int *axis)
 {
     const Value *x = in(l->g, n, 0);

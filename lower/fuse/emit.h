@@ -28,9 +28,9 @@ int add_group(Emit *e, ValueId v);             // an empty group that walks v's 
 bool same_domain(const Lowering *l, const Item *it, ValueId v);  // does the group walk v's dims?
 bool shares_input(const Lowering *l, const Item *it, const Node *x);  // do both read one value?
 bool emit_column_sum(Emit *e, NodeId n);
-bool emit_sum(Emit *e, NodeId n);    // adds the sum to the group that makes its input, if it can
-void emit_copy(Emit *e, NodeId n);   // for a view that must have bytes of its own
-void emit_place(Emit *e, NodeId n);  // for a concat or a pad
+bool emit_sum(Emit *e, NodeId n);       // adds the sum to the group that makes its input, if it can
+void emit_copy(Emit *e, NodeId n);      // for a view that must have bytes of its own
+void emit_subviews(Emit *e, NodeId n);  // for a concat or a pad
 bool emit_kernel(Emit *e, NodeId n);
 
 #endif

@@ -80,25 +80,25 @@ static int count_stacked(Emit *e, NodeId n, int k)
     return length;
 }
 
-static Operand placed_operand(Emit *e, NodeId n, int k)
+static Operand subview_operand(Emit *e, NodeId n, int k)
 {
     const Node *x = &e->l->g->nodes[n];
     Operand to = output_operand(e->l, e->r, n, 0);
     int64_t stride[MAX_RANK], offset;
 
-    x->op->place(e->l->g, x, k, to.stride, stride, &offset);
+    x->op->subview(e->l->g, x, k, to.stride, stride, &offset);
     memcpy(to.stride, stride, sizeof stride);
     to.offset += offset;
     return to;
 }
 
-static void place_loop(Emit *e, NodeId n, int k)
+static void copy_loop(Emit *e, NodeId n, int k)
 {
     const Graph *g = e->l->g;
     const Node *x = &g->nodes[n];
     Block b = value_block(g, e->l->view[x->in[k]].base);
     int by = b.iter ? -1 : 1;
-    Operand to = placed_operand(e, n, k), next = placed_operand(e, n, k + 1);
+    Operand to = subview_operand(e, n, k), next = subview_operand(e, n, k + 1);
     Operand from = operand_of(e->l, 0, x->in[k], x->in[k]);
     int begin = e->l->s->n_items;
 
@@ -115,19 +115,19 @@ static void place_loop(Emit *e, NodeId n, int k)
     it->cls = b.cls;
 }
 
-// Is input k already where the node puts it? (The same value may be put into two places.)
-static bool is_placed(const Lowering *l, const Node *x, int k)
+// Is input k already where the node puts it? (The same value may be put there twice.)
+static bool is_made_there(const Lowering *l, const Node *x, int k)
 {
     const View *whole = &l->view[x->out[0]], *view = &l->view[x->in[k]];
     int64_t stride[MAX_RANK], offset;
 
     if (view->base != x->out[0])
         return false;
-    x->op->place(l->g, x, k, whole->stride, stride, &offset);
+    x->op->subview(l->g, x, k, whole->stride, stride, &offset);
     return view->offset == whole->offset + offset;
 }
 
-void emit_place(Emit *e, NodeId n)
+void emit_subviews(Emit *e, NodeId n)
 {
     const Graph *g = e->l->g;
     const Node *x = &g->nodes[n];
@@ -136,16 +136,16 @@ void emit_place(Emit *e, NodeId n)
         add_fill(e, n, x->op->fill(x));
     for (int k = 0; k < x->n_in;) {
         int run = count_stacked(e, n, k);
-        if (is_placed(e->l, x, k)) {
+        if (is_made_there(e->l, x, k)) {
             k++;
             continue;
         }
         if (run > 1) {
-            place_loop(e, n, k);
+            copy_loop(e, n, k);
             k += run;
             continue;
         }
-        Operand from = input_operand(e->l, e->r, n, k), to = placed_operand(e, n, k);
+        Operand from = input_operand(e->l, e->r, n, k), to = subview_operand(e, n, k);
         add_copy(e, &from, &to, in(g, x, k)->rank, in(g, x, k)->dim);
         k++;
     }

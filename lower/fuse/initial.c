@@ -2,8 +2,8 @@
 //
 // An iteration may read a value of the one before it or after it. At one end of the class there is
 // no such iteration, and the node there reads a value from outside. That value is copied, before
-// the loop runs, to the place where the missing iteration's instance would be. So all iterations
-// read by one formula.
+// the loop runs, to the address of the missing iteration's instance. So all iterations read by one
+// formula.
 #include <string.h>
 
 #include "lower/internal.h"
@@ -55,8 +55,8 @@ static bool same_layout(const View *v, const View *w, int rank)
     return v->offset == w->offset && !memcmp(v->stride, w->stride, sizeof(int64_t) * (size_t)rank);
 }
 
-// Can both initial values be in the place of the missing iteration? They can if they are the same
-// bytes: one value, or views of one value that lie in it as their places lie in the instance.
+// Can both initial values be the missing iteration? They can if they are the same bytes: one value,
+// or views of one value that lie in it as the instance's views do.
 static bool is_compatible(const Lowering *l, const InitialValue *a, const InitialValue *b)
 {
     const View *to_a = &l->view[a->to], *to_b = &l->view[b->to];
@@ -70,7 +70,7 @@ static bool is_compatible(const Lowering *l, const InitialValue *a, const Initia
            same_layout(to_b, from_b, value_of(l->g, b->to)->rank);
 }
 
-// Would different elements get one place? The instance may repeat an element where the initial
+// Would different elements get one address? The instance may repeat an element where the initial
 // value has many.
 static bool would_alias(const Lowering *l, const InitialValue *a)
 {
@@ -88,8 +88,8 @@ static bool same_initial(const InitialValue *a, const InitialValue *b)
     return a->to == b->to && a->from == b->from && a->delta == b->delta;
 }
 
-// Adds an initial value, unless an earlier loop has put it into its place. False if those bytes
-// have to hold another value, or are too few for all of it.
+// Adds an initial value, unless an earlier loop has copied it already. False if its bytes have to
+// hold another value, or are too few for all of it.
 static bool add_initial(Lowering *l, InitialValue x)
 {
     bool is_there = false;

@@ -56,8 +56,8 @@ static bool emit_node(Emit *e, NodeId n)
         emit_copy(e, n);
     else if (x->op->expr)
         emit_elementwise(e, n);
-    else if (x->op->place)
-        emit_place(e, n);
+    else if (x->op->subview)
+        emit_subviews(e, n);
     else if (x->op->is_sum && emit_sum(e, n))
         return true;
     else if (!x->op->kernel)
@@ -80,7 +80,7 @@ static bool lower_node(Emit *e, NodeId n)
 
 // ---- loops ----
 
-// Before the loop, copies initial values to the places of the iterations that don't exist.
+// Before the loop, copies initial values to the slots of the iterations that don't exist.
 static void add_initials(Emit *e, int r)
 {
     const Lowering *l = e->l;

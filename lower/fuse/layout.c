@@ -26,9 +26,9 @@ static void unite(LayoutSets *r, ValueId v, ValueId w)
         r->parent[root(r, v)] = root(r, w);
 }
 
-// Does the output take elements of the input with each dim in its place, as a slice does? The
+// Does the output take elements of the input and keep the order of dims, as a slice does? The
 // operator's view tells.
-static bool keeps_places(const Graph *g, const Node *n)
+static bool keeps_dims(const Graph *g, const Node *n)
 {
     const Value *x = in(g, n, 0), *y = out(g, n);
     int64_t probe[MAX_RANK] = {0}, seen[MAX_RANK], offset = 0;
@@ -47,7 +47,7 @@ static void unite_operands(LayoutSets *r, const Node *n)
 {
     const Graph *g = r->l->g;
     bool is_one =
-        n->op->expr || n->op->place || n->op->exchange || (n->op->view && keeps_places(g, n));
+        n->op->expr || n->op->subview || n->op->exchange || (n->op->view && keeps_dims(g, n));
 
     for (int k = 0; is_one && k < n->n_in; k++)
         unite(r, n->in[k], n->out[0]);

@@ -36,7 +36,7 @@ bool is_row_broadcast(const Lowering *l, ValueId v, int rows)
 // read its elements as if it had just made them.
 bool is_assembled(const Lowering *l, ValueId v)
 {
-    return value_of(l->g, v)->producer && producer(l->g, v)->op->place;
+    return value_of(l->g, v)->producer && producer(l->g, v)->op->subview;
 }
 
 // Has the value the layout in which its own item made it, so that the group that makes it can use
@@ -55,9 +55,9 @@ static bool makes(const Lowering *l, int item, ValueId base)
         return false;
     if (l->item_of[base] == 1 + item)
         return true;
-    for (int k = 0; n->op->place && k < n->n_in; k++) {
+    for (int k = 0; n->op->subview && k < n->n_in; k++) {
         ValueId v = n->in[k];
-        while (l->view[v].base == base && !l->placed_in[v])
+        while (l->view[v].base == base && !l->made_in[v])
             v = producer(l->g, v)->in[0];
         if (l->view[v].base == base && l->item_of[v] == 1 + item)
             return true;
@@ -251,7 +251,7 @@ static bool can_merge(const Lowering *l, int from, int to)
            !overwrites(l, b, a, true);
 }
 
-// Merges both groups into one at `at`, the place of one of them.
+// Merges both groups into one at `at`, the index of one of them.
 static void merge(Lowering *l, int from, int to, int at)
 {
     Item *a = &l->s->items[from], *b = &l->s->items[to], all = *b;

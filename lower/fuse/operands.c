@@ -12,8 +12,8 @@ static bool is_scalar_source(const Graph *g, ValueId v)
            (x->kind == VALUE_CONSTANT || x->kind == VALUE_HYPER);
 }
 
-// Is v of another iteration of the node's class? At the end of the class another value takes its
-// place, so a loop can only read it from memory.
+// Is v of another iteration of the node's class? At the end of the class another value replaces it,
+// so a loop can only read it from memory.
 static bool is_of_neighbour(const Graph *g, const Node *n, ValueId v)
 {
     Block b = value_block(g, v);
@@ -50,8 +50,8 @@ void find_inlinable(Lowering *l)
     }
     for (int i = 0; i < l->n_initials; i++)  // a copy reads it
         l->needs_memory[l->view[l->initials[i].from].base] = true;
-    for (ValueId v = 1; v < g->n_values; v++)  // no copy brings it to its place
-        l->needs_memory[v] |= l->placed_in[v] != 0;
+    for (ValueId v = 1; v < g->n_values; v++)  // no copy brings it there
+        l->needs_memory[v] |= l->made_in[v] != 0;
     for (int i = 0; i < g->n_outputs; i++)
         l->needs_memory[g->outputs[i].value] = true;
     for (int i = 0; i < g->n_carries; i++)

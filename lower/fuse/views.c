@@ -16,7 +16,7 @@ bool operand_is_dense(const Operand *o, int rank, const int64_t *dim)
 
 bool is_view_node(const Lowering *l, const Node *n)
 {
-    return l->view[n->out[0]].base != n->out[0] && !l->placed_in[n->out[0]];
+    return l->view[n->out[0]].base != n->out[0] && !l->made_in[n->out[0]];
 }
 
 static bool set_view(Lowering *l, const Node *n)
@@ -144,12 +144,12 @@ static void set_base(Lowering *l, ValueId v)
     view->offset = 0;
     view->rank_slice = (RankSlice){0};
     layout_strides(x->rank, x->dim, is_channels_last, view->stride);
-    if (is_channels_last && !n->op->place &&
+    if (is_channels_last && !n->op->subview &&
         !writes_strided(l, n, output_index(n, v), view->stride))
         layout_strides(x->rank, x->dim, false, view->stride);
 }
 
-// ---- values made in their place in another ----
+// ---- values made in a subview of another ----
 
 static bool is_same_block_and_phase(const Node *a, const Node *b)
 {
@@ -198,9 +198,9 @@ static bool undo_reshape(const Lowering *l, const Node *n, int64_t *stride)
     return true;
 }
 
-// Lets input k of node `i` be made in its place in the node's result, if its producer can: the
-// input, or the value that it is a view of, becomes a view of the result.
-static void place_input(Lowering *l, NodeId i, int k, const bool *owns_bytes)
+// Lets input k of node `i` be made in the node's result, if its producer can: the input, or the
+// value that it is a view of, becomes a view of the result.
+static void make_in_result(Lowering *l, NodeId i, int k, const bool *owns_bytes)
 {
     const Graph *g = l->g;
     const Node *n = &g->nodes[i], *from;
@@ -209,11 +209,11 @@ static void place_input(Lowering *l, NodeId i, int k, const bool *owns_bytes)
     ValueId v = n->in[k];
 
     layout_strides(out(g, n)->rank, out(g, n)->dim, l->is_stored_channels_last[n->out[0]], whole);
-    n->op->place(g, n, k, whole, view.stride, &offset);
+    n->op->subview(g, n, k, whole, view.stride, &offset);
     view.offset = offset;
     for (;; v = from->in[0]) {
         from = producer(g, v);
-        if (!value_of(g, v)->producer || owns_bytes[v] || l->placed_in[v] ||
+        if (!value_of(g, v)->producer || owns_bytes[v] || l->made_in[v] ||
             !is_same_block_and_phase(from, n))
             return;
         if (!from->op->view)
@@ -221,20 +221,20 @@ static void place_input(Lowering *l, NodeId i, int k, const bool *owns_bytes)
         if (!undo_unsqueeze(l, from, view.stride) && !undo_reshape(l, from, view.stride))
             return;
     }
-    if (from->op->place || !writes_strided(l, from, output_index(from, v), view.stride))
+    if (from->op->subview || !writes_strided(l, from, output_index(from, v), view.stride))
         return;
-    l->placed_in[v] = i;
+    l->made_in[v] = i;
     l->view[v] = view;
 }
 
 // Finds the inputs of concats that can be made in the result. An operator with a fill is left out:
 // it writes all of its output first.
-static void place_inputs(Lowering *l, const bool *owns_bytes)
+static void make_all_in_results(Lowering *l, const bool *owns_bytes)
 {
     for (NodeId i = 1; i < l->g->n_nodes; i++) {
         const Node *n = &l->g->nodes[i];
-        for (int k = 0; n->op->place && !n->op->fill && k < n->n_in; k++)
-            place_input(l, i, k, owns_bytes);
+        for (int k = 0; n->op->subview && !n->op->fill && k < n->n_in; k++)
+            make_in_result(l, i, k, owns_bytes);
     }
 }
 
@@ -243,11 +243,11 @@ static void set_views(Lowering *l, const bool *owns_bytes)
     const Graph *g = l->g;
 
     for (ValueId v = 1; v < g->n_values; v++)
-        if (!l->placed_in[v])
+        if (!l->made_in[v])
             set_base(l, v);
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
-        if (!owns_bytes[n->out[0]] && !l->placed_in[n->out[0]])
+        if (!owns_bytes[n->out[0]] && !l->made_in[n->out[0]])
             if (!set_view(l, n) && !set_rank_slice(l, n))
                 set_base(l, n->out[0]);
     }
@@ -276,8 +276,8 @@ bool lower_views(Lowering *l)
     bool *owns_bytes = find_owners(l);
 
     l->view = arena_array(l->p->arena, View, l->g->n_values);
-    l->placed_in = arena_array(l->p->arena, NodeId, l->g->n_values);
-    place_inputs(l, owns_bytes);
+    l->made_in = arena_array(l->p->arena, NodeId, l->g->n_values);
+    make_all_in_results(l, owns_bytes);
     do {
         set_views(l, owns_bytes);
     } while (unify_instances(l, owns_bytes));

@@ -127,7 +127,7 @@ static void find_slots(Interleaving *x)
 typedef struct Joined {
     int32_t *stack;  // [n]
     int n;
-    int64_t *place;         // by stack: in a slot
+    int64_t *offset;        // by stack: in a slot
     int64_t bytes;          // of a slot
     int64_t before, after;  // bytes before the first slot and after the last one
 } Joined;
@@ -145,14 +145,14 @@ static bool is_joined(const Interleaving *x, int32_t i, int32_t k)
 static Joined joined_with(const Interleaving *x, int32_t i)
 {
     Joined j = {.stack = arena_array(x->a, int32_t, x->p->n_buffers),
-                .place = arena_array(x->a, int64_t, x->p->n_buffers)};
+                .offset = arena_array(x->a, int64_t, x->p->n_buffers)};
 
     for (int side = 1; side >= -1; side--)
         for (int32_t k = i; k < x->p->n_buffers; k++) {
             const Buffer *b = &x->p->buffers[k];
             if (!is_joined(x, i, k) || slots_after(x, b) - slots_before(x, b) != side)
                 continue;
-            j.place[j.n] = j.bytes;
+            j.offset[j.n] = j.bytes;
             j.stack[j.n++] = k;
             j.bytes += b->slots.bytes;
             j.after += side > 0 ? b->slots.bytes : 0;
@@ -161,10 +161,10 @@ static Joined joined_with(const Interleaving *x, int32_t i)
     return j;
 }
 
-// Moves the values of the stacks to their places in buffer `to`.
+// Moves the values of the stacks to their offsets in buffer `to`.
 static void move_values(Interleaving *x, const Joined *j, int32_t to)
 {
-    int *number = arena_array(x->a, int, x->p->n_buffers);  // by buffer: 1 + its place in j->stack
+    int *number = arena_array(x->a, int, x->p->n_buffers);  // by buffer: 1 + its index in j->stack
     int64_t *before = arena_array(x->a, int64_t, j->n);
 
     for (int k = 0; k < j->n; k++) {
@@ -178,7 +178,7 @@ static void move_values(Interleaving *x, const Joined *j, int32_t to)
             continue;
         int64_t bytes = x->p->buffers[j->stack[k]].slots.bytes;
         assert(st->offset % bytes == 0 && (!st->step || st->step == bytes));
-        st->offset = j->before + j->place[k] + (st->offset / bytes - before[k]) * j->bytes;
+        st->offset = j->before + j->offset[k] + (st->offset / bytes - before[k]) * j->bytes;
         st->step = st->step ? j->bytes : 0;
         st->buffer = to;
     }
@@ -206,17 +206,17 @@ static void join(Interleaving *x, const Joined *j, int32_t to)
 
 // ---- the pass ----
 
-SetPlaces set_places_copy(Arena *a, const Program *p, int set)
+SetLayout set_layout_copy(Arena *a, const Program *p, int set)
 {
     int n_values = p->set[set].g->n_values;
-    SetPlaces x = {arena_array(a, Buffer, p->n_buffers), arena_array(a, Storage, n_values)};
+    SetLayout x = {arena_array(a, Buffer, p->n_buffers), arena_array(a, Storage, n_values)};
 
     memcpy(x.buffers, p->buffers, (size_t)p->n_buffers * sizeof *x.buffers);
     memcpy(x.storage, p->set[set].storage, (size_t)n_values * sizeof *x.storage);
     return x;
 }
 
-void set_places_swap(Program *p, int set, SetPlaces *x)
+void set_layout_swap(Program *p, int set, SetLayout *x)
 {
     for (int i = 1; i < p->n_buffers; i++) {
         Buffer b = p->buffers[i];
@@ -252,7 +252,7 @@ void lower_find_slots(Program *p, int set)
 bool lower_interleave(Program *p, int set)
 {
     Interleaving x = interleaving_new(p, set);
-    SetPlaces whole = set_places_copy(x.a, p, set);
+    SetLayout whole = set_layout_copy(x.a, p, set);
     int64_t before = program_peak_bytes(p, set);
 
     find_slots(&x);
@@ -264,7 +264,7 @@ bool lower_interleave(Program *p, int set)
     int64_t saved = before - program_peak_bytes(p, set);
     bool is_better = saved > before / LIVE_PER_INTERLEAVING;
     if (!is_better)
-        set_places_swap(p, set, &whole);
+        set_layout_swap(p, set, &whole);
     arena_free(x.a);
     return is_better;
 }

@@ -1,4 +1,4 @@
-// Places buffers in the arena: buffers that are not live at the same time share bytes.
+// Packs buffers into the arena: buffers that are not live at the same time share bytes.
 #include "base/search.h"
 #include "lower/internal.h"
 #include "packer/packer.h"
@@ -184,12 +184,12 @@ static bool is_packed(const Buffer *b, int set)
     return b->kind != BUFFER_PERSISTENT && b->set == set && b->first >= 0;
 }
 
-// Places the buffers of a set above `base`, those with slots first. A packing of `enough` bytes is
+// Packs the buffers of a set above `base`, buffers with slots first. A packing of `enough` bytes is
 // as good as any. Returns the bytes above `base`.
 static int64_t pack_set(Program *p, int set, int64_t base, const PackOptions *o)
 {
     LiveBuffer *live, *pinned;
-    int n = place_slots(p->arena, p, set, base, &pinned), n_pinned = n;
+    int n = pack_slots(p->arena, p, set, base, &pinned), n_pinned = n;
 
     live = arena_array(p->arena, LiveBuffer, n + p->n_buffers);
     for (int i = 0; i < n; i++)
@@ -209,17 +209,17 @@ static int64_t pack_set(Program *p, int set, int64_t base, const PackOptions *o)
 }
 
 // The same, but with whole stacks as in `whole` where those with slots were packed worse.
-static void pack_better(Program *p, int set, int64_t base, const PackOptions *o, SetPlaces *whole)
+static void pack_better(Program *p, int set, int64_t base, const PackOptions *o, SetLayout *whole)
 {
     int64_t bytes = pack_set(p, set, base, o);
 
-    set_places_swap(p, set, whole);
+    set_layout_swap(p, set, whole);
     if (bytes > program_peak_bytes(p, set) && pack_set(p, set, base, o) < bytes)
         return;
-    set_places_swap(p, set, whole);
+    set_layout_swap(p, set, whole);
 }
 
-static int64_t place_persistent(Program *p)
+static int64_t pack_persistent(Program *p)
 {
     int64_t at = 0;
 
@@ -238,8 +238,8 @@ void measure_arena(Program *p)
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
         int64_t *to = b->kind == BUFFER_PERSISTENT ? &base : &end[b->set];
-        bool is_placed = b->kind == BUFFER_PERSISTENT || is_packed(b, b->set);
-        if (is_placed && b->offset + b->bytes > *to)
+        bool has_offset = b->kind == BUFFER_PERSISTENT || is_packed(b, b->set);
+        if (has_offset && b->offset + b->bytes > *to)
             *to = b->offset + b->bytes;
     }
     p->arena_bytes = p->bound = base;
@@ -345,14 +345,14 @@ bool lower_arena(Program *p, const LowerOptions *o, Diag *d)
     PackOptions pack = {.effort = o->packs_briefly ? PACKING_EFFORT / BRIEF_PACKING_DIVISOR
                                                    : PACKING_EFFORT,
                         .budget = o->budget};
-    int64_t base = place_persistent(p);
+    int64_t base = pack_persistent(p);
     if (chain)
         return pack_chain(p, chain, base, o);
-    SetPlaces whole[N_SETS];
+    SetLayout whole[N_SETS];
     bool has_slots[N_SETS] = {false};
     for (int i = 0; i < N_SETS; i++)
         if (p->set[i].g) {
-            whole[i] = set_places_copy(p->arena, p, i);
+            whole[i] = set_layout_copy(p->arena, p, i);
             has_slots[i] = lower_interleave(p, i);
             int64_t live = program_peak_bytes(p, i);
             pack.enough = live > pack.enough ? live : pack.enough;

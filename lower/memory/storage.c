@@ -10,11 +10,11 @@ typedef struct Instances {
     bool is_stack;               // some iteration is read after the next has run
     bool is_ring;                // some iteration is read while the next runs
     unsigned skew;               // bit k: items of skew k touch it
-    bool has_before, has_after;  // the places of iterations -1 and `length` are in use
+    bool has_before, has_after;  // the slots of iterations -1 and `length` are in use
     int region;                  // the loop that writes it; 0: none
     int32_t buffer;
     ValueId shared_with;  // its bytes are in the storage of these instances; 0: it has its own
-    bool shares_one;      // it shares only the place of their iteration `shared_iteration`
+    bool shares_one;      // it shares only the slot of their iteration `shared_iteration`
     int shared_iteration;
 } Instances;
 
@@ -73,8 +73,8 @@ static void note_use(StorageState *st, const Item *it, const Operand *o)
         f->is_stack = true;
 }
 
-// Puts a carried value in the place of the one that it overwrites. A value outside of loops may be
-// carried to one iteration's: an update that only some layers get.
+// Gives a carried value the storage of the one that it overwrites. A value outside of loops may
+// overwrite that of one iteration: an update that only some layers get.
 static void share_carried(StorageState *st, const Carry *c)
 {
     const Lowering *l = st->l;
@@ -154,8 +154,8 @@ static bool is_padded_in_flight(const Lowering *l, const Operand *from, const Op
     return is_padded && is_in_flight;
 }
 
-// Makes a loop's initial value in its place, instead of copying it there, unless the value is bound
-// elsewhere.
+// Makes a loop's initial value in the missing iteration's slot, instead of copying it there, unless
+// the value is bound elsewhere.
 static void elide_copies(StorageState *st)
 {
     Lowering *l = st->l;
@@ -223,8 +223,8 @@ static void add_storage(StorageState *st, ValueId v)
     s->buffer = f->buffer;
 }
 
-// Parameters and the like have one place for both sets, found by name. The set that is lowered
-// first decides. False if the places of a block's instances don't have equal distances.
+// Parameters and the like have one address in both sets, found by name. The set that is lowered
+// first decides. False if the addresses of a block's instances don't have equal distances.
 static bool add_named_storage(StorageState *st, ValueId v)
 {
     Lowering *l = st->l;

@@ -32,7 +32,7 @@ static const Node *shard_node(Graph *to, const Graph *g, const Node *n, const Ru
 int64_t shard_workspace(const Target *t, const Graph *g, const Node *n, const Rule *r,
                         const Mesh *m, const Strategy *s)
 {
-    if (n->op->expr || n->op->view || n->op->place || !n->op->kernel)
+    if (n->op->expr || n->op->view || n->op->subview || !n->op->kernel)
         return 0;
     Arena *a = arena_new();
     Graph *to = graph_new(a, "shard");

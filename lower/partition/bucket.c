@@ -1,11 +1,11 @@
-// Joins small collectives into buckets: those of one kind along one axis that can run at one place
-// become one, which carries all their values side by side and pays the latency once. Cf. the
-// gradient buckets of Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel
-// Training", 2020.
+// Joins small collectives into buckets: collectives of one kind along one axis that can run at one
+// position become one, which carries all their values side by side and pays the latency once. Cf.
+// the gradient buckets of Li et al., "PyTorch Distributed: Experiences on Accelerating Data
+// Parallel Training", 2020.
 //
 // A reduction can run later, up to its first reader, and so can the gather of its result. Any other
 // gather can run sooner, once its input is made. None of them leaves its segment. Collectives that
-// can run at one place don't depend on each other. Iterations have equal buckets.
+// can run at one position don't depend on each other. Iterations have equal buckets.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct Candidate {
 } Candidate;
 
 typedef struct Bucket {
-    struct Bucket *next;  // of buckets that run at the same place
+    struct Bucket *next;  // of buckets that run at the same position
     const Candidate **candidate;
     int n;
 } Bucket;
@@ -391,7 +391,7 @@ static NodeId unmade_before(Bucketing *b, NodeId n)
 }
 
 // Makes a node, or its bucket, after the nodes that must come before it. Some of these come later
-// in the old graph: conversions outside of a loop are placed where its first iteration reads them.
+// in the old graph: conversions outside of a loop are where its first iteration reads them.
 static void make_node(Bucketing *b, NodeId n)
 {
     *arena_push(b->scratch, b->stack, b->n_stack, b->cap_stack) = n;

@@ -367,7 +367,7 @@ int sharded_idle(const Sharded *s)
     return idle < ranks ? idle : 0;
 }
 
-void sharded_place(const Sharded *s, NodeId n, int rank, Place *p)
+void sharded_node(const Sharded *s, NodeId n, int rank, NodeShard *p)
 {
     const ShardedNode *x = &s->node[n];
     int64_t extent;

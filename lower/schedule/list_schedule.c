@@ -1,5 +1,5 @@
 // Orders tasks around collectives that run concurrently (list scheduling). Tasks that can wait,
-// such as the update of a parameter whose gradient is in flight, give way to tasks that can't.
+// such as the update of a parameter whose gradient is in flight, run after tasks that can't.
 #include <string.h>
 
 #include "base/search.h"

@@ -169,8 +169,7 @@ static int heap_pop(int *heap, int *n, const int64_t *key)
     return top;
 }
 
-// Fills `vertices` with all vertices in order. Returns how many could be placed; fewer: there is a
-// cycle.
+// Fills `vertices` with vertices in order. Returns how many; if they aren't all, there is a cycle.
 static int order_run(Order *o, int *vertices)
 {
     int *heap = arena_array(o->arena, int, o->n_vertices + 1), n_heap = 0, n = 0;
@@ -341,7 +340,7 @@ static bool order_top(Lowering *l)
         l->order[u] = vertices[u] < l->n_regions - 1 ? -(vertices[u] + 1) : node[vertices[u]];
     if (l->n_order == n)
         return true;
-    for (int r = 1; r < l->n_regions; r++)  // a cycle contains a loop that isn't placed
+    for (int r = 1; r < l->n_regions; r++)  // a cycle contains a loop that has no position
         if (o.degree[r - 1])
             return unroll_class(l, l->regions[r].cls);
     return true;

@@ -1,7 +1,7 @@
 // Overlaps communication with computation: starts a collective over a slow link as soon as
 // possible, and waits for it where its result is first needed.
 //
-// Two items change places only if neither writes what the other one touches. Predicted times decide
+// Two items are exchanged only if neither writes what the other one touches. Predicted times decide
 // whether overlap is worth its memory, never whether it is correct.
 #include <math.h>
 

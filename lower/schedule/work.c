@@ -16,7 +16,7 @@ static double operand_bytes(const Set *s, const Item *it, int k)
 
 bool group_updates_in_place(const Program *p, const Set *s, const Item *it, int k)
 {
-    if (!s->storage)  // places aren't known yet
+    if (!s->storage)  // addresses aren't known yet
         return false;
     Address to = operand_address(p, s, &it->operands[it->n_in + k]);
 

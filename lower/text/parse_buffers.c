@@ -5,8 +5,8 @@
 
 enum { MAX_TEXT_BUFFERS = 1 << 20 };
 
-// Gives the value's place to all its instances.
-static bool place_instances(Parser *p, ValueId v, const Storage *st)
+// Gives the value's storage to all its instances.
+static bool store_instances(Parser *p, ValueId v, const Storage *st)
 {
     const Graph *g = p->s->g;
     int32_t cls = value_block(g, v).cls;
@@ -17,14 +17,14 @@ static bool place_instances(Parser *p, ValueId v, const Storage *st)
     for (int i = 0; i < length; i++) {
         ValueId w = value_instance(&p->of[p->set].l, v, i);
         if (p->s->storage[w].buffer)
-            return lexer_error(p->lex, "'%s' has a place already", value_of(g, w)->name);
+            return lexer_error(p->lex, "'%s' is in a buffer already", value_of(g, w)->name);
         p->s->storage[w] = *st;
     }
     return true;
 }
 
 // Is the value within the buffer, in all instances?
-static bool check_place(Parser *p, ValueId v, const Storage *st, const Buffer *b)
+static bool check_fits(Parser *p, ValueId v, const Storage *st, const Buffer *b)
 {
     int32_t cls = value_block(p->s->g, v).cls;
     int64_t most = !cls ? 0 : st->ring ? st->ring - 1 : p->s->g->classes[cls].length - 1, end;
@@ -35,8 +35,8 @@ static bool check_place(Parser *p, ValueId v, const Storage *st, const Buffer *b
            lexer_error(p->lex, "'%s' doesn't fit into the buffer", value_of(p->s->g, v)->name);
 }
 
-// Reads the name of a value, and its place in the buffer: "%h+64 step 192 ring 2".
-static bool parse_place(Parser *p, const Buffer *b, ValueId *v)
+// Reads the name of a value, and its storage in the buffer: "%h+64 step 192 ring 2".
+static bool parse_storage(Parser *p, const Buffer *b, ValueId *v)
 {
     Storage st = {.buffer = (int32_t)(b - p->p->buffers)};
     int64_t ring = 0, instance = 0;
@@ -49,19 +49,19 @@ static bool parse_place(Parser *p, const Buffer *b, ValueId *v)
         return false;
     st.ring = (int32_t)ring;
     st.instance = (int)instance;
-    return check_place(p, *v, &st, b) && place_instances(p, *v, &st);
+    return check_fits(p, *v, &st, b) && store_instances(p, *v, &st);
 }
 
 // Reads the values in a buffer; values of the other set come after its name.
-static bool parse_places(Parser *p, Buffer *b)
+static bool parse_values(Parser *p, Buffer *b)
 {
     int other = (b->set + 1) % N_SETS;
     ValueId v;
 
-    if (!parse_place(p, b, &b->value))
+    if (!parse_storage(p, b, &b->value))
         return false;
     while (p->lex->kind == TOKEN_NAME)
-        if (!parse_place(p, b, &v))
+        if (!parse_storage(p, b, &v))
             return false;
     if (b->kind != BUFFER_PERSISTENT || !lexer_skip_word(p->lex, set_names[other]))
         return true;
@@ -69,7 +69,7 @@ static bool parse_places(Parser *p, Buffer *b)
     if (!p->s->g)
         return lexer_error(p->lex, "the program has no graph '%s'", set_names[other]);
     while (p->lex->kind == TOKEN_NAME)
-        if (!parse_place(p, b, &v))
+        if (!parse_storage(p, b, &v))
             return false;
     return true;
 }
@@ -176,7 +176,7 @@ static bool parse_buffer(Parser *p, int64_t *persistent)
     if (b.kind == BUFFER_PERSISTENT && (*persistent += b.bytes) > MAX_ARENA_BYTES)
         return lexer_error(p->lex, "the buffers are larger than %" PRId64 " bytes",
                            MAX_ARENA_BYTES);
-    return (!has_values || (lexer_sign(p->lex, ":") && parse_places(p, to))) && lexer_line(p->lex);
+    return (!has_values || (lexer_sign(p->lex, ":") && parse_values(p, to))) && lexer_line(p->lex);
 }
 
 bool parse_buffers(Parser *p)
@@ -231,8 +231,8 @@ static bool check_items(const Parser *p)
     return true;
 }
 
-// The trainer writes inputs before the first item and reads outputs after the last one. All that
-// has no producer has a place, and what outlives a step is in a persistent buffer.
+// The trainer writes inputs before the first item and reads outputs after the last one. A value
+// without a producer is in a buffer, and a value that outlives a step in a persistent one.
 static bool check_values(const Parser *p)
 {
     const Set *s = p->s;
@@ -247,7 +247,7 @@ static bool check_values(const Parser *p)
         if (b && is_persistent(x->kind))
             is_right = p->p->buffers[b].kind == BUFFER_PERSISTENT;
         if (!is_right) {
-            diag_error(p->lex->d, "'%s' has no %s place", x->name,
+            diag_error(p->lex->d, "'%s' is in no %s buffer", x->name,
                        is_persistent(x->kind) ? "persistent" : "such");
             return false;
         }
@@ -289,7 +289,7 @@ static bool check_slots(const Parser *p)
     return true;
 }
 
-// Do both sets have a value of that name in one place?
+// Have values of one name in both sets the same address?
 static bool check_shared(const Parser *p)
 {
     const Program *x = p->p;
@@ -310,7 +310,7 @@ static bool check_shared(const Parser *p)
         value_address(x, &x->set[SET_PREDICT], v, &b);
         if (a.at == b.at)
             continue;
-        diag_error(p->lex->d, "'%s' is in another place when it predicts", w->name);
+        diag_error(p->lex->d, "'%s' has another address when it predicts", w->name);
         return false;
     }
     return true;

@@ -127,7 +127,8 @@ static bool finish_copy(Parser *p, const Item *it)
            lexer_error(p->lex, "a copy changes no type");
 }
 
-// Reads " %v factor 2 axis 1:", the node whose padding is set and its place.
+// Reads " %v factor 2 axis 1:", the node whose padding is set, and along which factor and mesh
+// axis.
 static bool parse_pad(Parser *p, Item *it)
 {
     int64_t factor, axis;

@@ -174,7 +174,7 @@ bool parse_operand(Parser *p, const Item *it, Operand *o)
     if (!parse_type(p, v) || !parse_strides(p, rank, dim, o) || !check_reach(p, o, rank, dim))
         return false;
     if (!p->s->storage[o->base].buffer)
-        return lexer_error(p->lex, "'%s' has no place", value_of(p->s->g, o->base)->name);
+        return lexer_error(p->lex, "'%s' is in no buffer", value_of(p->s->g, o->base)->name);
     if (dtype_size(v->dtype) != dtype_size(value_of(p->s->g, o->base)->dtype))
         return lexer_error(p->lex, "'%s' is no view of '%s'", v->name,
                            value_of(p->s->g, o->base)->name);

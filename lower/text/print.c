@@ -126,7 +126,7 @@ static void print_set(const Printer *r)
 
 // ---- buffers ----
 
-// Prints the place of value v in its buffer. It is that of all its instances.
+// Prints the offset of value v in its buffer, which all its instances share.
 static void print_storage(const Printer *r, ValueId v)
 {
     const Storage *st = &r->s->storage[v];
@@ -163,7 +163,7 @@ static void print_values(const Printer *r, int i)
     }
 }
 
-// Prints the place of a buffer, the items between which it is live, and the values that lie there.
+// Prints the offset of a buffer, the items between which it is live, and the values in it.
 static void print_buffer(const Printer *r, int i)
 {
     const Program *p = r->p;

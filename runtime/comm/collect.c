@@ -28,14 +28,14 @@ static bool is_inside(const Range *x, RtRuns *r)
 // counts.
 static int64_t pack(const Range *x, const RtShard *shard, char *to, Rt *rt)
 {
-    int64_t bytes = rt_element_bytes(x->t), place = rt_place(x->t, 0), n = 0;
+    int64_t bytes = rt_element_bytes(x->t), at = rt_tensor_at(x->t, 0), n = 0;
 
     for (RtRuns r = rt_runs(x->m, x->t, shard); rt_runs_next(&r);) {
         RtRuns in = r;
         if (!is_inside(x, &in))
             continue;
         if (to)
-            rt->device->copy_out(rt, to + n, place + in.own * bytes, in.count * bytes);
+            rt->device->copy_out(rt, to + n, at + in.own * bytes, in.count * bytes);
         n += in.count * bytes;
     }
     return n;
@@ -85,7 +85,7 @@ void rt_collect(Rt *rt, const RtModel *m, const RtTensor *t, int64_t first, int6
     if (t->n_parts)
         send(rt, &x, message);
     else if (is_root)
-        rt->device->copy_out(rt, buffer, rt_place(t, 0) + first * bytes, count * bytes);
+        rt->device->copy_out(rt, buffer, rt_tensor_at(t, 0) + first * bytes, count * bytes);
     for (int r = 0; r < rt_comm_ranks(rt->comm) && t->n_parts && is_root; r++)
         if (rt_is_first(m, t, r))
             receive(rt, &x, r, buffer, message);

@@ -150,8 +150,8 @@ void rt_comm_thread_sync(RtComm *c, int axis);
 int64_t rt_comm_thread_bytes(const RtComm *c, RtExchangeKind kind, int axis);
 
 // ---- the watchdog: watchdog.c; all functions except rt_watchdog_wait accept NULL ----
-// `place`: this rank's number, as far as it is known.
-bool rt_watchdog_open(RtWatchdog **w, const RtModel *m, const RtJob *job, int place);
+// `rank`: this rank's number, as far as it is known.
+bool rt_watchdog_open(RtWatchdog **w, const RtModel *m, const RtJob *job, int rank);
 void rt_watchdog_close(RtWatchdog *w);
 // Call it before a library call that needs the other ranks, whom nothing watches meanwhile, and
 // with NULL after it. The watchdog ends the rank, and so the job, if it takes longer than the

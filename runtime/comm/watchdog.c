@@ -26,7 +26,7 @@ struct RtWatchdog {
     const RtModel *model;
     double timeout;
     pid_t launcher;        // 0: this rank may outlive the process that started it
-    int place;             // this rank's number, according to the launcher
+    int rank;              // this rank's number, according to the launcher
     const RtComm *comm;    // NULL: the other ranks of this host aren't watched
     const char *waiting;   // the library call that waits; NULL: none
     double since, looked;  // the wait's begin; the last look at the clock
@@ -130,7 +130,7 @@ static void check_job(RtWatchdog *w)
     int gone = w->comm ? gone_rank(w->comm) : -1;
     if (gone >= 0)
         end_without(w, gone);
-    int order = w->place < 2 ? w->place : 2;
+    int order = w->rank < 2 ? w->rank : 2;
     double now = rt_seconds();
     w->since += rt_stopped_seconds(w->timeout, w->looked, now);
     w->looked = now;
@@ -170,7 +170,7 @@ static void open_changed(pthread_cond_t *changed)
     pthread_condattr_destroy(&attributes);
 }
 
-bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job, int place)
+bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job, int rank)
 {
     RtWatchdog *w = rt_alloc(1, sizeof *w);
 
@@ -178,7 +178,7 @@ bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job,
     *w = (RtWatchdog){.model = m,
                       .timeout = job->timeout,
                       .launcher = job->size && !*job->name ? 0 : getppid(),
-                      .place = place};
+                      .rank = rank};
     pthread_mutex_init(&w->lock, NULL);
     open_changed(&w->changed);
     *watchdog = w;

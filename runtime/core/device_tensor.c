@@ -5,7 +5,7 @@
 
 enum { MAX_BYTES = 8 };  // of an element
 
-int64_t rt_place(const RtTensor *t, int layer) { return t->at + layer * t->step; }
+int64_t rt_tensor_at(const RtTensor *t, int layer) { return t->at + layer * t->step; }
 
 void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value)
 {
@@ -15,12 +15,12 @@ void rt_fill_tensor(Rt *rt, const RtModel *m, const RtTensor *t, double value)
     if (value != 0)
         rt_set(t->type, element, value);
     for (int l = 0; l < rt_layers(t); l++)
-        rt->device->fill(rt, rt_place(t, l), element, bytes, rt_bytes(m, t) / bytes);
+        rt->device->fill(rt, rt_tensor_at(t, l), element, bytes, rt_bytes(m, t) / bytes);
 }
 
 static void read_element(Rt *rt, const RtTensor *t, char to[MAX_BYTES])
 {
-    rt->device->copy_out(rt, to, rt_place(t, 0), rt_element_bytes(t));
+    rt->device->copy_out(rt, to, rt_tensor_at(t, 0), rt_element_bytes(t));
 }
 
 double rt_get_scalar(Rt *rt, const RtTensor *t)
@@ -41,7 +41,7 @@ int64_t rt_get_scalar_int(Rt *rt, const RtTensor *t)
 
 static void write_element(Rt *rt, const RtTensor *t, const char from[MAX_BYTES])
 {
-    rt->device->copy_in(rt, rt_place(t, 0), from, rt_element_bytes(t));
+    rt->device->copy_in(rt, rt_tensor_at(t, 0), from, rt_element_bytes(t));
 }
 
 void rt_set_scalar(Rt *rt, const RtTensor *t, double value)
@@ -60,8 +60,8 @@ void rt_set_scalar_int(Rt *rt, const RtTensor *t, int64_t value)
     write_element(rt, t, element);
 }
 
-// Copies n elements of another type to a place in the arena.
-static void copy_converted(Rt *rt, RtType to, int64_t place, RtType from, const char *x, int64_t n)
+// Copies n elements of another type to an offset in the arena.
+static void copy_converted(Rt *rt, RtType to, int64_t to_at, RtType from, const char *x, int64_t n)
 {
     enum { CHUNK = 4096 };
     char y[CHUNK * MAX_BYTES];
@@ -71,7 +71,7 @@ static void copy_converted(Rt *rt, RtType to, int64_t place, RtType from, const 
     for (int64_t at = 0; at < n; at += CHUNK) {
         int64_t k = n - at < CHUNK ? n - at : CHUNK;
         rt_convert(to, y, from, x + at * from_bytes, k);
-        rt->device->copy_in(rt, place + at * to_bytes, y, k * to_bytes);
+        rt->device->copy_in(rt, to_at + at * to_bytes, y, k * to_bytes);
     }
 }
 
@@ -79,13 +79,13 @@ void rt_load_shard(Rt *rt, const RtModel *m, const RtTensor *t, int layer, RtTyp
                    const void *whole)
 {
     int64_t bytes = rt_element_bytes(t), from_bytes = rt_dtype_bytes(rt_type_name(from)),
-            place = rt_place(t, layer);
+            at = rt_tensor_at(t, layer);
 
     for (RtRuns r = rt_runs(m, t, rt->shard); rt_runs_next(&r);) {
         const char *x = (const char *)whole + r.whole * from_bytes;
         if (from == t->type)
-            rt->device->copy_in(rt, place + r.own * bytes, x, r.count * bytes);
+            rt->device->copy_in(rt, at + r.own * bytes, x, r.count * bytes);
         else
-            copy_converted(rt, t->type, place + r.own * bytes, from, x, r.count);
+            copy_converted(rt, t->type, at + r.own * bytes, from, x, r.count);
     }
 }

@@ -1,4 +1,4 @@
-// A model's tensors: their names, their places, and access to their elements.
+// A model's tensors: their names, their addresses, and access to their elements.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@ static int64_t shard_of(const RtExchange *p, int64_t count, int n)
 
 typedef void Exchange(Rt *rt, const RtGroup *g, const RtMessages *m);
 
-// Reduce-scatter in a group: each rank's shard of p->op over all x, in its place in y.
+// Reduce-scatter in a group: each rank's shard of p->op over all x, at the shard's offset in y.
 static void scatter(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchange *p, char *y,
                     const char *x)
 {
@@ -29,7 +29,7 @@ static void scatter(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchan
                            .boxes = rt_scatter_boxes});
 }
 
-// All-gather in a group: every rank gets all shards in their places in y.
+// All-gather in a group: every rank gets all shards at their offsets in y.
 static void gather(Rt *rt, Exchange *exchange, const RtGroup *g, const RtExchange *p, char *y)
 {
     int64_t bytes = rt_type_bytes(p->type), shard = shard_of(p, p->whole, g->n);

@@ -240,14 +240,14 @@ static int64_t first_row(const RtAttention *p, int64_t key, int64_t keys)
 }
 
 // A block of keys of batch entry b. The thread's next entry is b + step.
-typedef struct Place {
+typedef struct KeyBlock {
     int64_t b, batches, step;
     int64_t key, keys;
     float outside_most;  // the largest one of the entry's groups, see rt_outside_most
-} Place;
+} KeyBlock;
 
 // The prefetches for after the queries of group g with this block of keys.
-static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, Place a, int64_t g,
+static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, KeyBlock a, int64_t g,
                                      int64_t groups)
 {
     RtPrefetchQueue queue = {0};
@@ -273,7 +273,7 @@ static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, Plac
 }
 
 // Do the keys outside of the limits of a block's queries have weights?
-static bool needs_all(const RtAttention *p, const Head *h, const Place *a, int64_t row)
+static bool needs_all(const RtAttention *p, const Head *h, const KeyBlock *a, int64_t row)
 {
     bool any = false;
 
@@ -286,7 +286,7 @@ static bool needs_all(const RtAttention *p, const Head *h, const Place *a, int64
 
 // All queries of a head that have weights for some of a block of keys. For the first keys it also
 // sets dq of all queries to zero.
-static void block(const RtAttention *p, Work *w, const Head *h, const Place *a,
+static void block(const RtAttention *p, Work *w, const Head *h, const KeyBlock *a,
                   const RtPrefetchQueue *after)
 {
     RtScores b = {.key = a->key, .keys = a->keys, .bias = h->bias, .draw = h->draw};
@@ -327,7 +327,7 @@ static float outside_most(const RtAttention *p, const Head *all, int64_t b, int6
 }
 
 // One batch entry: a head of k and v with all its groups of queries.
-static void entry(const RtAttention *p, Work *w, const Head *all, Place a)
+static void entry(const RtAttention *p, Work *w, const Head *all, KeyBlock a)
 {
     int64_t groups = rt_product(p->group, p->n_group), most = rt_block_keys(p);
     Head first = head_at(p, all, a.b, 0);
@@ -369,6 +369,6 @@ void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *d
 
 #pragma omp for schedule(static, 1)
         for (int64_t b = 0; b < batches; b++)
-            entry(p, &w, &all, (Place){.b = b, .batches = batches, .step = team});
+            entry(p, &w, &all, (KeyBlock){.b = b, .batches = batches, .step = team});
     }
 }

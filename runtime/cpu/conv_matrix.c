@@ -31,7 +31,7 @@ typedef struct At {
     int64_t sample, at[3];
 } At;
 
-static At at_place(const RtPool *q, int64_t i)
+static At coordinates_of(const RtPool *q, int64_t i)
 {
     At p;
 
@@ -43,7 +43,7 @@ static At at_place(const RtPool *q, int64_t i)
     return p;
 }
 
-static void next_place(const RtPool *q, At *p)
+static void next_position(const RtPool *q, At *p)
 {
     for (int k = 2; k >= 0; k--) {
         if (++p->at[k] < q->y_dim[k])
@@ -69,9 +69,9 @@ static const float *under(const Taken *t, const At *p, const int64_t tap[3])
     return x;
 }
 
-// RtGemm.take: gathers elements [at, at + length) of (tap, channel) for positions [place, place +
+// RtGemm.take: gathers elements [at, at + length) of (tap, channel) for positions [first, first +
 // n), in rows of `length`.
-static void take(const void *from, float *to, int64_t place, int64_t n, int64_t at, int64_t length)
+static void take(const void *from, float *to, int64_t first, int64_t n, int64_t at, int64_t length)
 {
     const Taken *t = from;
     const RtPool *q = t->pool;
@@ -79,10 +79,10 @@ static void take(const void *from, float *to, int64_t place, int64_t n, int64_t 
     for (int64_t done = 0, length_left; done < length; done += length_left) {
         int64_t i = (at + done) / t->channels, channel = (at + done) % t->channels;
         int64_t tap[] = {i / q->size[2] / q->size[1], i / q->size[2] % q->size[1], i % q->size[2]};
-        At p = at_place(q, place);
+        At p = coordinates_of(q, first);
 
         length_left = rt_least(t->channels - channel, length - done);
-        for (int64_t r = 0; r < n; r++, next_place(q, &p)) {
+        for (int64_t r = 0; r < n; r++, next_position(q, &p)) {
             const float *x = under(t, &p, tap);
             float *row = to + r * length + done;
 

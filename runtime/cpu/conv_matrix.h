@@ -1,8 +1,8 @@
 // Convolutions with channels last as matrix products. A row of the matrix is a position; the
 // elements under the window's taps are copied while the operand is packed (im2col).
-//     y[place, o] = Σ x[under place's tap, c] · w[o, c, tap]
-//     dx[place, c] = Σ dy[over place's tap, o] · w[o, c, tap]     windows of stride 1
-//     dw[o, (tap, c)] = Σ dy[place, o] · x[under place's tap, c]
+//     y[i, o] = Σ x[under the tap at i, c] · w[o, c, tap]
+//     dx[i, c] = Σ dy[over the tap at i, o] · w[o, c, tap]     windows of stride 1
+//     dw[o, (tap, c)] = Σ dy[i, o] · x[under the tap at i, c]
 #ifndef SHARDCC_RT_CPU_CONV_MATRIX_H
 #define SHARDCC_RT_CPU_CONV_MATRIX_H
 

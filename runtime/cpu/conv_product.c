@@ -1,5 +1,5 @@
 // The weight gradient of convolutions, over all samples and positions:
-//     dw[o, c, tap] = Σ dy[place, o] · x[the place under the tap, c]
+//     dw[o, c, tap] = Σ dy[i, o] · x[under the tap at i, c]
 //
 // x is read in place. The elements under a tap at neighbouring positions are a constant step apart,
 // so for each tap a few runs of positions suffice, without the padding. A block of positions of dy
@@ -20,7 +20,7 @@ enum { TILE = 4 };
 
 enum {
     MIN_CHANNELS = 32,  // channels that keep the pipelines full
-    PLACES = 256,       // maximum per block: a panel of them is two thirds of a first-level cache
+    POSITIONS = 256,    // maximum per block: a panel of them is two thirds of a first-level cache
     MAX_TAPS = 49,
     MAX_RUNS = 4096,  // of all taps in a block
 };
@@ -39,7 +39,7 @@ typedef struct Runs {
 typedef struct Product {
     RtKernel base;
     RtPool pool;
-    int64_t c, o, taps, places;
+    int64_t c, o, taps, positions;
     int64_t tiles, panels;
     int64_t x_step;  // distance in x between neighbouring positions
 } Product;
@@ -56,7 +56,7 @@ bool rt_conv_product_fits(const RtConv *p)
 
     return p->groups == 1 && p->x_last && p->y_last && p->c >= MIN_CHANNELS && p->c % TILE == 0 &&
            p->o >= MIN_CHANNELS && fills_panels(p->o) && rows * width > 0 && taps <= MAX_TAPS &&
-           taps * rt_least(rows, PLACES / width + 2) <= MAX_RUNS;
+           taps * rt_least(rows, POSITIONS / width + 2) <= MAX_RUNS;
 }
 
 // Appends a run to a tap's runs, or extends the last one.
@@ -103,7 +103,8 @@ static void list_tap(const Product *d, Runs *r, int tap, int64_t begin, int64_t 
     }
 }
 
-// to[i to_row + j] = Σ x[place, i] · pack[place, j] over some runs; is_more adds to `to`.
+// to[i to_row + j] = Σ x[p, i] · pack[p, j] over the positions p of some runs; is_more adds to
+// `to`.
 static void multiply(float *to, int64_t to_row, bool is_more, const Run *run, const Run *end,
                      const float *x, int64_t x_step, const float *pack)
 {
@@ -124,10 +125,10 @@ static void multiply(float *to, int64_t to_row, bool is_more, const Run *run, co
 
 // Adds the contribution of positions [begin, end) to units [first, last). A unit is a panel of y's
 // channels by a tile of x's. sums: [panels][c][taps][RT_NR].
-static void add_places(const Product *d, int64_t begin, int64_t end, int64_t first, int64_t last,
-                       float *sums, const float *x, const float *dy)
+static void add_positions(const Product *d, int64_t begin, int64_t end, int64_t first, int64_t last,
+                          float *sums, const float *x, const float *dy)
 {
-    float pack[PLACES * RT_NR] __attribute__((aligned(64)));
+    float pack[POSITIONS * RT_NR] __attribute__((aligned(64)));
     Runs r;
 
     r.first[0] = 0;
@@ -182,13 +183,13 @@ static void run(Rt *rt, int kernel, void *dw, const void *x, const void *dy)
     int64_t units = d->panels * d->tiles;
     float *sums = (float *)rt->workspace;
 
-#pragma omp parallel num_threads(rt_team(rt, d->places * d->o * d->c * d->taps / 16))
+#pragma omp parallel num_threads(rt_team(rt, d->positions * d->o * d->c * d->taps / 16))
     {
         int rank = omp_get_thread_num(), team = omp_get_num_threads();
         int64_t first = rt_partition(units, rank, team), last = rt_partition(units, rank + 1, team);
 
-        for (int64_t at = 0; at < d->places; at += PLACES)
-            add_places(d, at, rt_least(d->places, at + PLACES), first, last, sums, x, dy);
+        for (int64_t at = 0; at < d->positions; at += POSITIONS)
+            add_positions(d, at, rt_least(d->positions, at + POSITIONS), first, last, sums, x, dy);
         finish(d, first, last, dw, sums);
     }
 }
@@ -203,7 +204,7 @@ void rt_conv_product_prepare(Rt *rt, int kernel, const RtConv *p)
     d->c = p->c;
     d->o = p->o;
     d->taps = rt_product(q->size, 3);
-    d->places = p->n * rt_product(q->y_dim, 3);
+    d->positions = p->n * rt_product(q->y_dim, 3);
     d->tiles = p->c / TILE;
     d->panels = rt_ceil_div(p->o, RT_NR);
     d->x_step = q->stride[2] * q->x_step[2];

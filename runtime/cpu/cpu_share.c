@@ -38,14 +38,14 @@ static int64_t name_cpus(void)
 RtShare rt_cpu_share(RtComm *c)
 {
     int64_t own = name_cpus();
-    int me = rt_comm_rank(c), n = 0, place = 0, threads = omp_get_max_threads();
+    int me = rt_comm_rank(c), n = 0, index = 0, threads = omp_get_max_threads();
 
     for (int r = 0; r < rt_comm_ranks(c); r++) {
         bool shares = rt_comm_max(c, r == me ? own : 0) == own;
         n += shares;
-        place += shares && r < me;
+        index += shares && r < me;
     }
     if (!getenv("OMP_NUM_THREADS"))
         threads /= n;
-    return (RtShare){threads > 0 ? threads : 1, place};
+    return (RtShare){threads > 0 ? threads : 1, index};
 }

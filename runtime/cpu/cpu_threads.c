@@ -53,10 +53,10 @@ static int64_t stack_bytes(void)
 {
     pthread_attr_t attributes;
     size_t bytes = RT_STACK_BYTES;
-    void *place;
+    void *stack;
 
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &place, &bytes);
+        pthread_attr_getstack(&attributes, &stack, &bytes);
         pthread_attr_destroy(&attributes);
     }
     return (int64_t)bytes;
@@ -91,7 +91,7 @@ bool rt_cpu_start_threads(Rt *rt, const RtModel *m, RtShare share, int threads, 
     rt->threads = threads;
     if (!check_stacks(m, threads))
         return false;
-    if (pins && (pinned = rt_pin(threads, share.place * threads)) < threads)
+    if (pins && (pinned = rt_pin(threads, share.index * threads)) < threads)
         return rt_error(m, "--pin: %d threads, but CPUs for %d", threads, pinned);
     return true;
 }

@@ -32,15 +32,15 @@ static void transpose_f64(double *to, int64_t to_row, const double *from, int64_
 }
 
 #define DFT(T, name)                                                                               \
-    /* A pass: from x to y, `step` numbers of each of m · radix places. waves: cosines and sines  \
-       of all parts of a circle. */                                                                \
+    /* A pass: from x to y, `step` numbers of each of m · radix positions. waves: cosines and     \
+       sines of all parts of a circle. */                                                          \
     typedef struct Pass_##name {                                                                   \
         int64_t n, m, radix, step;                                                                 \
         const T *waves;                                                                            \
         T sign;                                                                                    \
     } Pass_##name;                                                                                 \
                                                                                                    \
-    /* y = (re + i im) · (c + i s), for the numbers of one place. */                              \
+    /* y = (re + i im) · (c + i s), for the numbers of one position. */                           \
     static inline void turn_##name(T *y, const T *re, const T *im, T c, T s)                       \
     {                                                                                              \
         RT_SIMD                                                                                    \

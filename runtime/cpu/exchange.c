@@ -152,7 +152,7 @@ static void copy_own(Rt *rt, const RtMessages *m)
 }
 
 // Copies part [first, last) of this rank's own message from its window, where it is in the caches,
-// to its place in the result.
+// to its offset in the result.
 static void unpack_own(Rt *rt, const RtMessages *m, int64_t first, int64_t last)
 {
     RtComm *c = rt->comm;
@@ -207,7 +207,7 @@ static int64_t part_bytes(const Round *r, const RtBox *b)
 }
 
 // The address at which the part of a merged box is sent or received.
-static char *place_of(const Round *r, const RtBox *b, bool is_direct, int peer, bool sends)
+static char *part_at(const Round *r, const RtBox *b, bool is_direct, int peer, bool sends)
 {
     return is_direct ? b->at + r->first : r->chunks + (2 * peer + sends) * r->chunk;
 }
@@ -219,7 +219,7 @@ static void start_receiving(Rt *rt, const RtGroup *g, const RtMessages *m, Round
     m->boxes(m, peer, &send, &receive);
     int64_t bytes = part_bytes(r, &receive);
     receive = rt_box_merged(&receive);
-    char *to = place_of(r, &receive, rt_box_is_row(&receive) && !m->reduces, peer, false);
+    char *to = part_at(r, &receive, rt_box_is_row(&receive) && !m->reduces, peer, false);
     if (bytes)
         r->pending[r->n++] = rt_receive(rt->comm, rt_peer(rt->comm, g, peer), to, bytes);
 }
@@ -231,7 +231,7 @@ static void start_sending(Rt *rt, const RtGroup *g, const RtMessages *m, Round *
     m->boxes(m, peer, &send, &receive);
     int64_t bytes = part_bytes(r, &send);
     send = rt_box_merged(&send);
-    char *from = place_of(r, &send, rt_box_is_row(&send), peer, true);
+    char *from = part_at(r, &send, rt_box_is_row(&send), peer, true);
     if (!rt_box_is_row(&send))
         rt_box_pack(rt, from, &send, r->first, r->last);
     if (bytes)
@@ -257,7 +257,7 @@ static void end_round(Rt *rt, const RtMessages *m, const Round *r)
     for (int k = 0; k < m->n; k++) {
         m->boxes(m, k, &send, &receive);
         RtBox merged = rt_box_merged(&receive);
-        char *part = place_of(r, &merged, rt_box_is_row(&merged) && !m->reduces, k, false);
+        char *part = part_at(r, &merged, rt_box_is_row(&merged) && !m->reduces, k, false);
         rt->comm->source[k] = part;
         if (k == m->me && m->reduces)
             rt_box_pack(rt, part, &send, r->first, r->last);

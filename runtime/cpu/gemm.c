@@ -2,7 +2,7 @@
 // matrix multiplication" (2008). All threads together pack a slab of b, k by n, into panels of
 // columns. Each thread then packs blocks of its rows of a and multiplies them with its panels,
 // block by block of k, while the rows of y are in the caches. Packing takes any strides. The sum
-// over k is split at fixed places.
+// over k is split at fixed indices.
 #include "runtime/cpu/gemm.h"
 
 #include "runtime/cpu/amx.h"

@@ -31,8 +31,8 @@ enum { POINTS = RT_TILE_POINTS };
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* Elements at no place are zero: where the first one of the plane, which is read for them, is \
-       finite, their weight of 0 sees to it. */                                                    \
+    /* Elements without an index are zero. The first one of the plane is read for them; if it is   \
+       finite, their weight of 0 makes them zero. */                                               \
     static inline __attribute__((always_inline)) void planes_##name(                               \
         int taps, int channels, const RtGrid *p, const RtGridTile_##name *tile, int64_t count,     \
         const T *x, T *y)                                                                          \

@@ -6,7 +6,7 @@
 enum { POINTS = RT_TILE_POINTS };
 
 #define GRID_GRAD(T, name)                                                                         \
-    /* `taps` and `channels` are constants. The sum of a tap at no place is used by nobody. */     \
+    /* `taps` and `channels` are constants. Nobody uses the sum of a tap without an index. */      \
     static inline __attribute__((always_inline)) void planes_##name(                               \
         int taps, int channels, const RtGrid *p, const RtGridTile_##name *tile, int64_t count,     \
         const T *x, const T *dy, T(*sum)[POINTS])                                                  \

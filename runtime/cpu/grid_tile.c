@@ -60,7 +60,7 @@ enum { POINTS = RT_TILE_POINTS };
     }                                                                                              \
                                                                                                    \
     /* Joins each tap along coordinate d to tap `from` of the dims before, which is copied, as the \
-       first result takes its place. */                                                            \
+       first result overwrites it. */                                                              \
     static void join_##name(const RtGrid *p, int d, const Line_##name *line, int along,            \
                             bool has_slopes, int from, RtGridTile_##name *tile)                    \
     {                                                                                              \

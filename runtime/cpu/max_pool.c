@@ -1,7 +1,7 @@
 // Max pooling; padding counts as -inf, NaN as the largest.
 #include "runtime/cpu/pool.h"
 
-static void step(const RtPlace *p, float *dx, const float *x, float *y)
+static void step(const RtPoolWindow *p, float *dx, const float *x, float *y)
 {
     (void)dx;
     for (int64_t c = 0; c < p->lanes; c++)

@@ -149,7 +149,7 @@ static int64_t bytes_of(const dnnl_memory_desc_t *d)
 }
 
 // Sets the operands' layouts for an implementation; returns the bytes of workspace that it needs.
-static int64_t place_operands(Conv *c, const_dnnl_primitive_desc_t pd)
+static int64_t set_layouts(Conv *c, const_dnnl_primitive_desc_t pd)
 {
     static const dnnl_query_t query[][N_OPERANDS] = {
         {dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md},
@@ -195,7 +195,7 @@ static dnnl_primitive_desc_t choose(Conv *c, const RtConv *p, int threads)
         dnnl_status_t s = dnnl_primitive_desc_iterator_create(&it, &d, a, c->engine, hint);
         while (s == dnnl_success && !pd) {
             dnnl_primitive_desc_t next = dnnl_primitive_desc_iterator_fetch(it);
-            int64_t bytes = place_operands(c, next);
+            int64_t bytes = set_layouts(c, next);
             least = rt_least(least, bytes);
             if (bytes <= workspace)
                 pd = next;

@@ -6,23 +6,23 @@
 
 // One position of y: the taps of its window inside x, and the number of channels (`lanes`) of the
 // block.
-typedef struct RtPlace {
+typedef struct RtPoolWindow {
     const RtPool *pool;
     RtTaps taps[3];
     int64_t lanes;
-} RtPlace;
+} RtPoolWindow;
 
 // Runs `body` for every element under the window, `at` being its offset in x.
-#define RT_EACH_TAP(place, at, body)                                                               \
-    for (int64_t rt_i = (place)->taps[0].first; rt_i < (place)->taps[0].last; rt_i++)              \
-        for (int64_t rt_j = (place)->taps[1].first; rt_j < (place)->taps[1].last; rt_j++)          \
-            for (int64_t rt_k = (place)->taps[2].first; rt_k < (place)->taps[2].last; rt_k++) {    \
+#define RT_EACH_TAP(window, at, body)                                                              \
+    for (int64_t rt_i = (window)->taps[0].first; rt_i < (window)->taps[0].last; rt_i++)            \
+        for (int64_t rt_j = (window)->taps[1].first; rt_j < (window)->taps[1].last; rt_j++)        \
+            for (int64_t rt_k = (window)->taps[2].first; rt_k < (window)->taps[2].last; rt_k++) {  \
                 int64_t at =                                                                       \
-                    rt_tap(place, 0, rt_i) + rt_tap(place, 1, rt_j) + rt_tap(place, 2, rt_k);      \
+                    rt_tap(window, 0, rt_i) + rt_tap(window, 1, rt_j) + rt_tap(window, 2, rt_k);   \
                 body                                                                               \
             }
 
-static inline int64_t rt_tap(const RtPlace *p, int i, int64_t tap)
+static inline int64_t rt_tap(const RtPoolWindow *p, int i, int64_t tap)
 {
     return (p->taps[i].start + tap * p->pool->dilation[i]) * p->pool->x_step[i];
 }
@@ -30,7 +30,7 @@ static inline int64_t rt_tap(const RtPlace *p, int i, int64_t tap)
 // Calls `step` for every position of every block of channels. `x` and `dx` point to the block's
 // first channel of the sample (either may be NULL), `y` to the element of y. One thread handles a
 // block, in order.
-typedef void RtStep(const RtPlace *place, float *dx, const float *x, float *y);
+typedef void RtStep(const RtPoolWindow *window, float *dx, const float *x, float *y);
 void rt_pool_each(Rt *rt, const RtConv *p, RtStep *step, float *dx, const float *x, float *y);
 
 // Fills a dense tensor of x's shape with zeros.

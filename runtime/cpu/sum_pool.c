@@ -1,7 +1,7 @@
 // Sum pooling; padding counts as 0.
 #include "runtime/cpu/pool.h"
 
-static void step(const RtPlace *p, float *dx, const float *x, float *y)
+static void step(const RtPoolWindow *p, float *dx, const float *x, float *y)
 {
     float s[RT_LANES] = {0};
 

@@ -2,7 +2,7 @@
 // added to all elements under its window.
 #include "runtime/cpu/pool.h"
 
-static void step(const RtPlace *p, float *dx, const float *x, float *dy)
+static void step(const RtPoolWindow *p, float *dx, const float *x, float *dy)
 {
     (void)x;
     RT_EACH_TAP(p, at, {

@@ -17,12 +17,12 @@
     static void swap_##name(T *v, int64_t *at, int64_t i, int64_t j)                               \
     {                                                                                              \
         T value = v[i];                                                                            \
-        int64_t place = at[i];                                                                     \
+        int64_t index = at[i];                                                                     \
                                                                                                    \
         v[i] = v[j];                                                                               \
         at[i] = at[j];                                                                             \
         v[j] = value;                                                                              \
-        at[j] = place;                                                                             \
+        at[j] = index;                                                                             \
     }                                                                                              \
                                                                                                    \
     static void sink_##name(T *v, int64_t *at, int64_t i, int64_t k, int64_t inner)                \
@@ -46,9 +46,9 @@
             sink_##name(v, at, i, k, inner);                                                       \
         for (int64_t i = k; i < n; i++) {                                                          \
             T pair[2] = {v[0], x[i * inner]};                                                      \
-            int64_t place[2] = {at[0], i};                                                         \
+            int64_t index[2] = {at[0], i};                                                         \
                                                                                                    \
-            if (worse_##name(pair, place, 1, 0))                                                   \
+            if (worse_##name(pair, index, 1, 0))                                                   \
                 continue;                                                                          \
             v[0] = pair[1];                                                                        \
             at[0] = i;                                                                             \

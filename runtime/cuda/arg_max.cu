@@ -6,7 +6,7 @@ template <class T>
 __device__ __forceinline__ void rt_arg_max_row(const RtAlong &p, int64_t *y, const T *x)
 {
     __shared__ Shared<T[RT_WARP]> value;
-    __shared__ Shared<int32_t[RT_WARP]> place;
+    __shared__ Shared<int32_t[RT_WARP]> index;
     RtDivided line = rt_divide(blockIdx.x, p.inner);
     const T *from = x + line.quotient * p.n * p.inner + line.rest;
     RtBest<T> best = {0, -1};
@@ -15,9 +15,9 @@ __device__ __forceinline__ void rt_arg_max_row(const RtAlong &p, int64_t *y, con
         RtBest<T> v = {from[i * p.inner], i};
         best = rt_is_before(v, best) ? v : best;
     }
-    best = rt_block_best(best, value, place);
+    best = rt_block_best(best, value, index);
     if (threadIdx.x == 0)
-        y[blockIdx.x] = best.place;
+        y[blockIdx.x] = best.index;
 }
 
 // A thread for a line; neighbouring threads have neighbouring lines.
@@ -35,7 +35,7 @@ __device__ __forceinline__ void rt_arg_max_column(const RtAlong &p, int64_t *y, 
         RtBest<T> v = {from[k * p.inner], k};
         best = rt_is_before(v, best) ? v : best;
     }
-    y[i] = best.place;
+    y[i] = best.index;
 }
 
 #define RT_ARG_MAX(T, name)                                                                        \

@@ -44,7 +44,7 @@ __device__ __forceinline__ void rt_softmax(const RtAttention &p, const RtMasks &
 
 // Stores a tile of weights, after dropout.
 __device__ __forceinline__ void rt_put_weights(const RtCudaAttention &a, const RtMasks &m,
-                                               RtPlace at, int64_t row, int64_t key,
+                                               RtTilePosition at, int64_t row, int64_t key,
                                                const float (&s)[RT_EACH][RT_EACH],
                                                RtScoreTile &tile)
 {
@@ -74,19 +74,19 @@ template <int TILES> __device__ __forceinline__ RtQueries rt_queries(const RtCud
 
 template <int TILES>
 __device__ __forceinline__ void rt_put_result(const RtAttention &p, const RtQueries &at,
-                                              RtPlace place, const RtOnline<TILES> &o, float *y,
-                                              float *max, float *sum)
+                                              RtTilePosition thread, const RtOnline<TILES> &o,
+                                              float *y, float *max, float *sum)
 {
 #pragma unroll
     for (int i = 0; i < RT_EACH; i++) {
-        int64_t row = at.row + place.row + i;
+        int64_t row = at.row + thread.row + i;
         bool has_softmax = o.most[i] != -INFINITY && o.sum[i] == o.sum[i];
         bool is_empty = p.t == 0 || p.guard == 1 || (p.guard == 2 && o.most[i] == -INFINITY);
         float total = has_softmax ? o.sum[i] : is_empty ? INFINITY : NAN, part = 1 / total;
 
         if (row >= p.s)
             continue;
-        if (at.column == 0 && place.column == 0) {
+        if (at.column == 0 && thread.column == 0) {
             max[row * p.max.row] = o.most[i];
             sum[row * p.sum.row] = total;
         }
@@ -94,7 +94,7 @@ __device__ __forceinline__ void rt_put_result(const RtAttention &p, const RtQuer
         for (int c = 0; c < TILES; c++)
 #pragma unroll
             for (int j = 0; j < RT_EACH; j++) {
-                int64_t column = at.column + c * RT_EDGE + place.column + j;
+                int64_t column = at.column + c * RT_EDGE + thread.column + j;
                 if (column < p.f)
                     y[row * p.y.row + column * p.y.col] = has_softmax ? o.y[c][i][j] * part : part;
             }
@@ -116,7 +116,7 @@ __device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAtte
     __shared__ __align__(16) RtSlice<float> left, right;
     __shared__ __align__(16) RtScoreTile weights;
     const RtAttention &p = a.p;
-    RtPlace place = rt_place(false);
+    RtTilePosition thread = rt_tile_position(false);
     RtMasks m = rt_masks(p, at.b, at.g, x.bias, x.seed, x.step, x.micro);
     RtRange keys = rt_seen_keys(p, ALL, at.row);
     const float *q = x.q + rt_head(p, p.q, at.b, at.g), *k = x.k + rt_head(p, p.k, at.b, at.g);
@@ -127,19 +127,19 @@ __device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAtte
         o.most[i] = -INFINITY;
     for (int64_t key = keys.first; key < keys.last; key += RT_EDGE) {
         float s[RT_EACH][RT_EACH] = {};
-        rt_multiply(s, place, 0, p.e, rt_by_columns(rt_rows(q, p.q, at.row, p.s)),
+        rt_multiply(s, thread, 0, p.e, rt_by_columns(rt_rows(q, p.q, at.row, p.s)),
                     rt_by_columns(rt_rows(k, p.k, key, p.t)), left, right);
-        rt_softmax(p, m, ALL, at.row + place.row, key + place.column, s, o);
-        rt_put_weights(a, m, place, at.row, key, s, weights);
+        rt_softmax(p, m, ALL, at.row + thread.row, key + thread.column, s, o);
+        rt_put_weights(a, m, thread, at.row, key, s, weights);
         __syncthreads();
         auto weight = rt_operand(true, [&](int i, int64_t t) { return (float)weights[i][t]; });
 #pragma unroll
         for (int c = 0; c < TILES; c++)
-            rt_multiply(o.y[c], place, 0, rt_rows_left(p.t, key), weight,
+            rt_multiply(o.y[c], thread, 0, rt_rows_left(p.t, key), weight,
                         rt_by_rows(rt_rows(v, p.v, key, p.t), at.column + c * RT_EDGE, p.f), left,
                         right);
     }
-    rt_put_result(p, at, place, o, x.y + rt_head(p, p.y, at.b, at.g),
+    rt_put_result(p, at, thread, o, x.y + rt_head(p, p.y, at.b, at.g),
                   x.max + rt_head(p, p.max, at.b, at.g), x.sum + rt_head(p, p.sum, at.b, at.g));
 }
 

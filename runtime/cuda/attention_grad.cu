@@ -70,25 +70,26 @@ __device__ __forceinline__ void rt_grad_weights(const RtCudaAttention &a, const 
 // Computes the weights and ds of a tile of queries and keys into shared memory. `weights` may be
 // left out.
 __device__ __forceinline__ void rt_grad_tile(const RtCudaAttention &a, const RtGradHead &h,
-                                             RtPlace place, bool all, int64_t row, int64_t key,
-                                             RtSlice<float> &left, RtSlice<float> &right,
-                                             RtScoreTile *weights, RtScoreTile &changes)
+                                             RtTilePosition thread, bool all, int64_t row,
+                                             int64_t key, RtSlice<float> &left,
+                                             RtSlice<float> &right, RtScoreTile *weights,
+                                             RtScoreTile &changes)
 {
     const RtAttention &p = a.p;
     float s[RT_EACH][RT_EACH] = {}, ds[RT_EACH][RT_EACH] = {};
 
-    rt_multiply(s, place, 0, p.e, rt_by_columns(rt_rows(h.q, p.q, row, p.s)),
+    rt_multiply(s, thread, 0, p.e, rt_by_columns(rt_rows(h.q, p.q, row, p.s)),
                 rt_by_columns(rt_rows(h.k, p.k, key, p.t)), left, right);
-    rt_multiply(ds, place, 0, p.f, rt_by_columns(rt_rows(h.dy, p.dy, row, p.s)),
+    rt_multiply(ds, thread, 0, p.f, rt_by_columns(rt_rows(h.dy, p.dy, row, p.s)),
                 rt_by_columns(rt_rows(h.v, p.v, key, p.t)), left, right);
-    rt_grad_weights(a, h, all, row + place.row, key + place.column, s, ds);
+    rt_grad_weights(a, h, all, row + thread.row, key + thread.column, s, ds);
 #pragma unroll
     for (int i = 0; i < RT_EACH; i++)
 #pragma unroll
         for (int j = 0; j < RT_EACH; j++) {
             if (weights)
-                (*weights)[place.row + i][place.column + j] = s[i][j];
-            changes[place.row + i][place.column + j] = ds[i][j];
+                (*weights)[thread.row + i][thread.column + j] = s[i][j];
+            changes[thread.row + i][thread.column + j] = ds[i][j];
         }
     __syncthreads();
 }
@@ -96,12 +97,12 @@ __device__ __forceinline__ void rt_grad_tile(const RtCudaAttention &a, const RtG
 // Stores a thread's results of some tiles of columns.
 template <int TILES>
 __device__ __forceinline__ void
-rt_put_grad(float *to, const RtStrides &s, RtPlace place, int64_t row, int64_t rows, int64_t column,
-            int64_t columns, const float (&sum)[TILES][RT_EACH][RT_EACH])
+rt_put_grad(float *to, const RtStrides &s, RtTilePosition thread, int64_t row, int64_t rows,
+            int64_t column, int64_t columns, const float (&sum)[TILES][RT_EACH][RT_EACH])
 {
 #pragma unroll
     for (int c = 0; c < TILES; c++)
-        rt_each_result(sum[c], place, [&](int i, int j, float v) {
+        rt_each_result(sum[c], thread, [&](int i, int j, float v) {
             int64_t y = row + i, x = column + c * RT_EDGE + j;
             if (y < rows && x < columns)
                 to[y * s.row + x * s.col] = v;
@@ -130,7 +131,7 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
     __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     int64_t b = at.b, key = at.key, column = at.column;
-    RtPlace place = rt_place(false);
+    RtTilePosition thread = rt_tile_position(false);
     RtRange seeing = rt_seeing_rows(p, key), rows = ALL ? RtRange{0, p.s} : seeing;
     float dk[TILES][RT_EACH][RT_EACH] = {}, dv[TILES][RT_EACH][RT_EACH] = {};
     auto weight = rt_operand(false, [&](int i, int64_t k) { return (float)weights[k][i]; });
@@ -142,19 +143,19 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
             bool all = ALL && rt_tile_needs_all(p, h, row, scratch);
             if (ALL && !all && (row < seeing.first || row >= seeing.last))
                 continue;
-            rt_grad_tile(a, h, place, all, row, key, left, right, &weights, changes);
+            rt_grad_tile(a, h, thread, all, row, key, left, right, &weights, changes);
 #pragma unroll
             for (int i = 0; i < TILES; i++) {
                 int64_t first = column + i * RT_EDGE, n = rt_rows_left(p.s, row);
-                rt_multiply(dv[i], place, 0, n, weight,
+                rt_multiply(dv[i], thread, 0, n, weight,
                             rt_by_rows(rt_rows(h.dy, p.dy, row, p.s), first, p.f), left, right);
-                rt_multiply(dk[i], place, 0, n, change,
+                rt_multiply(dk[i], thread, 0, n, change,
                             rt_by_rows(rt_rows(h.q, p.q, row, p.s), first, p.e), left, right);
             }
         }
     }
-    rt_put_grad(x.dk + rt_head(p, p.dk, b, 0), p.dk, place, key, p.t, column, p.e, dk);
-    rt_put_grad(x.dv + rt_head(p, p.dv, b, 0), p.dv, place, key, p.t, column, p.f, dv);
+    rt_put_grad(x.dk + rt_head(p, p.dk, b, 0), p.dk, thread, key, p.t, column, p.e, dk);
+    rt_put_grad(x.dv + rt_head(p, p.dv, b, 0), p.dv, thread, key, p.t, column, p.f, dv);
 }
 
 // For batch entries with queries that aren't settled: computes dk and dv again.
@@ -189,7 +190,7 @@ __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
     RtDivided c = rt_divide(blockIdx.x, a.columns), t = rt_divide(c.quotient, a.tiles);
     RtDivided g = rt_divide(t.quotient, a.groups);
     int64_t row = t.rest * RT_EDGE, column = c.rest * RT_EDGE * TILES;
-    RtPlace place = rt_place(false);
+    RtTilePosition thread = rt_tile_position(false);
     RtGradHead h = rt_grad_head(a, x, g.quotient, g.rest);
     bool all = rt_tile_needs_all(p, h, row, scratch);
     RtRange keys = rt_seen_keys(p, all, row);
@@ -197,14 +198,14 @@ __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
     auto change = rt_operand(true, [&](int i, int64_t k) { return (float)changes[i][k]; });
 
     for (int64_t key = keys.first; key < keys.last; key += RT_EDGE) {
-        rt_grad_tile(a, h, place, all, row, key, left, right, nullptr, changes);
+        rt_grad_tile(a, h, thread, all, row, key, left, right, nullptr, changes);
 #pragma unroll
         for (int i = 0; i < TILES; i++)
-            rt_multiply(dq[i], place, 0, rt_rows_left(p.t, key), change,
+            rt_multiply(dq[i], thread, 0, rt_rows_left(p.t, key), change,
                         rt_by_rows(rt_rows(h.k, p.k, key, p.t), column + i * RT_EDGE, p.e), left,
                         right);
     }
-    rt_put_grad(x.dq + rt_head(p, p.dq, g.quotient, g.rest), p.dq, place, row, p.s, column, p.e,
+    rt_put_grad(x.dq + rt_head(p, p.dq, g.quotient, g.rest), p.dq, thread, row, p.s, column, p.e,
                 dq);
 }
 

@@ -30,14 +30,14 @@ __device__ __forceinline__ RtPoint rt_pixel(int64_t i, const int32_t *dim)
     return rt_point(i, dim, 1, true);
 }
 
-__device__ __forceinline__ int64_t rt_x_place(const RtCudaWindow &w, const RtPoint &p,
-                                              int32_t channel)
+__device__ __forceinline__ int64_t rt_x_offset(const RtCudaWindow &w, const RtPoint &p,
+                                               int32_t channel)
 {
     return p.sample * w.x_sample + channel * w.x_channel + p.at[0] * w.x_step[0] +
            p.at[1] * w.x_step[1] + p.at[2] * w.x_step[2];
 }
-__device__ __forceinline__ int64_t rt_y_place(const RtCudaWindow &w, const RtPoint &p,
-                                              int32_t channel)
+__device__ __forceinline__ int64_t rt_y_offset(const RtCudaWindow &w, const RtPoint &p,
+                                               int32_t channel)
 {
     return p.sample * w.y_sample + channel * w.y_channel + p.at[0] * w.y_step[0] +
            p.at[1] * w.y_step[1] + p.at[2] * w.y_step[2];
@@ -52,7 +52,7 @@ __device__ __forceinline__ float rt_x_under(const RtCudaWindow &w, const float *
         if (!rt_is_inside(p.at[i], w.x_dim[i]))
             return 0;
     }
-    return x[rt_x_place(w, p, channel)];
+    return x[rt_x_offset(w, p, channel)];
 }
 
 // y whose window has that tap at point p of x; 0 where there is none.
@@ -64,7 +64,7 @@ __device__ __forceinline__ float rt_y_over(const RtCudaWindow &w, const float *y
         if (p.at[i] < 0)
             return 0;
     }
-    return y[rt_y_place(w, p, channel)];
+    return y[rt_y_offset(w, p, channel)];
 }
 
 // Sizes of a group, and where its channels begin.
@@ -78,16 +78,16 @@ __device__ __forceinline__ RtGroup rt_group(const RtCudaWindow &w, int64_t g)
     return {c, o, w.size[0] * w.size[1] * w.size[2], (int32_t)g * c, (int32_t)g * o};
 }
 // The weight of channel o of y (of all groups) and channel c of x (of the group).
-__device__ __forceinline__ int64_t rt_w_place(const RtGroup &g, int32_t o, int32_t c, int32_t tap)
+__device__ __forceinline__ int64_t rt_w_offset(const RtGroup &g, int32_t o, int32_t c, int32_t tap)
 {
     return ((int64_t)o * g.c + c) * g.taps + tap;
 }
 
 // Where a block works: a tile of a group's product, and a part of its terms.
-struct RtConvPlace {
+struct RtConvTile {
     int64_t group, part, row, column;
 };
-__device__ __forceinline__ RtConvPlace rt_conv_place(const RtCudaConv &c)
+__device__ __forceinline__ RtConvTile rt_conv_tile_of(const RtCudaConv &c)
 {
     RtDivided a = rt_divide(blockIdx.x, c.tiles_n), b = rt_divide(a.quotient, c.tiles_m);
     RtDivided d = rt_divide(b.quotient, c.parts);
@@ -100,9 +100,9 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     rt_cuda_conv(RtCudaWindow w, RtCudaConv c, float *y, const float *x, const float *weight)
 {
     __shared__ __align__(16) RtSlice<float> a, b;
-    RtConvPlace at = rt_conv_place(c);
+    RtConvTile at = rt_conv_tile_of(c);
     RtGroup g = rt_group(w, at.group);
-    RtPlace place = rt_place(!w.y_last);
+    RtTilePosition thread = rt_tile_position(!w.y_last);
     float sum[RT_EACH][RT_EACH] = {};
     auto left = rt_operand(w.x_last, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, k, g.c, w.x_last);
@@ -113,14 +113,14 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     auto right = rt_operand(true, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, k, g.c, w.x_last);
         int32_t o = (int32_t)at.column + i;
-        return o < g.o ? weight[rt_w_place(g, g.first_o + o, t.channel, t.number)] : 0;
+        return o < g.o ? weight[rt_w_offset(g, g.first_o + o, t.channel, t.number)] : 0;
     });
 
-    rt_multiply(sum, place, 0, c.terms, left, right, a, b);
-    rt_each_result(sum, place, [&](int i, int j, float v) {
+    rt_multiply(sum, thread, 0, c.terms, left, right, a, b);
+    rt_each_result(sum, thread, [&](int i, int j, float v) {
         int64_t row = at.row + i, o = at.column + j;
         if (row < c.rows && o < g.o)
-            y[rt_y_place(w, rt_pixel(row, w.y_dim), g.first_o + (int32_t)o)] = v;
+            y[rt_y_offset(w, rt_pixel(row, w.y_dim), g.first_o + (int32_t)o)] = v;
     });
 }
 RT_ENTRY(rt_cuda_conv);
@@ -132,9 +132,9 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
                             const float *weight)
 {
     __shared__ __align__(16) RtSlice<float> a, b;
-    RtConvPlace at = rt_conv_place(c);
+    RtConvTile at = rt_conv_tile_of(c);
     RtGroup g = rt_group(w, at.group);
-    RtPlace place = rt_place(!w.x_last);
+    RtTilePosition thread = rt_tile_position(!w.x_last);
     float sum[RT_EACH][RT_EACH] = {};
     auto left = rt_operand(w.y_last, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, k, g.o, w.y_last);
@@ -145,14 +145,14 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     auto right = rt_operand(true, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, k, g.o, w.y_last);
         int32_t channel = (int32_t)at.column + i;
-        return channel < g.c ? weight[rt_w_place(g, g.first_o + t.channel, channel, t.number)] : 0;
+        return channel < g.c ? weight[rt_w_offset(g, g.first_o + t.channel, channel, t.number)] : 0;
     });
 
-    rt_multiply(sum, place, 0, c.terms, left, right, a, b);
-    rt_each_result(sum, place, [&](int i, int j, float v) {
+    rt_multiply(sum, thread, 0, c.terms, left, right, a, b);
+    rt_each_result(sum, thread, [&](int i, int j, float v) {
         int64_t row = at.row + i, channel = at.column + j;
         if (row < c.rows && channel < g.c)
-            dx[rt_x_place(w, rt_pixel(row, w.x_dim), g.first_c + (int32_t)channel)] = v;
+            dx[rt_x_offset(w, rt_pixel(row, w.x_dim), g.first_c + (int32_t)channel)] = v;
     });
 }
 RT_ENTRY(rt_cuda_conv_input_grad);
@@ -164,13 +164,13 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
                              const float *dy)
 {
     __shared__ __align__(16) RtSlice<float> a, b;
-    RtConvPlace at = rt_conv_place(c);
+    RtConvTile at = rt_conv_tile_of(c);
     RtGroup g = rt_group(w, at.group);
-    RtPlace place = rt_place(false);
+    RtTilePosition thread = rt_tile_position(false);
     float sum[RT_EACH][RT_EACH] = {};
     auto left = rt_operand(!w.y_last, [&](int i, int64_t k) {
         int32_t o = (int32_t)at.row + i;
-        return o < g.o ? dy[rt_y_place(w, rt_pixel(k, w.y_dim), g.first_o + o)] : 0;
+        return o < g.o ? dy[rt_y_offset(w, rt_pixel(k, w.y_dim), g.first_o + o)] : 0;
     });
     auto right = rt_operand(!w.x_last, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, at.column + i, g.c, w.x_last);
@@ -179,14 +179,14 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
                    : 0;
     });
 
-    rt_multiply(sum, place, c.terms * at.part / c.parts, c.terms * (at.part + 1) / c.parts, left,
+    rt_multiply(sum, thread, c.terms * at.part / c.parts, c.terms * (at.part + 1) / c.parts, left,
                 right, a, b);
     float *to = dw + at.part * w.o * g.c * g.taps;
-    rt_each_result(sum, place, [&](int i, int j, float v) {
+    rt_each_result(sum, thread, [&](int i, int j, float v) {
         int64_t o = at.row + i, column = at.column + j;
         RtTap t = rt_tap(w, column, g.c, w.x_last);
         if (o < g.o && column < c.columns)
-            to[rt_w_place(g, g.first_o + (int32_t)o, t.channel, t.number)] = v;
+            to[rt_w_offset(g, g.first_o + (int32_t)o, t.channel, t.number)] = v;
     });
 }
 RT_ENTRY(rt_cuda_conv_weight_grad);
@@ -221,7 +221,7 @@ extern "C" __global__ void rt_cuda_conv_small(RtCudaWindow w, float *y, const fl
     for (int32_t k = 0; k < g.c * g.taps; k++) {
         RtTap t = rt_tap(w, k, g.c, false);
         sum = fmaf(rt_x_under(w, x, p, t, g.first_c + t.channel),
-                   weight[rt_w_place(g, p.channel, t.channel, t.number)], sum);
+                   weight[rt_w_offset(g, p.channel, t.channel, t.number)], sum);
     }
     y[i] = sum;
 }
@@ -241,7 +241,7 @@ extern "C" __global__ void rt_cuda_conv_input_grad_small(RtCudaWindow w, float *
         RtTap t = rt_tap(w, k, g.o, false);
         int32_t o = g.first_o + t.channel;
         sum = fmaf(rt_y_over(w, dy, p, t, o),
-                   weight[rt_w_place(g, o, p.channel - g.first_c, t.number)], sum);
+                   weight[rt_w_offset(g, o, p.channel - g.first_c, t.number)], sum);
     }
     dx[i] = sum;
 }
@@ -261,7 +261,7 @@ extern "C" __global__ void rt_cuda_conv_weight_grad_small(RtCudaWindow w, int64_
 
     for (int64_t k = threadIdx.x; k < pixels; k += RT_PRODUCT_BLOCK) {
         RtPoint p = rt_pixel(k, w.y_dim);
-        sum = fmaf(rt_x_under(w, x, p, t, channel), dy[rt_y_place(w, p, o)], sum);
+        sum = fmaf(rt_x_under(w, x, p, t, channel), dy[rt_y_offset(w, p, o)], sum);
     }
     sum = rt_block_join(
         sum, 0.0f, [](float a, float b) { return a + b; }, scratch);

@@ -3,10 +3,10 @@
 #include "runtime/cuda/product.cuh"
 
 // Where a block works: a tile of a batch entry, and a part of k.
-struct RtDotPlace {
+struct RtDotTile {
     int64_t batch, part, row, column;
 };
-__device__ __forceinline__ RtDotPlace rt_dot_place(const RtCudaDot &d)
+__device__ __forceinline__ RtDotTile rt_dot_tile_of(const RtCudaDot &d)
 {
     RtDivided a = rt_divide(blockIdx.x, d.tiles_n), b = rt_divide(a.quotient, d.tiles_m);
     RtDivided c = rt_divide(b.quotient, d.parts);
@@ -32,8 +32,8 @@ __device__ __forceinline__ void rt_dot_tile(const RtCudaDot &d, T *y, T *partial
 {
     __shared__ __align__(16) RtSlice<T> a, b;
     const RtDot &p = d.p;
-    RtDotPlace at = rt_dot_place(d);
-    RtPlace place = rt_place(p.y_n != 1 && p.y_m == 1);
+    RtDotTile at = rt_dot_tile_of(d);
+    RtTilePosition thread = rt_tile_position(p.y_n != 1 && p.y_m == 1);
     const T *x = left + rt_batch_start(p, p.a_batch, at.batch);
     const T *z = right + rt_batch_start(p, p.b_batch, at.batch);
     T sum[RT_EACH][RT_EACH] = {};
@@ -44,11 +44,11 @@ __device__ __forceinline__ void rt_dot_tile(const RtCudaDot &d, T *y, T *partial
         return at.column + i < p.n ? z[(at.column + i) * p.b_n + k * p.b_k] : 0;
     });
 
-    rt_multiply(sum, place, p.k * at.part / d.parts, p.k * (at.part + 1) / d.parts, x_at, z_at, a,
+    rt_multiply(sum, thread, p.k * at.part / d.parts, p.k * (at.part + 1) / d.parts, x_at, z_at, a,
                 b);
     T *to = y + rt_batch_start(p, p.y_batch, at.batch);
     T *part = partial + (at.part * d.batches + at.batch) * p.m * p.n;
-    rt_each_result(sum, place, [&](int i, int j, T v) {
+    rt_each_result(sum, thread, [&](int i, int j, T v) {
         int64_t row = at.row + i, column = at.column + j;
         if (row >= p.m || column >= p.n)
             return;

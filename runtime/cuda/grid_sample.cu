@@ -41,12 +41,12 @@ __device__ __forceinline__ RtGridPoint<T> rt_grid_point(const RtGrid &p, const T
     return q;
 }
 
-// The place of tap k in a plane, -1 where it has none, and the tap's number along each dim.
+// The index of tap k in a plane, -1 where it has none, and the tap's number along each dim.
 template <class T>
 __device__ __forceinline__ int32_t rt_grid_tap(const RtGrid &p, const RtGridPoint<T> &q, int k,
                                                int *tap)
 {
-    int32_t place = 0;
+    int32_t index = 0;
 
     for (int d = p.spatial - 1; d >= 0; d--) {
         tap[d] = k % q.along;
@@ -54,12 +54,12 @@ __device__ __forceinline__ int32_t rt_grid_tap(const RtGrid &p, const RtGridPoin
     }
     for (int d = 0; d < p.spatial; d++) {
         int32_t at = q.line[d].at[tap[d]];
-        place = at < 0 || place < 0 ? -1 : place * (int32_t)p.dim[d] + at;
+        index = at < 0 || index < 0 ? -1 : index * (int32_t)p.dim[d] + at;
     }
-    return place;
+    return index;
 }
 
-// The product of the weights, with the slope in place of the weight along dim `slope` (-1: none).
+// The product of the weights, with the slope instead of the weight along dim `slope` (-1: none).
 // From the last dim to the first, or from the first to the last, it is multiplied as on the CPU.
 template <class T>
 __device__ __forceinline__ T rt_grid_weight(const RtGrid &p, const RtGridPoint<T> &q,

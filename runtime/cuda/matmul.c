@@ -130,7 +130,7 @@ static void *workspace_of(const Rt *rt)
     return (void *)((at + mask) & ~mask);
 }
 
-int rt_cuda_matmul_start(const RtCuda *c, const RtMatmul *q, const RtMatmulPlaces *at,
+int rt_cuda_matmul_start(const RtCuda *c, const RtMatmul *q, const RtMatmulOperands *at,
                          const RtLtAlgorithm *algorithm)
 {
     const double double_one = 1, double_zero = 0;
@@ -147,7 +147,8 @@ bool rt_cuda_matmul(Rt *rt, RtMatmul *q, void *y, const void *left, const void *
 {
     const RtCuda *c = rt_cuda_of(rt);
     bool is_swapped = q->plan.is_swapped;
-    RtMatmulPlaces at = {y, workspace_of(rt), is_swapped ? right : left, is_swapped ? left : right};
+    RtMatmulOperands at = {y, workspace_of(rt), is_swapped ? right : left,
+                           is_swapped ? left : right};
     bool is_aligned =
         ((uintptr_t)y | (uintptr_t)left | (uintptr_t)right) % RT_MATMUL_ALIGNMENT == 0;
     RtMatmulChoice *choice = &q->choice[is_aligned ? RT_ALIGNED : RT_UNALIGNED];

@@ -26,17 +26,17 @@ struct RtMatmul {
 };
 
 // The operands of a call, in cuBLASLt's order.
-typedef struct RtMatmulPlaces {
+typedef struct RtMatmulOperands {
     void *y, *workspace;
     const void *a, *b;
-} RtMatmulPlaces;
+} RtMatmulOperands;
 
 // Sets at most `most` algorithms for operands at multiples of `alignment` bytes, in the order of
 // the time that cuBLASLt expects. Returns how many these are.
 int rt_cuda_matmul_search(const RtCuda *c, const RtMatmul *q, uint32_t alignment, int most,
                           RtLtFound *found);
 // Starts the product by one of them. Returns cuBLASLt's status.
-int rt_cuda_matmul_start(const RtCuda *c, const RtMatmul *q, const RtMatmulPlaces *at,
+int rt_cuda_matmul_start(const RtCuda *c, const RtMatmul *q, const RtMatmulOperands *at,
                          const RtLtAlgorithm *algorithm);
 
 #endif

@@ -57,8 +57,8 @@ __device__ __forceinline__ int64_t rt_x_start(const RtCudaWindow &w, const RtPoi
     return p.sample * w.x_sample + p.channel * w.x_channel;
 }
 
-__device__ __forceinline__ int64_t rt_y_place(const RtCudaWindow &w, const RtPoint &p,
-                                              const int32_t *y)
+__device__ __forceinline__ int64_t rt_y_offset(const RtCudaWindow &w, const RtPoint &p,
+                                               const int32_t *y)
 {
     return p.sample * w.y_sample + p.channel * w.y_channel + y[0] * w.y_step[0] +
            y[1] * w.y_step[1] + y[2] * w.y_step[2];
@@ -109,15 +109,15 @@ extern "C" __global__ void rt_cuda_max_pool_grad(RtCudaWindow w, float *dx, cons
     float sum = 0;
     rt_each_window(w, p.at, [&](const int32_t *y) {
         float best = -INFINITY;
-        int64_t place = -1;
+        int64_t best_at = -1;
         rt_each_tap(w, y, [&](int64_t at) {
             float v = from[at];
-            if (place < 0 || v > best || (v != v && best == best)) {
+            if (best_at < 0 || v > best || (v != v && best == best)) {
                 best = v;
-                place = at;
+                best_at = at;
             }
         });
-        sum += place == mine ? dy[rt_y_place(w, p, y)] : 0;
+        sum += best_at == mine ? dy[rt_y_offset(w, p, y)] : 0;
     });
     dx[i] = sum;
 }
@@ -131,7 +131,7 @@ extern "C" __global__ void rt_cuda_sum_pool_grad(RtCudaWindow w, float *dx, cons
         return;
     RtPoint p = rt_point(i, w.x_dim, w.c, w.x_last);
     float sum = 0;
-    rt_each_window(w, p.at, [&](const int32_t *y) { sum += dy[rt_y_place(w, p, y)]; });
+    rt_each_window(w, p.at, [&](const int32_t *y) { sum += dy[rt_y_offset(w, p, y)]; });
     dx[i] = sum;
 }
 RT_ENTRY(rt_cuda_sum_pool_grad);

@@ -22,15 +22,15 @@ __device__ __forceinline__ double rt_multiply_add(double a, double b, double c)
 
 // The thread's first row and column in the tile. Neighbouring threads have neighbouring columns,
 // or rows.
-struct RtPlace {
+struct RtTilePosition {
     int row, column;
 };
-__device__ __forceinline__ RtPlace rt_place(bool rows_are_fast)
+__device__ __forceinline__ RtTilePosition rt_tile_position(bool rows_are_fast)
 {
     int fast = (int)threadIdx.x % (RT_EDGE / RT_EACH) * RT_EACH;
     int slow = (int)threadIdx.x / (RT_EDGE / RT_EACH) * RT_EACH;
 
-    return rows_are_fast ? RtPlace{fast, slow} : RtPlace{slow, fast};
+    return rows_are_fast ? RtTilePosition{fast, slow} : RtTilePosition{slow, fast};
 }
 
 // The thread's share of a slice, in registers: element (i, k) of an operand is at(i, k), for i in
@@ -75,7 +75,7 @@ template <class At> __device__ __forceinline__ RtOperand<At> rt_operand(bool is_
 // sum[i][j] += Σ left(row + i, k) right(column + j, k) for k in [first, last), in rising order of
 // k. The next slice is fetched while this one is multiplied.
 template <class T, class Left, class Right>
-__device__ __forceinline__ void rt_multiply(T (&sum)[RT_EACH][RT_EACH], RtPlace place,
+__device__ __forceinline__ void rt_multiply(T (&sum)[RT_EACH][RT_EACH], RtTilePosition thread,
                                             int64_t first, int64_t last, const Left &left,
                                             const Right &right, RtSlice<T> &a, RtSlice<T> &b)
 {
@@ -95,8 +95,8 @@ __device__ __forceinline__ void rt_multiply(T (&sum)[RT_EACH][RT_EACH], RtPlace 
             T x[RT_EACH], y[RT_EACH];
 #pragma unroll
             for (int i = 0; i < RT_EACH; i++) {
-                x[i] = a[t][place.row + i];
-                y[i] = b[t][place.column + i];
+                x[i] = a[t][thread.row + i];
+                y[i] = b[t][thread.column + i];
             }
 #pragma unroll
             for (int i = 0; i < RT_EACH; i++)
@@ -109,13 +109,14 @@ __device__ __forceinline__ void rt_multiply(T (&sum)[RT_EACH][RT_EACH], RtPlace 
 
 // Calls f(i, j, value) for each of the thread's results, i and j in the tile.
 template <class T, class F>
-__device__ __forceinline__ void rt_each_result(const T (&sum)[RT_EACH][RT_EACH], RtPlace place, F f)
+__device__ __forceinline__ void rt_each_result(const T (&sum)[RT_EACH][RT_EACH],
+                                               RtTilePosition thread, F f)
 {
 #pragma unroll
     for (int i = 0; i < RT_EACH; i++)
 #pragma unroll
         for (int j = 0; j < RT_EACH; j++)
-            f(place.row + i, place.column + j, sum[i][j]);
+            f(thread.row + i, thread.column + j, sum[i][j]);
 }
 
 #endif

@@ -1,5 +1,5 @@
-// Puts rows into a table by index. The index is sorted by rank: an element's place is the number of
-// those with a smaller row, or with the same row and before it. So rows are combined in the
+// Puts rows into a table by index. The index is sorted by rank: an element's rank is the number of
+// elements with a smaller row, or with the same row and before it. So rows are combined in the
 // order of the index, and nothing is counted with atomics. The ranks of n elements take n²
 // comparisons: 3 µs for 8192 at the rate of an H100, 0.8 ms for 131072.
 #include "runtime/cuda/cuda.cuh"
@@ -23,7 +23,7 @@ extern "C" __global__ void rt_cuda_scatter_sort(RtGather p, int32_t *row, int32_
     int64_t blocks = (p.index + RT_SORT_BLOCK - 1) / RT_SORT_BLOCK;
     int64_t first = blockIdx.x / blocks * p.index;
     int32_t i = (int32_t)(blockIdx.x % blocks) * RT_SORT_BLOCK + (int32_t)threadIdx.x;
-    int32_t n = (int32_t)p.index, mine = i < n ? rt_sort_key(p, index, first + i) : 0, place = 0;
+    int32_t n = (int32_t)p.index, mine = i < n ? rt_sort_key(p, index, first + i) : 0, rank = 0;
 
     for (int32_t base = 0; base < n; base += RT_SORT_BLOCK) {
         int32_t count = n - base < RT_SORT_BLOCK ? n - base : RT_SORT_BLOCK;
@@ -33,12 +33,12 @@ extern "C" __global__ void rt_cuda_scatter_sort(RtGather p, int32_t *row, int32_
         __syncthreads();
         for (int32_t j = 0; j < count; j++) {
             int32_t other = key[j];
-            place += other < mine || (other == mine && base + j < i);
+            rank += other < mine || (other == mine && base + j < i);
         }
     }
     if (i < n) {
-        row[first + place] = mine;
-        order[first + place] = i;
+        row[first + rank] = mine;
+        order[first + rank] = i;
     }
 }
 RT_ENTRY(rt_cuda_scatter_sort);

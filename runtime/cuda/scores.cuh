@@ -122,7 +122,7 @@ __device__ __forceinline__ bool rt_is_outside(const RtAttention &p, int64_t row,
 
 __device__ __forceinline__ float rt_mask_number(float x) { return x == 0 ? -INFINITY : x; }
 
-// A score and whether a mask's number took its place.
+// A score and whether a mask's number replaced it.
 struct RtScore {
     float s;
     bool is_set;

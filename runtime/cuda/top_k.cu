@@ -7,7 +7,7 @@ __device__ __forceinline__ void rt_top_k_line(const RtAlong &p, T *values, int64
                                               const T *x)
 {
     __shared__ Shared<T[RT_WARP]> value;
-    __shared__ Shared<int32_t[RT_WARP]> place;
+    __shared__ Shared<int32_t[RT_WARP]> index;
     RtDivided line = rt_divide(blockIdx.x, p.inner);
     const T *from = x + line.quotient * p.n * p.inner + line.rest;
     int64_t to = line.quotient * p.k * p.inner + line.rest;
@@ -20,10 +20,10 @@ __device__ __forceinline__ void rt_top_k_line(const RtAlong &p, T *values, int64
             if ((k == 0 || rt_is_before(last, v)) && rt_is_before(v, best))
                 best = v;
         }
-        last = rt_block_best(best, value, place);
+        last = rt_block_best(best, value, index);
         if (threadIdx.x == 0) {
             values[to + k * p.inner] = last.value;
-            indices[to + k * p.inner] = last.place;
+            indices[to + k * p.inner] = last.index;
         }
     }
 }

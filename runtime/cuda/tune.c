@@ -76,7 +76,7 @@ static int64_t bytes_of(const RtMatmul *q, const RtCudaMatrix *m)
 
 // Returns how many bytes of the arena the product takes, 0 if it is too small. That can happen in
 // small programs, where one operand lies between the rows of another one.
-static int64_t find_places(const Tuning *u, const RtMatmul *q, RtMatmulPlaces *to)
+static int64_t find_operands(const Tuning *u, const RtMatmul *q, RtMatmulOperands *to)
 {
     char *arena = u->rt->arena;
     int64_t bytes_a = bytes_of(q, &q->plan.a), bytes_b = bytes_of(q, &q->plan.b);
@@ -86,18 +86,18 @@ static int64_t find_places(const Tuning *u, const RtMatmul *q, RtMatmulPlaces *t
     // Both factors may be one matrix of the program.
     if (b + bytes_b > u->arena_bytes)
         b = a;
-    *to = (RtMatmulPlaces){arena, arena + workspace, arena + a, arena + b};
+    *to = (RtMatmulOperands){arena, arena + workspace, arena + a, arena + b};
     int64_t bytes = rt_most(a + bytes_a, b + bytes_b);
     return bytes <= u->arena_bytes ? bytes : 0;
 }
 
 static int64_t find_bytes(const Tuning *u)
 {
-    RtMatmulPlaces at;
+    RtMatmulOperands at;
     int64_t bytes = 0;
 
     for (const RtMatmul *q = rt_cuda_of(u->rt)->matmul; q; q = q->next)
-        bytes = rt_most(bytes, find_places(u, q, &at));
+        bytes = rt_most(bytes, find_operands(u, q, &at));
     return bytes;
 }
 
@@ -117,7 +117,7 @@ static void draw_operands(const Tuning *u, int64_t bytes)
 
 // ---- times ----
 
-static bool start(const RtCuda *c, const RtMatmul *q, const RtMatmulPlaces *at,
+static bool start(const RtCuda *c, const RtMatmul *q, const RtMatmulOperands *at,
                   const RtLtAlgorithm *algorithm)
 {
     int status = rt_cuda_matmul_start(c, q, at, algorithm);
@@ -129,7 +129,7 @@ static bool start(const RtCuda *c, const RtMatmul *q, const RtMatmulPlaces *at,
 }
 
 // Milliseconds; less than 0 if the algorithm can't compute the product after all.
-static float time_of(const Tuning *u, const RtMatmul *q, const RtMatmulPlaces *at,
+static float time_of(const Tuning *u, const RtMatmul *q, const RtMatmulOperands *at,
                      const RtLtAlgorithm *algorithm)
 {
     const RtCuda *c = rt_cuda_of(u->rt);
@@ -152,11 +152,11 @@ static float time_of(const Tuning *u, const RtMatmul *q, const RtMatmulPlaces *a
 
 static int find_fastest(const Tuning *u, const RtMatmul *q, const RtLtFound *found, int n)
 {
-    RtMatmulPlaces at;
+    RtMatmulOperands at;
     float least = 0;
     int best = -1;
 
-    if (!find_places(u, q, &at))
+    if (!find_operands(u, q, &at))
         return 0;
     for (int i = 0; i < n; i++) {
         if (found[i].status != RT_LT_SUCCESS)
@@ -240,7 +240,7 @@ bool rt_cuda_tune(Rt *rt, const RtModel *m)
     if (!rt_cuda_of(rt)->matmul)
         return true;
     if (!rt_path_of(m, ".tune", path, sizeof path))
-        return !rt->gpu.tunes || rt_error(m, "--tune: the program's own place isn't known");
+        return !rt->gpu.tunes || rt_error(m, "--tune: the program's own path isn't known");
     bool is_fine = describe_gpu(rt, m, &u.tune);
     if (is_fine && rt->gpu.tunes)
         is_fine = time_all(&u, m, path);

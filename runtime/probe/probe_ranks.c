@@ -58,18 +58,18 @@ Ranks ranks_begin(void)
 {
     Ranks r = ranks_start();
     MPI_Comm host;
-    int place, orderly, all, ready;
+    int in_host, orderly, all, ready;
 
     MPI_Initialized(&ready);
     if (!ready)
         return r;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r.rank, MPI_INFO_NULL, &host);
     MPI_Comm_size(host, &r.per_host);
-    MPI_Comm_rank(host, &place);
+    MPI_Comm_rank(host, &in_host);
     MPI_Comm_free(&host);
     int first = r.per_host;
     MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    orderly = r.per_host == first && place == r.rank % first;
+    orderly = r.per_host == first && in_host == r.rank % first;
     MPI_Allreduce(&orderly, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all)
         refuse(&r, "the ranks of a host must be consecutive, equally many on each: mpirun --map-by "

@@ -62,7 +62,7 @@ int64_t rt_cuda_resample_workspace(const RtResample *p)
     return p->size * (8 + rt_type_bytes(p->type) * rt_resample_most(p));
 }
 
-// The sorted index: each element's row and its place in the index, of 4 bytes.
+// The sorted index: each element's row and its position in the index, of 4 bytes.
 int64_t rt_cuda_scatter_workspace(const RtGather *p) { return 8 * p->batch * p->index; }
 
 // The parts' sums, if k is split: [part, batch, m, n].

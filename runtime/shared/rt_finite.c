@@ -79,7 +79,7 @@ int64_t rt_nonfinite_find(const char *dtype, const void *x, int64_t n, RtNonfini
 void rt_nonfinite_print(char *to, size_t capacity, const RtStored *t, const RtNonfinite *f)
 {
     static const char *const is[] = {[RT_NAN] = "NaN", [RT_INF] = "inf", [RT_MINUS_INF] = "-inf"};
-    char name[160], place[RT_FILE_RANK * 22 + 4] = "";
+    char name[160], index[RT_FILE_RANK * 22 + 4] = "";
     int64_t count = 1;
     size_t n = 0;
 
@@ -88,8 +88,8 @@ void rt_nonfinite_print(char *to, size_t capacity, const RtStored *t, const RtNo
         count *= t->dim[i];
     for (int i = 0; i < t->rank; i++) {
         count /= t->dim[i];
-        n += (size_t)snprintf(place + n, sizeof place - n, "%s%lld", i ? ", " : "[",
+        n += (size_t)snprintf(index + n, sizeof index - n, "%s%lld", i ? ", " : "[",
                               (long long)(f->element / count % t->dim[i]));
     }
-    snprintf(to, capacity, "'%s'%s%s is %s", name, place, t->rank ? "]" : "", is[f->kind]);
+    snprintf(to, capacity, "'%s'%s%s is %s", name, index, t->rank ? "]" : "", is[f->kind]);
 }

@@ -1,5 +1,5 @@
 // npz: a zip of npy files (PKWARE's APPNOTE 6.3), stored without compression, always with the
-// 64-bit fields. The place of each entry is fixed at the start, so that several can be written
+// 64-bit fields. The offset of each entry is fixed at the start, so that several can be written
 // interleaved.
 #include <stdio.h>
 #include <string.h>
@@ -188,7 +188,7 @@ typedef struct Zip {
     uint64_t size, at, end;  // the directory
 } Zip;
 
-// The record at the file's end gives the place of the directory. Files with a zip comment are
+// The record at the file's end gives the offset of the directory. Files with a zip comment are
 // rejected: no writer of npz makes one.
 static bool find_directory(Zip *z, RtFileError *e)
 {
@@ -211,9 +211,9 @@ static bool find_directory(Zip *z, RtFileError *e)
     return true;
 }
 
-// Reads size and place of the entry with directory record `c`; from the extra field if they exceed
+// Reads size and offset of the entry with directory record `c`; from the extra field if they exceed
 // 32 bits. The caller has checked that name and extra field are inside the directory.
-static bool entry_place(const uint8_t *c, uint64_t *size, uint64_t *at)
+static bool entry_extent(const uint8_t *c, uint64_t *size, uint64_t *at)
 {
     uint64_t name = get(c + 28, 2), extra = get(c + 30, 2);
     const uint8_t *x = c + CENTRAL + name, *end = x + extra;
@@ -248,7 +248,7 @@ static bool open_entry(const Zip *z, const uint8_t *c, RtStored *t, RtFileError 
 
     if (get(c + 10, 2) != 0)
         return rt_file_fail(e, "npz: compressed; save it with numpy.savez");
-    if (!entry_place(c, &size, &at) || at > z->size - LOCAL || get(z->data + at, 4) != 0x04034b50)
+    if (!entry_extent(c, &size, &at) || at > z->size - LOCAL || get(z->data + at, 4) != 0x04034b50)
         return rt_file_fail(e, "npz: malformed entry");
     uint64_t start = at + LOCAL + get(z->data + at + 26, 2) + get(z->data + at + 28, 2);
     if (start > z->size || size > z->size - start)

@@ -25,10 +25,10 @@ bool rt_out_name(RtOut *o, const char *path, int64_t process, RtFileError *e)
         return rt_file_fail(e, "%s", strerror(ENAMETOOLONG));
     // If the path is a symbolic link, its target is replaced.
     char real[PATH_MAX];
-    const char *place = realpath(path, real) && strlen(real) < sizeof o->path ? real : path;
-    if (stat(place, &st) == 0 && !S_ISREG(st.st_mode))
+    const char *target = realpath(path, real) && strlen(real) < sizeof o->path ? real : path;
+    if (stat(target, &st) == 0 && !S_ISREG(st.st_mode))
         return rt_file_fail(e, "not a regular file");
-    memcpy(o->path, place, strlen(place) + 1);
+    memcpy(o->path, target, strlen(target) + 1);
     snprintf(o->temp, sizeof o->temp, "%s%s%lld%s", o->path, MADE, (long long)process, TEMP);
     return true;
 }
@@ -185,7 +185,7 @@ static size_t gather_part(RtOut *o, int64_t at, const char *p, size_t n)
 {
     if (!o->n_gathered)
         o->gathered_at = at;
-    // The place in the buffer is that in the block.
+    // The offset in the buffer is the offset in the block.
     size_t to = (size_t)(o->gathered_at % RT_OUT_BLOCK) + o->n_gathered;
     size_t capacity = n >= RT_OUT_LONG && lies_as_in_file(p, at) ? RT_OUT_BLOCK - to % RT_OUT_BLOCK
                                                                  : RT_OUT_GATHERED - to;
@@ -278,7 +278,7 @@ bool rt_out_finish(RtOut *o, RtFileError *e)
     return !o->error || fail_out(o, e);
 }
 
-bool rt_out_place(RtOut *o, RtFileError *e)
+bool rt_out_rename(RtOut *o, RtFileError *e)
 {
     if (rename(o->temp, o->path) != 0) {
         o->error = errno;
@@ -290,7 +290,7 @@ bool rt_out_place(RtOut *o, RtFileError *e)
     return true;
 }
 
-bool rt_out_commit(RtOut *o, RtFileError *e) { return rt_out_finish(o, e) && rt_out_place(o, e); }
+bool rt_out_commit(RtOut *o, RtFileError *e) { return rt_out_finish(o, e) && rt_out_rename(o, e); }
 
 bool rt_out_whole(const char *path, const void *data, size_t n, RtFileError *e)
 {

@@ -8,7 +8,7 @@
 #include "runtime/core/core.h"
 #include "runtime/trainer/run.h"
 
-// A mutable global, because a signal handler has no other place to write to.
+// A mutable global, because a signal handler can write to nothing else.
 static volatile sig_atomic_t interrupted;
 
 static void interrupt(int signal) { interrupted = signal; }

@@ -7,8 +7,8 @@
 
 enum { WHERE = 80 };
 
-// "sample 5, place 2: ", without the parts that the input doesn't have.
-static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64_t place)
+// "sample 5, position 2: ", without the parts that the input doesn't have.
+static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64_t position)
 {
     size_t n = 0;
 
@@ -17,7 +17,7 @@ static void print_where(char to[WHERE], const RtColumn *c, int64_t sample, int64
         n = (size_t)snprintf(to, WHERE, "sample %lld%s", (long long)sample,
                              c->count > 1 ? ", " : ": ");
     if (c->count > 1)
-        snprintf(to + n, WHERE - n, "place %lld: ", (long long)place);
+        snprintf(to + n, WHERE - n, "position %lld: ", (long long)position);
 }
 
 // The position in the batch of the first element of an input, staged at p, that is no valid index;
@@ -117,11 +117,11 @@ static bool check_labels(RtRun *run, const RtTensor *set, int n, const RtData *d
             c = &d->column[i];
     if (!c || c->is_whole || at >= rt_whole_count(c->input))
         return rt_error(m, "step %lld: a label is out of range", step);
-    // Reads the label from the file, because its place in the arena may be overwritten by now.
-    int64_t row = sample[at / c->count], place = at % c->count;
-    const uint8_t *label = rt_data_row(c, row) + place * (c->row_bytes / c->count);
+    // Reads the label from the file, because in the arena it may be overwritten by now.
+    int64_t row = sample[at / c->count], position = at % c->count;
+    const uint8_t *label = rt_data_row(c, row) + position * (c->row_bytes / c->count);
     char where[WHERE];
-    print_where(where, c, row, place);
+    print_where(where, c, row, position);
     return rt_error(m, "step %lld: %slabel %lld is out of range", step, where,
                     (long long)rt_get_int(c->type, label));
 }

@@ -182,12 +182,12 @@ static bool begin_files(RtCheckpoints *c)
 }
 
 // The file gets its name and is added to the manifest.
-static bool place_file(RtCheckpoints *c, int i)
+static bool rename_file(RtCheckpoints *c, int i)
 {
     RtSaver *s = &c->file[i];
     int64_t bytes = rt_saver_bytes(s);
 
-    if (!rt_saver_place(s))
+    if (!rt_saver_rename(s))
         return false;
     uint32_t sum = rt_join_bits(c->run, rt_checksum_parts(&s->sum, bytes));
     bool ok = rt_manifest_add(&c->manifest, rt_checkpoint_files[i].name, bytes,
@@ -224,7 +224,7 @@ static void end(RtCheckpoints *c, bool ok)
     ok = ok && is_finite(c);
     for (int i = 0; i < RT_CHECKPOINT_FILES && ok; i++)
         if (c->file[i].entries.n)
-            ok = place_file(c, i);
+            ok = rename_file(c, i);
     ok = ok && rt_agree_to_try(run, run->rank > 0 || save_manifest(c));
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++)
         rt_saver_cancel(&c->file[i]);

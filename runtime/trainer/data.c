@@ -247,12 +247,12 @@ static void stage_run(const RtColumn *c, int64_t ignored, const int64_t *sample,
     int64_t bytes = rt_element_bytes(c->input), stored = rt_dtype_bytes(rt_type_name(c->type)), n;
 
     for (int64_t i = 0; i < run->count; i += n) {
-        int64_t row = (run->whole + i) / c->count, place = (run->whole + i) % c->count;
+        int64_t row = (run->whole + i) / c->count, first = (run->whole + i) % c->count;
         const uint8_t *from = rt_data_row(c, c->is_whole ? 0 : sample[row]);
-        n = c->count - place < run->count - i ? c->count - place : run->count - i;
-        rt_convert(c->input->type, to + (run->own + i) * bytes, c->type, from + place * stored, n);
+        n = c->count - first < run->count - i ? c->count - first : run->count - i;
+        rt_convert(c->input->type, to + (run->own + i) * bytes, c->type, from + first * stored, n);
         if (c->ends)
-            ignore_ends(c, ignored, from + place * stored, to + (run->own + i) * bytes, n);
+            ignore_ends(c, ignored, from + first * stored, to + (run->own + i) * bytes, n);
     }
 }
 
@@ -266,11 +266,11 @@ void rt_data_stage(const RtData *d, const int64_t *sample, char *staging)
     }
 }
 
-void rt_data_place(const RtData *d, const char *staging, Rt *rt)
+void rt_data_copy_in(const RtData *d, const char *staging, Rt *rt)
 {
     for (int i = 0; i < d->n; i++) {
         const RtColumn *c = &d->column[i];
-        rt->device->copy_in(rt, rt_place(c->input, 0), staging + c->staged_at,
+        rt->device->copy_in(rt, rt_tensor_at(c->input, 0), staging + c->staged_at,
                             rt_bytes(d->model, c->input));
     }
 }

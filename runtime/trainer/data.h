@@ -74,10 +74,10 @@ void rt_data_close(RtData *d);
 // The file with that sample of a column, and where in it the sample's elements begin.
 const RtDataFile *rt_data_file(const RtColumn *c, int64_t sample);
 const uint8_t *rt_data_row(const RtColumn *c, int64_t sample);
-// rt_data_stage gathers this rank's shard of d->batch samples in `staging`; rt_data_place copies it
-// to the arena.
+// rt_data_stage gathers this rank's shard of d->batch samples in `staging`; rt_data_copy_in copies
+// it to the arena.
 void rt_data_stage(const RtData *d, const int64_t *sample, char *staging);
-void rt_data_place(const RtData *d, const char *staging, Rt *rt);
+void rt_data_copy_in(const RtData *d, const char *staging, Rt *rt);
 // Is it a folder with files of tokens?
 bool rt_has_tokens(const char *folder);
 // Cuts a file of tokens, or all those of a folder, into windows and fills in the columns of `d`,

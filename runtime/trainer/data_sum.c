@@ -1,5 +1,5 @@
 // A checksum of data, to notice that other data are read than before, or by another rank. Data may
-// be larger than memory, so it is one of pieces at places that depend on the sizes of files alone.
+// be larger than memory, so it is one of pieces at offsets that depend on the sizes of files alone.
 #include "runtime/rt_checksum.h"
 #include "runtime/trainer/data.h"
 

@@ -6,7 +6,7 @@
 #include "runtime/trainer/data.h"
 
 // Appends where a window begins, in bytes from the file's first token.
-static bool add_window(RtData *d, int64_t place)
+static bool add_window(RtData *d, int64_t at)
 {
     if (d->samples == d->start_capacity) {
         int64_t more = d->start_capacity ? 2 * d->start_capacity : 1024;
@@ -16,7 +16,7 @@ static bool add_window(RtData *d, int64_t place)
         d->start = grown;
         d->start_capacity = more;
     }
-    d->start[d->samples++] = place;
+    d->start[d->samples++] = at;
     return true;
 }
 

@@ -54,7 +54,7 @@ static void draw_part(void *context, int64_t first, int64_t last)
 static void draw(RtRun *run, const RtTensor *t, int layer, const char *name)
 {
     enum { CHUNK = 1 << 17, MIN_PART = 1 << 10 };  // elements; a thread is worth the second
-    int64_t place = rt_place(t, layer), bytes = rt_element_bytes(t);
+    int64_t at = rt_tensor_at(t, layer), bytes = rt_element_bytes(t);
     char *chunk = rt_alloc(CHUNK, (size_t)bytes);
     Drawing d = {t, run->model->init_std, run->o.seed, 0, name_stream(name), chunk};
 
@@ -63,7 +63,7 @@ static void draw(RtRun *run, const RtTensor *t, int layer, const char *name)
             n = r.count - i < CHUNK ? r.count - i : CHUNK;
             d.first = r.whole + i;
             rt_parallel(n < MIN_PART ? 1 : run->share.threads, n, draw_part, &d);
-            run->rt.device->copy_in(&run->rt, place + (r.own + i) * bytes, chunk, n * bytes);
+            run->rt.device->copy_in(&run->rt, at + (r.own + i) * bytes, chunk, n * bytes);
         }
     free(chunk);
 }

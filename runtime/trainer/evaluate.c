@@ -19,7 +19,7 @@ bool rt_evaluate(RtRun *run, const RtData *d, double *loss)
         for (int64_t r = 0; r < d->batch; r++)
             d->sample[r] = b * d->batch + r;
         rt_data_stage(d, d->sample, d->staging);
-        rt_data_place(d, d->staging, &run->rt);
+        rt_data_copy_in(d, d->staging, &run->rt);
         if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
             return false;
         run->rt.device->run(&run->rt, m->forward);

@@ -61,9 +61,9 @@ int64_t rt_saver_bytes(const RtSaver *s);  // of the file
 // several ranks have equally its part. The complete file appears under its name once all ranks have
 // called end. After a failure no file is left.
 bool rt_saver_begin(RtSaver *s);
-void rt_saver_put(RtSaver *s, int entry, int64_t place);  // this rank's shard, in the arena
+void rt_saver_put(RtSaver *s, int entry, int64_t at);  // this rank's shard, in the arena
 // Looks for numbers that aren't finite in it, without a file.
-void rt_saver_look(RtSaver *s, int entry, int64_t place);
+void rt_saver_look(RtSaver *s, int entry, int64_t at);
 // Were all numbers finite? If not, `text` says which one wasn't: "'w'[3, 5] is NaN". All ranks call
 // it, and get the same answer.
 bool rt_saver_judge(const RtSaver *s, char *text, size_t capacity);
@@ -74,14 +74,14 @@ bool rt_saver_write(RtSaver *s);   // begin, all entries from the arena, end
 void rt_saver_cancel(RtSaver *s);  // removes a file that was begun
 void rt_saver_close(RtSaver *s);
 
-// Between begin and place, in parts. rt_saver_put_all has all ranks; those during the steps have
-// one, and may run in a thread of their own.
+// The parts between begin and rename. rt_saver_put_all has all ranks; checkpoints during the steps
+// have one, and may run in a thread of their own.
 bool rt_saver_put_all(RtSaver *s);                 // all entries from the arena
 int64_t rt_saver_copy_bytes(RtSaver *s);           // of a copy of what this rank writes
 void rt_saver_copy(RtSaver *s, char *to);          // copies it from the arena, to a block
 void rt_saver_put_copy(RtSaver *s, char *copy);    // and writes the copy
 bool rt_saver_finish(RtSaver *s, RtFileError *e);  // waits until they are on disk
-bool rt_saver_place(RtSaver *s);                   // all ranks: the file gets its name
+bool rt_saver_rename(RtSaver *s);                  // all ranks: the file gets its name
 
 // ---- --save-gradients: gradients.c ----
 

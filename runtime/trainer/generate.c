@@ -133,11 +133,11 @@ static int64_t choose(Text *x, const char *logits, int64_t i)
 }
 
 // Writes the tokens to the first row of the input, as far as it is in this rank's shard.
-static void place_tokens(const Text *x)
+static void copy_tokens_in(const Text *x)
 {
     enum { CHUNK = 64 };
     RtRun *run = x->run;
-    int64_t place = rt_place(x->input, 0), bytes = rt_element_bytes(x->input), chunk[CHUNK];
+    int64_t at = rt_tensor_at(x->input, 0), bytes = rt_element_bytes(x->input), chunk[CHUNK];
 
     for (int k = 0; k < run->model->n_predict; k++)  // zeros for the other rows and for the loss
         if (run->model->predict[k].role == RT_INPUT)
@@ -147,7 +147,7 @@ static void place_tokens(const Text *x)
             n = r.count - i < x->n - r.whole - i ? r.count - i : x->n - r.whole - i;
             n = n < CHUNK ? n : CHUNK;
             rt_convert(x->input->type, chunk, RT_I64, x->token + r.whole + i, n);
-            run->rt.device->copy_in(&run->rt, place + (r.own + i) * bytes, chunk, n * bytes);
+            run->rt.device->copy_in(&run->rt, at + (r.own + i) * bytes, chunk, n * bytes);
         }
 }
 
@@ -158,7 +158,7 @@ static int64_t next_token(Text *x, int64_t i)
     int64_t row = x->logits->dim[2], token = 0;
 
     rt_watch_begin(run->rt.watch, RT_FORWARD);
-    place_tokens(x);
+    copy_tokens_in(x);
     run->rt.device->run(&run->rt, run->model->forward);
     rt_collect(&run->rt, run->model, x->logits, (x->n - 1) * row, row, x->buffer);
     if (run->rank == 0)

@@ -48,7 +48,7 @@ void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
             continue;
         if (t->gradient == gradient)
             (rt->gradients->searches ? rt_saver_look : rt_saver_put)(s, entry + (int)layer,
-                                                                     rt_place_of(rt, data));
+                                                                     rt_operand_at(rt, data));
         entry += rt_layers(t);
     }
 }

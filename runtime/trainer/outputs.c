@@ -10,15 +10,15 @@
 #include "runtime/trainer/files.h"
 
 // Identifies an existing file by its inode, and a missing one by its folder's inode and its name.
-typedef struct Place {
+typedef struct FileId {
     dev_t device;
     ino_t inode;
     char name[NAME_MAX + 1];
-} Place;
+} FileId;
 
 typedef struct Output {
     const char *option, *path;
-    Place place;
+    FileId file;
     bool is_known;
 } Output;
 
@@ -41,13 +41,13 @@ static void follow_links(char path[PATH_MAX])
     }
 }
 
-// Returns false if the file can't be overwritten: a device, or a place that can't be written to.
-static bool find_place(Place *p, const char *name)
+// Returns false if the file can't be overwritten: a device, or a folder that can't be written to.
+static bool identify(FileId *p, const char *name)
 {
     char path[PATH_MAX];
     struct stat st;
 
-    *p = (Place){0};
+    *p = (FileId){0};
     if (stat(name, &st) == 0) {
         p->device = st.st_dev;
         p->inode = st.st_ino;
@@ -69,7 +69,7 @@ static bool find_place(Place *p, const char *name)
     return true;
 }
 
-static bool same_place(const Place *a, const Place *b)
+static bool same_file(const FileId *a, const FileId *b)
 {
     return a->device == b->device && a->inode == b->inode && strcmp(a->name, b->name) == 0;
 }
@@ -77,9 +77,9 @@ static bool same_place(const Place *a, const Place *b)
 // May the output overwrite the file `path`, which the run reads as `what`?
 static bool check_input(const RtModel *m, const Output *o, const char *path, const char *what)
 {
-    Place in;
+    FileId in;
 
-    if (!o->is_known || !find_place(&in, path) || !same_place(&o->place, &in))
+    if (!o->is_known || !identify(&in, path) || !same_file(&o->file, &in))
         return true;
     return rt_error(m, "%s: '%s' can't be written: this run reads it, %s", o->option, o->path,
                     what);
@@ -123,11 +123,11 @@ bool rt_outputs_check(const RtRun *run, const RtInputs *x)
     for (size_t i = 0; i < sizeof out / sizeof *out; i++) {
         Output *o = &out[i];
 
-        o->is_known = o->path && find_place(&o->place, o->path);
+        o->is_known = o->path && identify(&o->file, o->path);
         if (!check_inputs(run->model, o, x, weights))
             return false;
         for (size_t k = 0; k < i; k++)
-            if (o->is_known && out[k].is_known && same_place(&o->place, &out[k].place))
+            if (o->is_known && out[k].is_known && same_file(&o->file, &out[k].file))
                 return rt_error(run->model, "%s and %s: '%s' is the same file", out[k].option,
                                 o->option, o->path);
     }

@@ -59,7 +59,7 @@ static bool predict_batch(RtRun *run, const RtData *d, int64_t first)
     for (int i = 0; i < run->model->n_predict; i++)  // also those for the loss
         if (run->model->predict[i].role == RT_INPUT)
             rt_fill_tensor(&run->rt, run->model, &run->model->predict[i], 0);
-    rt_data_place(d, d->staging, &run->rt);
+    rt_data_copy_in(d, d->staging, &run->rt);
     if (!rt_agree(run, rt_check_data(run, d, d->sample, d->staging)) || run->interrupted)
         return false;
     run->rt.device->run(&run->rt, run->model->forward);

@@ -122,7 +122,7 @@ static void look(RtSaver *s, int entry, int64_t at, const char *data, int64_t n)
 }
 
 // Stages this rank's runs of an entry part by part. `puts`: into the file.
-static void stage(RtSaver *s, int entry, int64_t place, bool puts)
+static void stage(RtSaver *s, int entry, int64_t from, bool puts)
 {
     Rt *rt = &s->run->rt;
     int64_t bytes = rt_element_bytes(s->entries.tensor[entry]);
@@ -131,16 +131,16 @@ static void stage(RtSaver *s, int entry, int64_t place, bool puts)
         for (int64_t at = 0, n; at < r.count * bytes; at += n) {
             int64_t whole = r.whole * bytes + at;
             n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
-            rt->device->copy_out(rt, s->staging, place + r.own * bytes + at, n);
+            rt->device->copy_out(rt, s->staging, from + r.own * bytes + at, n);
             look(s, entry, whole, s->staging, n);
             if (puts)
                 put(s, s->begin[entry] + whole, s->staging, n, NULL);
         }
 }
 
-void rt_saver_put(RtSaver *s, int entry, int64_t place) { stage(s, entry, place, true); }
+void rt_saver_put(RtSaver *s, int entry, int64_t at) { stage(s, entry, at, true); }
 
-void rt_saver_look(RtSaver *s, int entry, int64_t place) { stage(s, entry, place, false); }
+void rt_saver_look(RtSaver *s, int entry, int64_t at) { stage(s, entry, at, false); }
 
 bool rt_saver_judge(const RtSaver *s, char *text, size_t capacity)
 {
@@ -159,15 +159,15 @@ bool rt_saver_put_all(RtSaver *s)
     // Agreeing after each tensor bounds the wait of ranks without a shard to the time of one
     // tensor, which must be below --timeout.
     for (int i = 0; i < s->entries.n && ok; i++) {
-        rt_saver_put(s, i, rt_place(s->entries.tensor[i], s->entries.layer[i]));
+        rt_saver_put(s, i, rt_tensor_at(s->entries.tensor[i], s->entries.layer[i]));
         ok = agree(s, true);
     }
     return ok;
 }
 
-// The place of a run in the copy, whose runs so far end at `end`; the run begins at `at` in the
-// file. A long one lies in blocks of memory as in those of the file, and is written from there.
-static int64_t place_in_copy(int64_t end, int64_t at, int64_t bytes)
+// The offset of a run in the copy, whose runs so far end at `end`; the run begins at `at` in the
+// file. A long run lies in blocks of memory as in blocks of the file, and is written from there.
+static int64_t offset_in_copy(int64_t end, int64_t at, int64_t bytes)
 {
     int64_t more = (at - end) % RT_OUT_BLOCK;
 
@@ -176,9 +176,9 @@ static int64_t place_in_copy(int64_t end, int64_t at, int64_t bytes)
 
 typedef struct CopiedRun {
     int entry;
-    int64_t own;    // its first byte in the rank's shard
-    int64_t at;     // in the file
-    int64_t place;  // in the copy
+    int64_t own;  // its first byte in the rank's shard
+    int64_t at;   // in the file
+    int64_t to;   // in the copy
     int64_t bytes;
 } CopiedRun;
 
@@ -196,10 +196,10 @@ static int64_t use_runs(RtSaver *s, RunUse *use, char *copy)
                            .own = r.own * element,
                            .at = s->begin[i] + r.whole * element,
                            .bytes = r.count * element};
-            x.place = place_in_copy(end, x.at, x.bytes);
+            x.to = offset_in_copy(end, x.at, x.bytes);
             if (use)
                 use(s, &x, copy);
-            end = x.place + x.bytes;
+            end = x.to + x.bytes;
         }
     }
     return end + (-end & (RT_OUT_BLOCK - 1));
@@ -210,28 +210,28 @@ int64_t rt_saver_copy_bytes(RtSaver *s) { return use_runs(s, NULL, NULL); }
 static void copy_run(RtSaver *s, const CopiedRun *r, char *copy)
 {
     Rt *rt = &s->run->rt;
-    int64_t place = rt_place(s->entries.tensor[r->entry], s->entries.layer[r->entry]);
+    int64_t at = rt_tensor_at(s->entries.tensor[r->entry], s->entries.layer[r->entry]);
 
-    rt->device->copy_out(rt, copy + r->place, place + r->own, r->bytes);
+    rt->device->copy_out(rt, copy + r->to, at + r->own, r->bytes);
 }
 
 void rt_saver_copy(RtSaver *s, char *to) { use_runs(s, copy_run, to); }
 
 static void put_run(RtSaver *s, const CopiedRun *r, char *copy)
 {
-    look(s, r->entry, r->at - s->begin[r->entry], copy + r->place, r->bytes);
-    put(s, r->at, copy + r->place, r->bytes, s->pace);
+    look(s, r->entry, r->at - s->begin[r->entry], copy + r->to, r->bytes);
+    put(s, r->at, copy + r->to, r->bytes, s->pace);
 }
 
 void rt_saver_put_copy(RtSaver *s, char *copy) { use_runs(s, put_run, copy); }
 
 bool rt_saver_finish(RtSaver *s, RtFileError *e) { return rt_out_finish(&s->out, e); }
 
-bool rt_saver_place(RtSaver *s)
+bool rt_saver_rename(RtSaver *s)
 {
     RtRun *run = s->run;
     RtFileError e;
-    bool ok = run->rank > 0 || rt_out_place(&s->out, &e) || fail(s, "not saved: ", &e);
+    bool ok = run->rank > 0 || rt_out_rename(&s->out, &e) || fail(s, "not saved: ", &e);
 
     s->is_begun = !agree(s, ok);
     rt_comm_file(run->rt.comm, NULL);
@@ -243,7 +243,7 @@ bool rt_saver_end(RtSaver *s)
     RtFileError e;
     bool ok = rt_saver_finish(s, &e) || fail(s, "not saved: ", &e);
 
-    return agree(s, ok) && rt_saver_place(s);
+    return agree(s, ok) && rt_saver_rename(s);
 }
 
 // Is it finite, as far as that is asked?
@@ -272,7 +272,7 @@ void rt_weights_search(RtSaver *s, RtRun *run)
                   rt_entries(m->tensors, m->n_tensors, 1u << RT_PARAMETER | 1u << RT_BUFFER), NULL);
     s->judges = s->are_weights = true;
     for (int i = 0; i < s->entries.n; i++)
-        rt_saver_look(s, i, rt_place(s->entries.tensor[i], s->entries.layer[i]));
+        rt_saver_look(s, i, rt_tensor_at(s->entries.tensor[i], s->entries.layer[i]));
 }
 
 void rt_saver_close(RtSaver *s)

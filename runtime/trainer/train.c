@@ -135,7 +135,7 @@ static const int64_t *next_micro(Train *t)
     double start = rt_seconds();
     const int64_t *sample = rt_loader_next(t->loader, &staging);
     t->data_seconds += rt_seconds() - start;
-    rt_data_place(t->data, staging, &run->rt);
+    rt_data_copy_in(t->data, staging, &run->rt);
     bool ok = rt_check_data(run, t->data, sample, staging);
     rt_loader_release(t->loader);
     for (int64_t i = 0; i < t->data->batch && t->samples; i++)

@@ -72,7 +72,7 @@ const RtOption rt_options[] = {
      "write the gradients of the first step: the mean over its micro-batches, before clipping; "
      "without --steps and --epochs that step is the only one"},
     {"--checkpoint", RT_TEXT, AT(checkpoint), 0, 0, "FOLDER",
-     "write checkpoints into this folder: weights, the optimizer's states and the place in the "
+     "write checkpoints into this folder: weights, the optimizer's states and the position in the "
      "data; one at the end in any case, also after Ctrl-C"},
     {"--checkpoint-every", RT_PERIOD, AT(every), 1, RT_MAX_STEPS, "N|TIME",
      "a checkpoint every N steps, or every 90s, 10min or 2h"},

@@ -55,7 +55,7 @@ static void list_kept(RtWatch *w)
     w->kept = rt_alloc((size_t)e.n, sizeof *w->kept);
     w->n_kept = e.n;
     for (int i = 0; i < e.n; i++) {
-        w->kept[i][0] = rt_place(e.tensor[i], e.layer[i]);
+        w->kept[i][0] = rt_tensor_at(e.tensor[i], e.layer[i]);
         w->kept[i][1] = w->kept[i][0] + rt_bytes(m, e.tensor[i]);
     }
     qsort(w->kept, (size_t)e.n, sizeof *w->kept, by_start);
@@ -355,16 +355,16 @@ void rt_watch_runs_end(RtWatch *w)
 
 // ---- values ----
 
-// The number of the unused buffer whose NaN is among `count` floats of `words` words at `place`;
+// The number of the unused buffer whose NaN is among `count` floats of `words` words at `from`;
 // NUMBERS if there is none.
-static uint32_t stray_among(const RtWatch *w, int64_t place, int64_t count, int words)
+static uint32_t stray_among(const RtWatch *w, int64_t from, int64_t count, int words)
 {
     enum { WORDS = 1024 };
     uint32_t x[WORDS];
 
     for (int64_t at = 0, n; at < count * words; at += n) {
         n = count * words - at < WORDS ? count * words - at : WORDS;
-        w->rt->device->copy_out(w->rt, x, place + 4 * at, 4 * n);
+        w->rt->device->copy_out(w->rt, x, from + 4 * at, 4 * n);
         for (int64_t i = words - 1; i < n; i += words)
             if (ONES - x[i] < NUMBERS)
                 return ONES - x[i];
@@ -381,7 +381,7 @@ static uint32_t stray_number(const RtWatch *w, const RtTensor *t)
 
     for (int layer = 0; layer < rt_layers(t) && words; layer++)
         for (RtRuns r = rt_runs(w->model, t, w->rt->shard); number == NUMBERS && rt_runs_next(&r);)
-            number = stray_among(w, rt_place(t, layer) + r.own * 4 * words, r.count, words);
+            number = stray_among(w, rt_tensor_at(t, layer) + r.own * 4 * words, r.count, words);
     return number;
 }
 

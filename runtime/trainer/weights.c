@@ -132,7 +132,7 @@ bool rt_weights_find(const RtRun *run, char *path, size_t capacity)
         !rt_find(m->tensors, m->n_tensors, RT_BUFFER))
         return true;
     if (!rt_path_of(m, ".safetensors", path, capacity))
-        return rt_error(m, "the program's own place isn't known; give --load");
+        return rt_error(m, "the program's own path isn't known; give --load");
     if (access(path, F_OK) == 0)
         return true;
     if (m->init_std == 0)

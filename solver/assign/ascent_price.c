@@ -91,7 +91,7 @@ static bool goes_on(const Ascent *s, ClimbOptions c)
     return s->work < c.work && s->best < c.enough && deadline_check(c.deadline) == STOP_DONE;
 }
 
-static double sweep_both_ways(Ascent *s)
+static double sweep_both_directions(Ascent *s)
 {
     ascent_sweep(s, false);
     ascent_sweep(s, true);
@@ -120,8 +120,8 @@ void ascent_converge(Ascent *s, ClimbOptions c)
 {
     double min_gain = c.min_gain > 0 ? c.min_gain : MIN_SWEEP_GAIN;
 
-    for (double before = sweep_both_ways(s); goes_on(s, c); before = s->bound)
-        if (sweep_both_ways(s) - before <= min_gain * fabs(before))
+    for (double before = sweep_both_directions(s); goes_on(s, c); before = s->bound)
+        if (sweep_both_directions(s) - before <= min_gain * fabs(before))
             return;
 }
 
@@ -140,12 +140,12 @@ static void accelerate(Ascent *s, ClimbOptions c, double *before)
     size_t bytes = (size_t)s->first_message[s->f->p->n_edges] * sizeof *before;
     double min_gain = c.min_gain > 0 ? c.min_gain : MIN_SWEEP_GAIN, gain = DBL_MAX;
 
-    sweep_both_ways(s);
+    sweep_both_directions(s);
     ascent_save_best(s);
     for (int t = 0; goes_on(s, c) && gain > min_gain * fabs(s->best);) {
         double part = t < 2 ? 0 : (t - 1) / (t + 2.0);
         extrapolate(s, before, part < MAX_MOMENTUM ? part : MAX_MOMENTUM);
-        if (sweep_both_ways(s) > s->best) {
+        if (sweep_both_directions(s) > s->best) {
             gain = s->bound - s->best;
             memcpy(before, s->best_message, bytes);
             ascent_save_best(s);
@@ -181,7 +181,7 @@ void ascent_climb(Ascent *s, ClimbOptions c)
         price_step(s, gain);
         // With shorter steps, the messages limit the bound more than the prices do.
         for (int i = 0; i <= n_shrinks / SHRINKS_PER_SWEEP_PAIR && i < MAX_SWEEP_PAIRS; i++)
-            sweep_both_ways(s);
+            sweep_both_directions(s);
         average(s, MEAN_WEIGHT);
         failed++;
         if (s->bound > s->best) {

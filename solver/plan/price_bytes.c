@@ -1,4 +1,4 @@
-// Adds a price of bytes to the costs of a plan's problem, in place of a limit.
+// Adds a price of bytes to the costs of a plan's problem, instead of a limit.
 #include <math.h>
 
 #include "solver/plan/build_problem.h"

@@ -54,7 +54,7 @@ static int64_t live_bytes_at(const Problem *p, int k, int time)
     return 0;
 }
 
-// Would the choice still fit with alternative k in place of `chosen`, which holds bytes over the
+// Would the choice still fit with alternative k instead of `chosen`, which holds bytes over the
 // same spans?
 static bool fits(const Problem *p, const Profile *f, int k, int chosen)
 {

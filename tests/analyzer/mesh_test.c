@@ -82,8 +82,8 @@ static const struct {
     {two, 2, 8, "8", {1e-5}, {1e-9}, {2e-10}},
     {two, 2, 8, "4x2", {1e-5, 1e-6}, {2e-9, 1e-10}, {2e-10, 0}},
     {two, 2, 16, "2x8", {1e-5, 1e-5}, {4e-9, 1e-9}, {2e-10, 2e-10}},
-    // Hosts of four and two ranks. Ranks 1 and 2 send to 4 and 5. Of 3, 4 and 5, one sends each
-    // way.
+    // Hosts of four and two ranks. Ranks 1 and 2 send to 4 and 5. Of 3, 4 and 5, one sends in
+    // each direction.
     {two, 2, 6, "2x3", {1e-5, 1e-5}, {2e-9, 1e-9}, {2e-10, 2e-10}},
     {own, 2, 64, "8x8", {1e-5, 1e-6}, {1e-9, 1e-10}, {0}},
     {own, 2, 64, "2x4x8", {1e-5, 1e-5, 1e-6}, {1e-9, 1e-9, 1e-10}, {0}},

@@ -33,8 +33,8 @@ typedef struct World {
     Value v;
     Box rank[RANKS];
     // The groups of a spec: ranks that differ only along partial axes. For each rank, its group's
-    // first rank and its place in the group.
-    int first[RANKS], place[RANKS], group_size;
+    // first rank and its index in the group.
+    int first[RANKS], member[RANKS], group_size;
 } World;
 
 static int64_t count(const Box *b) { return b->dim[0] * b->dim[1] * b->dim[2]; }
@@ -148,35 +148,35 @@ static void find_groups(World *w, const Spec *s)
 {
     for (int r = 0; r < RANKS; r++) {
         w->first[r] = r;
-        w->place[r] = 0;
+        w->member[r] = 0;
         w->group_size = 1;
         for (int a = 0; a < w->m->n_axes; a++)
             if (s->at[a] < SPEC_REPLICATED) {
                 int c = coordinate(w->m, a, r);
                 w->first[r] -= c * mesh_stride(w->m, a);
-                w->place[r] = w->place[r] * w->m->size[a] + c;
+                w->member[r] = w->member[r] * w->m->size[a] + c;
                 w->group_size *= w->m->size[a];
             }
     }
 }
 
-// The part that member `place` of n has of element i, whose reduced value is `whole`.
-static int64_t part_of(int kind, int64_t whole, int64_t i, int place, int n)
+// The part that member `member` of n has of element i, whose reduced value is `whole`.
+static int64_t part_of(int kind, int64_t whole, int64_t i, int member, int n)
 {
     int64_t others = 0;
 
     if (kind == SPEC_REPLICATED)
         return whole;
     if (kind != SPEC_SUM) {
-        int64_t less = place == i % n ? 0 : noise((uint64_t)i, (uint64_t)place);
+        int64_t less = member == i % n ? 0 : noise((uint64_t)i, (uint64_t)member);
         return kind == SPEC_MAX ? whole - less : whole + less;
     }
     for (int k = 1; k < n; k++)
         others += noise((uint64_t)i, (uint64_t)k);
-    return place ? noise((uint64_t)i, (uint64_t)place) : whole - others;
+    return member ? noise((uint64_t)i, (uint64_t)member) : whole - others;
 }
 
-// Calls `visit` for the elements of rank r's shard, with the place in the rank's buffer and the
+// Calls `visit` for the elements of rank r's shard, with the index in the rank's buffer and the
 // index in the whole value.
 static void each(World *w, const Spec *s, int r,
                  void (*visit)(World *w, const Spec *s, int r, const int64_t at[DIMS], int64_t i))
@@ -197,7 +197,7 @@ static void each(World *w, const Spec *s, int r,
 static void set(World *w, const Spec *s, int r, const int64_t at[DIMS], int64_t i)
 {
     *element(&w->rank[r], at) =
-        part_of(spec_partial(s), noise((uint64_t)i, 99), i, w->place[r], w->group_size);
+        part_of(spec_partial(s), noise((uint64_t)i, 99), i, w->member[r], w->group_size);
 }
 
 static void check(World *w, const Spec *s, int r, const int64_t at[DIMS], int64_t i)
@@ -270,7 +270,7 @@ static void every_step(void **state)
 }
 
 // Executes all reshard paths of a sample of spec pairs.
-static void ways_of(const Mesh *m, const Value *v, int first, int stride)
+static void pairs_from(const Mesh *m, const Value *v, int first, int stride)
 {
     static World w;
     static Spec spec[MAX_SPECS];
@@ -296,23 +296,23 @@ static void ways_of(const Mesh *m, const Value *v, int first, int stride)
     arena_free(a);
 }
 
-static void every_way(void **state)
+static void every_pair(void **state)
 {
     for (int i = 0; i < COUNT(meshes); i++) {
         for (int k = 0; k < 16; k++) {
             Value v = shape(2, k);
-            ways_of(&meshes[i], &v, k % 7, is_thorough ? 1 : 7);
+            pairs_from(&meshes[i], &v, k % 7, is_thorough ? 1 : 7);
         }
         for (int k = 0; k < 64; k++) {
             Value v = shape(3, k);
-            ways_of(&meshes[i], &v, k, is_thorough ? 97 : 1999);
+            pairs_from(&meshes[i], &v, k, is_thorough ? 97 : 1999);
         }
     }
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_step), cmocka_unit_test(every_way)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_step), cmocka_unit_test(every_pair)};
 
     is_thorough = argc > 1 && !strcmp(argv[1], "all");
     return cmocka_run_group_tests(tests, NULL, NULL);

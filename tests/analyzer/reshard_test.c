@@ -197,8 +197,8 @@ static void relax(const Net *x, int from, int64_t limit, int64_t time[MAX_SPECS]
     }
 }
 
-static void check_way(Resharder *l, const Value *v, const Net *x, const ReshardPath *w, int from,
-                      int to)
+static void check_path(Resharder *l, const Value *v, const Net *x, const ReshardPath *w, int from,
+                       int to)
 {
     ReshardStep step[MAX_STEPS];
     int64_t picoseconds = 0;
@@ -230,7 +230,7 @@ static void fastest(void **state)
                 assert_true(reshard_paths(l, v, x.spec[s], x.spec[t], &w) > 0);
                 assert_true(reshard_fastest(l, v, x.spec[s], x.spec[t]) == w->picoseconds);
                 assert_int_equal(w[0].picoseconds, time[t]);
-                check_way(l, v, &x, &w[0], s, t);
+                check_path(l, v, &x, &w[0], s, t);
             }
         }
         arena_free(a);
@@ -262,7 +262,7 @@ static int limits_from(Resharder *l, const Value *v, const Net *x, int from, int
 
 // Checks at every limit, and at one byte less, that the resharder gives the fastest path within
 // it.
-static void all_ways(void **state)
+static void all_paths(void **state)
 {
     static int64_t limit[MAX_SPECS * 32], time[MAX_SPECS];
     static Net x;
@@ -358,7 +358,7 @@ static int print_times(void)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fastest), cmocka_unit_test(all_ways),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fastest), cmocka_unit_test(all_paths),
                                        cmocka_unit_test(shards_in_place)};
 
     if (argc > 1 && !strcmp(argv[1], "time"))

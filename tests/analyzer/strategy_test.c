@@ -18,7 +18,7 @@ static void put_spec(Text *t, const Spec *s, int n_axes)
 static const struct {
     const char *node, *types;
     int n_axes, count;
-    const char *ways;  // specs of inputs, then of outputs; NULL: too many to list
+    const char *specs;  // of inputs, then of outputs; NULL: too many to list
 } cases[] = {
     {"neg(f32[5])", "f32[5]", 1, 3, "- -; S S; 0 0"},
     {"exp(f32[5])", "f32[5]", 1, 2, "- -; 0 0"},
@@ -60,8 +60,8 @@ static void strategies_come_from_factors(void **state)
                 put_spec(&got, &spec, m.n_axes);
             }
         }
-        if (n != cases[i].count || (cases[i].ways && strcmp(got.s, cases[i].ways)))
-            fail_msg("%s: %d ways\n  %.400s", cases[i].node, n, got.s);
+        if (n != cases[i].count || (cases[i].specs && strcmp(got.s, cases[i].specs)))
+            fail_msg("%s: %d strategies\n  %.400s", cases[i].node, n, got.s);
         text_free(&got);
         sample_free(&s);
     }
@@ -73,7 +73,7 @@ static void levels_are_dense(void **state)
     static const struct {
         Strategy s;
         bool is_legal;
-    } ways[] = {
+    } legal[] = {
         {{{0, 0, -1, -1}, {0, 1}}, true},  {{{0, 0, -1, -1}, {1, 0}}, true},
         {{{0, 0, -1, -1}, {0, 0}}, false}, {{{0, 0, -1, -1}, {1, 1}}, false},
         {{{0, 0, -1, -1}, {0, 2}}, false}, {{{0, -1, -1, -1}, {1, 0}}, false},
@@ -84,8 +84,8 @@ static void levels_are_dense(void **state)
     Rule r;
 
     node_rule(s.arena, s.g, &s.node, &r);
-    for (int i = 0; i < COUNT(ways); i++)
-        assert_int_equal(strategy_is_legal(&r, &m, &ways[i].s), ways[i].is_legal);
+    for (int i = 0; i < COUNT(legal); i++)
+        assert_int_equal(strategy_is_legal(&r, &m, &legal[i].s), legal[i].is_legal);
     sample_free(&s);
 }
 

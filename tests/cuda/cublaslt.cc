@@ -62,7 +62,7 @@ struct Size {
     uint64_t m, n, k;
 };
 
-// The three matrices and how they are multiplied. D is C's place, as beta is 0.
+// The three matrices and how they are multiplied. D overwrites C, as beta is 0.
 struct Product {
     RtLtProduct how;
     RtLtMatrix a, b, d;

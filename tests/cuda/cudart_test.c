@@ -178,7 +178,7 @@ static void copy_unpinned(Machine *m)
 
     cudaMemcpyAsync(host, m->x, N, cudaMemcpyDeviceToHost, m->a);
 }
-static void copy_wrong_way(Machine *m)
+static void copy_in_wrong_direction(Machine *m)
 {
     cudaMemcpyAsync(m->host, m->x, N, cudaMemcpyHostToDevice, m->a);
 }
@@ -201,7 +201,7 @@ static void launch_nothing(Machine *m)
     rt_cuda_load(&c, "image");
     rt_cuda_launch(&rt, "rt_cuda_nothing", (RtCudaGrid){1, 1, 1}, 32, NULL);
 }
-// Too many blocks along a dim, which get a place of 32 or 16 bits.
+// Too many blocks along a dim, whose index has 32 or 16 bits.
 static void launch_blocks(Machine *m, int64_t x, int64_t y, int64_t z)
 {
     RtCuda c = {.stream = m->a};
@@ -272,7 +272,7 @@ static const struct {
     {fill_too_much, "a fill: bytes 0 to 101 of an allocation of 100 bytes"},
     {copy_onto_itself, "a copy's source and destination overlap"},
     {copy_unpinned, "the destination of an asynchronous copy isn't pinned"},
-    {copy_wrong_way, "the destination is no device memory"},
+    {copy_in_wrong_direction, "the destination is no device memory"},
     {use_default_stream, "cudaMemsetAsync: the default stream"},
     {use_destroyed, "cudaMemsetAsync: the object has been destroyed"},
     {destroy_busy, "cudaStreamDestroy: nobody has waited for the stream's work"},

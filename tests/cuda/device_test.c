@@ -24,7 +24,7 @@ static void close_device(Rt *rt)
     assert_int_equal(cudart_objects(), 0);
 }
 
-// More than the staging memory holds, to a place that isn't aligned.
+// More than the staging memory holds, to an address that isn't aligned.
 static void test_copies(void **state)
 {
     char *from = malloc(BYTES), *to = malloc(BYTES);
@@ -85,7 +85,7 @@ static void test_fills(void **state)
 }
 
 // Work has ended after a wait for the device, so that it has times. It is more launches than the
-// table of kernels has places.
+// table of kernels has entries.
 static void test_synchronise(void **state)
 {
     Rt rt = opened(0, true);
@@ -102,7 +102,7 @@ static void test_synchronise(void **state)
     close_device(&rt);
 }
 
-// Work that is under way when a program ends.
+// Work that isn't finished when a program ends.
 static void test_close(void **state)
 {
     Rt rt = opened(0, true);

@@ -31,7 +31,7 @@ static int64_t operand(Random *r, RtDot *p, int64_t d0, int64_t d1, int64_t *s0,
 }
 
 // How many products cuBLASLt's double doesn't take, and how many it takes.
-static int ways[2];
+static int runs[2];
 
 static void check(Random *r, RtDot *p)
 {
@@ -55,7 +55,7 @@ static void check(Random *r, RtDot *p)
         unsetenv("CUBLASLT_NONE");
         assert_int_equal(cudart_matmuls() - before, ORDERS);
     }
-    ways[is_matmul]++;
+    runs[is_matmul]++;
     free(a);
     free(b);
     free(y);
@@ -75,7 +75,7 @@ static void test_random_shapes(void **state)
             p.batch[j] = draw_size(&r, 3);
         check(&r, &p);
     }
-    assert_true(ways[false] > 10 && ways[true] > 10);
+    assert_true(runs[false] > 10 && runs[true] > 10);
 }
 
 static void test_long_sums(void **state)

@@ -203,7 +203,7 @@ void meet(Gate &g, bool orders, Site site)
     Thread *t = b.self;
 
     if (g.arrived && !is_same(g.site, site))
-        fail(site, "%s meet at different places: others at %s:%d", g.mask ? "lanes" : "threads",
+        fail(site, "%s meet at different lines: others at %s:%d", g.mask ? "lanes" : "threads",
              g.site.file, g.site.line);
     g.site = site;
     if (++g.arrived == g.expected) {

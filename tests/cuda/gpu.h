@@ -1,9 +1,9 @@
 // CUDA's words on the CPU, so that g++ and clang compile the kernels of runtime/cuda and run them
 // without a GPU. Whatever CUDA leaves undefined ends the process with one message that names the
 // kernel, the block, the thread and the line: races in shared memory, barriers that not all threads
-// reach, exchanges with missing lanes, places outside of shared memory, misaligned vectors.
+// reach, exchanges with missing lanes, addresses outside of shared memory, misaligned vectors.
 //
-// It is stricter than CUDA in three ways. Only __syncwarp and __syncthreads order accesses to
+// It is stricter than CUDA in three respects. Only __syncwarp and __syncthreads order accesses to
 // shared memory, exchanges don't. Shared memory that the block hasn't written may not be read. All
 // lanes of a mask must exist and be running.
 //
@@ -322,7 +322,7 @@ template <class T> class Room
     int64_t n;
 
   public:
-    Room(void *place, int64_t size) : slot(static_cast<Slot<T> *>(place)), n(size) {}
+    Room(void *bytes, int64_t size) : slot(static_cast<Slot<T> *>(bytes)), n(size) {}
     Cell<T> operator[](Index at)
     {
         check_index(at, n);

@@ -290,7 +290,7 @@ static const struct {
     {OUTSIDE_ROOM, "is outside of shared memory of 40 elements"},
     {SOME_THREADS, "has ended without coming here|a barrier that"},
     {ENDED_THREADS, "thread 40 has ended without coming here|a barrier that 1 of 64 threads don't"},
-    {TWO_BARRIERS, "threads meet at different places: others at tests/cuda/gpu_test.cc:"},
+    {TWO_BARRIERS, "threads meet at different lines: others at tests/cuda/gpu_test.cc:"},
     {BARRIER_AND_SHUFFLE, "waits at tests/cuda/gpu_test.cc:"},
     {HALF_WARP, "has ended without coming here"},
     {NOT_IN_MASK, "the lane isn't in its mask 0000ffff"},

@@ -92,7 +92,7 @@ void *reserve_anywhere(size_t bytes)
     return p == MAP_FAILED ? nullptr : p;
 }
 
-// Address space of nobody; the device's is all in one place, and never used twice.
+// Address space of nobody; the device's is contiguous, and never used twice.
 void *reserve(size_t bytes, bool is_device)
 {
     if (!is_device)

@@ -317,7 +317,7 @@ static void add_squares(Test *t, int64_t rows, int64_t n)
               make_reduce_sum(t->cases.g, make_mul(t->cases.g, x, x), 1, (int64_t[]){1}), n);
 }
 
-// Elements that all have the place of the first dim, and those of the last dim in all rows.
+// Elements that all have the index of the first dim, and those of the last dim in all rows.
 static void add_flat(Test *t, int64_t rows, int64_t n)
 {
     Graph *g = t->cases.g;
@@ -344,7 +344,7 @@ static void add_line(Test *t, int64_t n, int64_t step)
     add_check(t, &form_line, make_concat(g, 2, both, 1), 1);
 }
 
-// Sums over the places of each channel, which lies last. tanh keeps them after the convolution.
+// Sums over the positions of each channel, which lies last. tanh keeps them after the convolution.
 static void add_channels(Test *t, int64_t channels)
 {
     const Window plain = {.n = 2, .stride = {1, 1}, .dilation = {1, 1}};

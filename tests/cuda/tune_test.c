@@ -163,7 +163,7 @@ static void test_unknown_algorithms(void **state)
 }
 
 // Where the arena is too small for a product's operands, its first algorithm is kept, untimed. Both
-// factors in one place are enough: 256 + 1536 + 384 bytes in f64.
+// factors at one address are enough: 256 + 1536 + 384 bytes in f64.
 static void test_small_arenas(void **state)
 {
     enum { ENOUGH = 256 + 1536 + 384 };

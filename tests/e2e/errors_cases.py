@@ -270,10 +270,10 @@ TOKENS = [
     (["odd.bin", "--token-bytes", "2"], "odd.bin: 1001 bytes are not a whole number of tokens of 2 bytes (--token-bytes)"),
     (["headed.bin", "--token-bytes", "4"], "headed.bin: its header says tokens of 2 bytes, --token-bytes says 4"),
     (["short_headed.bin"], "short_headed.bin: its header says 40 tokens, a file of 1104 bytes; it has 1100"),
-    (["high.bin", "--no-shuffle"], "input 'ids': sample 80, place 1: 200 is out of range, -16 to 15"),
-    (["high_label", "--no-shuffle"], "step 2: sample 3, place 2: label 16 is out of range"),
-    (["high", "--no-shuffle"], "input 'ids': sample 3, place 2: 16 is out of range, -16 to 15"),
-    (["low", "--no-shuffle"], "input 'ids': sample 3, place 2: -17 is out of range, -16 to 15"),
+    (["high.bin", "--no-shuffle"], "input 'ids': sample 80, position 1: 200 is out of range, -16 to 15"),
+    (["high_label", "--no-shuffle"], "step 2: sample 3, position 2: label 16 is out of range"),
+    (["high", "--no-shuffle"], "input 'ids': sample 3, position 2: 16 is out of range, -16 to 15"),
+    (["low", "--no-shuffle"], "input 'ids': sample 3, position 2: -17 is out of range, -16 to 15"),
 ]
 
 

@@ -67,7 +67,7 @@ class Errors:
         for args, message in TOKENS:
             self.expect(["./other", "--quiet", "--data", *args], 1, f"other: error: {message}")
         for option in (["--eval-data"], ["-o", "out.npz", "--predict"]):
-            message = "input 'ids': sample 3, place 2: 16 is out of range, -16 to 15"
+            message = "input 'ids': sample 3, position 2: 16 is out of range, -16 to 15"
             self.expect(["./other", "--quiet", *option, "high"], 1, f"other: error: {message}")
 
     def prefixes(self):

@@ -59,7 +59,7 @@ static Fate next(const char *path)
     static const struct {
         const char *name;
         Fate fate;
-    } ways[] = {{"fail", FAILS}, {"short", HALVES}, {"full", HALVES}, {"tear", TEARS}};
+    } faults[] = {{"fail", FAILS}, {"short", HALVES}, {"full", HALVES}, {"tear", TEARS}};
     const char *how = getenv("FAULT_HOW"), *at = getenv("FAULT_AT");
 
     if (!is_below(path))
@@ -73,9 +73,9 @@ static Fate next(const char *path)
         return FINE;
     if (strcmp(how, "kill") == 0)
         end();
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strcmp(how, ways[i].name) == 0)
-            return ways[i].fate;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (strcmp(how, faults[i].name) == 0)
+            return faults[i].fate;
     return ENDS_AFTER;
 }
 

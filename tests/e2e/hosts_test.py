@@ -3,7 +3,7 @@
 
   hosts_test.py --shardcc build/shardcc
 
-All hosts are this machine, or are made up by a script in place of mpirun.
+All hosts are this machine, or are made up by a script instead of mpirun.
 """
 import os
 import re
@@ -46,7 +46,7 @@ class Pair(Trainer):
 
 
 def write_script(folder, text, launcher="mpirun"):
-    """A script in place of a launcher; gives the environment in which it is found."""
+    """A script instead of a launcher; gives the environment in which it is found."""
     folder.mkdir()
     text = f'#!/bin/sh\ncase $1 in --version) echo "mpirun (Open MPI) 4"; exit;; esac\n{text}\n'
     # Written by a process of its own: a file that another thread's child still has open for writing can't be started.

@@ -98,13 +98,13 @@ def test_messages(checks, runs):
         ("too many ranks", 5, 1, [*train, "data"], one.replace("1 rank was", "5 ranks were")),
         ("an option", 4, 2, ["--datum", "data"], f"{name}: error: unknown option '--datum' (did you mean '--data'?)"),
         ("no data", 4, 1, [*train, "gone"], f"{name}: error: gone: No such file or directory"),
-        ("a label", 4, 1, [*train, "bad_labels"], f"{name}: error: step 1: sample 3, place 7: label 1001 is out of range"),
+        ("a label", 4, 1, [*train, "bad_labels"], f"{name}: error: step 1: sample 3, position 7: label 1001 is out of range"),
     ]
     for what, ranks, status, options, said in cases:
         found = runs.run(*options, ranks=ranks)
         checks.check(f"{what}: one message", (found[0], found[2]) == (status, said), str(found))
     status, _, said = runs.run(*train, "bad")
-    text = f"{name}: error: input 'input_ids': sample 2, place 5: 1000 is out of range, -97 to 96"
+    text = f"{name}: error: input 'input_ids': sample 2, position 5: 1000 is out of range, -97 to 96"
     checks.check("an index: one message", status == 1 and said.count("error") == 1 and said.startswith(text), said)
     checks.check("nothing is written", is_clean(runs) and not (runs.work / "never").exists())
 

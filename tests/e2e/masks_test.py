@@ -138,7 +138,7 @@ def attention(b, x, n, wq, wk, wv):
         m = masked[1].astype(float)
         e = np.exp(m - m.max(-1, keepdims=True))
         p = e / e.sum(-1, keepdims=True)
-    if way == "guarded" and n <= LOWEST:  # exporters write the lowest number in place of -inf
+    if way == "guarded" and n <= LOWEST:  # exporters write the lowest number instead of -inf
         p = np.where((~b.inputs["kmask"][1]).all(-1, keepdims=True), 0, p)
     out = b.op("Softmax", [masked], p, axis=-1)
     if way == "guarded":
@@ -245,7 +245,7 @@ def main():
 
         session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
         found = dict(zip(outputs, session.run(list(outputs), {n: a for n, a in arrays.items() if n != "t"})))
-        # The lowest number in place of -inf is a mean by the letter of the file.
+        # The lowest number instead of -inf is a mean by the letter of the file.
         check(checks, "ONNX Runtime", found, {n: y for n, y in outputs.items() if not n.startswith("guarded_min")}, 3e-6)
     checks.finish()
 

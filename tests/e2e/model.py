@@ -117,7 +117,7 @@ def parser(doc):
 
 
 def gpu_toolkit(options):
-    """The folder that tests/cuda makes in place of CUDA's toolkit. Ends the program if it isn't there."""
+    """The folder that tests/cuda makes instead of CUDA's toolkit. Ends the program if it isn't there."""
     toolkit = options.shardcc.parent / "tests/cuda/toolkit"
     if not (toolkit / "bin/nvcc").exists():
         checks = Checks()

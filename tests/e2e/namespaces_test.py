@@ -40,7 +40,7 @@ class Hosts:
         except (OSError, RuntimeError):
             self.close()
             raise
-        self.agent = folder / "agent"  # what mpirun calls in place of ssh
+        self.agent = folder / "agent"  # what mpirun calls instead of ssh
         self.agent.write_text(f'#!/bin/sh\nshift\nexec {" ".join(self.host[1].on())} sh -c "$*"\n')
         self.agent.chmod(0o755)
 

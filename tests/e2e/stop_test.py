@@ -11,7 +11,7 @@ from onnx_bytes import function, graph, model, node, tensor, value
 
 TRAIN = ["--loss", "loss", "--optimizer", "sgd(lr=0.1)"]
 UNTRAINED = (
-    "{0}.onnx: warning: node '{1}' ({2}) stops the gradient of parameters that the loss depends on in no other way, so they "
+    "{0}.onnx: warning: node '{1}' ({2}) stops the gradient of parameters that the loss depends on by no other path, so they "
     "are not trained (--freeze says so): {3}\n"
 )
 

@@ -29,7 +29,7 @@ static const struct {
     {"input x f32[300]; init w f32[300] 1; init v f32[300] 1; z = Mul(x, w); y = Add(z, v); "
      "output y",
      800, "w: at 0\nv: at 4096\n"},
-    // Tensors at one place of a file are tied. Others don't share a place, not even empty ones.
+    // Tensors at one offset of a file are tied. Others don't share an offset, not even empty ones.
     {"input x f32[2]; extern w f32[2] 8; extern v f32[2] 8; z = Mul(x, w); y = Add(z, v); output y",
      INT32_MAX, "w: at 0\n"},
     {"input x f32[2]; extern w f32[2] 0; extern v f32[2] 8; z = Mul(x, w); y = Add(z, v); output y",

@@ -159,19 +159,19 @@ static double sampled(const double *plane, int64_t h, int64_t w, double row, dou
 static double deform_term(const Deform *f, const Tensor *in, int64_t n, int64_t m, int64_t c,
                           const int64_t *tap, const int64_t *at)
 {
-    int64_t taps = f->kernel[0] * f->kernel[1], places = f->out[0] * f->out[1];
+    int64_t taps = f->kernel[0] * f->kernel[1], positions = f->out[0] * f->out[1];
     int64_t own = f->c / f->group, channel = m / (f->m / f->group) * own + c;
     int64_t k = channel / (f->c / f->offset_group) * taps + tap[0] * f->kernel[1] + tap[1];
-    int64_t place = at[0] * f->out[1] + at[1];
+    int64_t position = at[0] * f->out[1] + at[1];
     double where[2];
 
     for (int d = 0; d < 2; d++)
         where[d] = (double)(at[d] * f->stride[d] + tap[d] * f->dilation[d] - f->low[d]) +
-                   in[2].f[((n * f->offset_group * taps + k) * 2 + d) * places + place];
+                   in[2].f[((n * f->offset_group * taps + k) * 2 + d) * positions + position];
     double x =
         sampled(in[0].f + (n * f->c + channel) * f->h * f->w, f->h, f->w, where[0], where[1]);
     return x * in[1].f[(m * own + c) * taps + tap[0] * f->kernel[1] + tap[1]] *
-           in[4].f[(n * f->offset_group * taps + k) * places + place];
+           in[4].f[(n * f->offset_group * taps + k) * positions + position];
 }
 
 static void test_deform(void **state)

@@ -214,20 +214,20 @@ static char *fold_model(Arena *a, int n, const Blocks *b, int64_t channels)
 }
 
 // The element of an image of one channel that element `e` of block `c` is added to; -1: none.
-static int64_t place_of(int n, const Blocks *b, int64_t e, int64_t c)
+static int64_t position_of(int n, const Blocks *b, int64_t e, int64_t c)
 {
-    int64_t place = 0, step = 1;
+    int64_t position = 0, step = 1;
 
     for (int i = n - 1; i >= 0; i--) {
         int64_t at = c % b[i].count * b[i].stride + e % b[i].block * b[i].dilation - b[i].low;
         if (at < 0 || at >= b[i].image)
             return -1;
-        place += at * step;
+        position += at * step;
         step *= b[i].image;
         e /= b[i].block;
         c /= b[i].count;
     }
-    return place;
+    return position;
 }
 
 static void test_folds(void **state)
@@ -251,7 +251,7 @@ static void test_folds(void **state)
         Tensor x, y = model_value(a, text, (uint64_t)++tried, &x, 0);
         double *e = arena_array(a, double, 2 * channels * pixels);
         for (int64_t i = 0; i < tensor_count(&x); i++) {
-            int64_t to = place_of(n, b, i / columns % rows, i % columns);
+            int64_t to = position_of(n, b, i / columns % rows, i % columns);
             if (to >= 0)
                 e[i / columns / rows * pixels + to] += x.f[i];
         }

@@ -1,4 +1,4 @@
-// The brackets of expressions that are inserted into others. A $ is the place.
+// The brackets of expressions that are inserted into others. A $ is where.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -66,11 +66,11 @@ static inline void add_output(Test *t, Check check)
     Value y = *value_of(a->g, check.v);
 
     if (y.rank && draw(&a->r, 3) == 0) {
-        int axis = (int)draw(&a->r, y.rank), place = (int)draw(&a->r, 2);
+        int axis = (int)draw(&a->r, y.rank), side = (int)draw(&a->r, 2);
         ValueId both[2];
         y.dim[axis] = 1 + draw(&a->r, 2);
-        both[place] = check.v;
-        both[1 - place] = add_input(a, y.dtype, y.rank, y.dim, (Mark){0});
+        both[side] = check.v;
+        both[1 - side] = add_input(a, y.dtype, y.rank, y.dim, (Mark){0});
         check.v = make_concat(a->g, 2, both, axis);
     }
     graph_output(a->g, arena_string(a->arena, "y%d", t->n_checks), check.v, OUTPUT_MODEL);

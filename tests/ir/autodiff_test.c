@@ -289,11 +289,11 @@ static void stopped(void **state)
     static const struct {
         const char *body, *result;
     } cases[] = {
-        {"  %a f32[3] = mul(%w, %v)\n"  // both ways to w, one of them stopped
+        {"  %a f32[3] = mul(%w, %v)\n"  // two paths to w, one of them stopped
          "  %s f32[3] = stop_gradient(%a)\n"
          "  %y f32[3] = mul(%w, %s)\n",
          "case: warning: node 's' (stop_gradient) stops the gradient of parameters that the loss "
-         "depends on in no other way, so they are not trained (--freeze says so): 'v'\n"
+         "depends on by no other path, so they are not trained (--freeze says so): 'v'\n"
          "  %a f32[3] = mul(%w, %v)\n"
          "  %y f32[3] = mul(%w, %a)\n"
          "  %v9 f32[] = div(%v8, %n) backward\n"
@@ -304,9 +304,9 @@ static void stopped(void **state)
          "  %c bool[3] = lt(%v, %x)\n"
          "  %y f32[3] = select(%c, %b, %x)\n",
          "case: warning: node 'a' (floor) stops the gradient of parameters that the loss "
-         "depends on in no other way, so they are not trained (--freeze says so): 'w'\n"
+         "depends on by no other path, so they are not trained (--freeze says so): 'w'\n"
          "case: warning: node 'c' (lt) stops the gradient of parameters that the loss "
-         "depends on in no other way, so they are not trained (--freeze says so): 'v'\n"
+         "depends on by no other path, so they are not trained (--freeze says so): 'v'\n"
          "  %a f32[3] = floor(%w)\n"
          "  %b f32[3] = mul(%a, %x)\n"
          "  %c bool[3] = lt(%v, %x)\n"

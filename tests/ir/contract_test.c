@@ -56,7 +56,7 @@ static void windows_slide(void **state)
     Sample s = sample_read(&text, false);
     int64_t rows[] = {2, 4};
     Tensor whole[3], shard[3];
-    Place p = {{0}, {0}};
+    NodeShard p = {{0}, {0}};
     Rule r;
 
     for (int i = 0; i < 3; i++)

@@ -318,9 +318,9 @@ static const struct {
     {CARRIES("  carry step %w0 %a0\n  carry step %w2 %a2\n"),
      "iteration 0, position 0 (neg): not every iteration has its carry"},
     {CARRIES("  carry step %w1 %a0\n  carry step %w0 %a1\n  carry step %w2 %a2\n"),
-     "iteration 0, position 0 (neg): a carry writes over a value of another place"},
+     "iteration 0, position 0 (neg): a carry writes over a value of another position"},
     {CARRIES("  carry step %v %a2\n"),
-     "iteration 2, position 0 (neg): a carry writes over a value of another place"},
+     "iteration 2, position 0 (neg): a carry writes over a value of another position"},
 };
 
 static void test_blocks(void **state)

@@ -23,12 +23,12 @@ static const struct {
 } cases[] = {
     {"the trainer checks inputs", GATHER("i"), ""},
     {"any float", "  %c i64[9] = cast(%f) to=i64\n" GATHER("c"), "gather 5: -2"},
-    {"places of the largest",
+    {"indices of the largest",
      "  %v f32[5,9], %k i64[5,9] = top_k(%u) axis=0 k=5\n"
      "  %y f32[5,9] = gather(%t, %k)\n",
      ""},
-    {"the place of the largest", "  %k i64[9] = arg_max(%u) axis=0\n" GATHER("k"), ""},
-    {"the place of the largest of more",
+    {"the index of the largest", "  %k i64[9] = arg_max(%u) axis=0\n" GATHER("k"), ""},
+    {"the index of the largest of more",
      "  %k i64[5] = arg_max(%u) axis=1\n"
      "  %y f32[5] = gather(%t, %k)\n",
      "gather 5: 8"},

@@ -112,7 +112,7 @@ static void numbers_are_pytorch_s(void **state)
 
 // Tests a logit of exactly 0, where untrained models start, and large logits, which neither
 // overflow nor lose precision.
-static void hard_places(void **state)
+static void hard_positions(void **state)
 {
     static const struct {
         const char *loss;
@@ -142,7 +142,7 @@ static void hard_places(void **state)
     }
 }
 
-// bad: 0, or 1 + the place of the first label that is neither a class number nor ignored.
+// bad: 0, or 1 + the index of the first label that is neither a class number nor ignored.
 static void bad_labels_are_found(void **state)
 {
     static const struct {
@@ -308,7 +308,7 @@ static void texts_are_checked_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_pytorch_s), cmocka_unit_test(hard_places),
+        cmocka_unit_test(numbers_are_pytorch_s), cmocka_unit_test(hard_positions),
         cmocka_unit_test(bad_labels_are_found),  cmocka_unit_test(texts_name_tensors),
         cmocka_unit_test(mistakes_are_named),    cmocka_unit_test(texts_are_checked_alone),
     };

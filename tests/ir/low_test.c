@@ -35,7 +35,7 @@ static const struct {
     {"of something else", "  %most f32[4] = reduce_max(%y) axes=[1]\n" SPREAD("%most") LESS, false},
     {"less the smallest", "  %most f32[4] = reduce_min(%x) axes=[1]\n" SPREAD("%most") LESS, false},
     {"less an input", LESS "", false},
-    {"the other way round", LARGEST SPREAD("%most") "  %v f32[4,4] = sub(%s, %x)\n", false},
+    {"the other order", LARGEST SPREAD("%most") "  %v f32[4,4] = sub(%s, %x)\n", false},
     {"no square", "  %a f32[4,4] = mul(%x, %y)\n  %v f32[4,4] = neg(%a)\n", false},
     {"less than a square", "  %a f32[4,4] = mul(%x, %x)\n  %v f32[4,4] = neg(%a)\n", true},
     {"no more than 0", "  %a f32[4,4] = abs(%x)\n  %v f32[4,4] = neg(%a)\n", true},

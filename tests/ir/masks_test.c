@@ -1,5 +1,5 @@
 // Tests masks of attention: what the pass patterns makes of them against the same graph without the
-// pass, for every way to write a mask, alone and with a second one, and rows that see no key, one
+// pass, for every form of a mask, alone and with a second one, and rows that see no key, one
 // or all. Compares the output and the gradients of q, k and v, and some of these with differences.
 //
 // Scores are exact in f32, so both graphs round alike what masks add to them.
@@ -15,7 +15,7 @@
 
 #include "ir/internal.h"
 
-enum { B = 4, H = 2, S = 4, E = 2, KINDS = 13, WAYS = 8 };
+enum { B = 4, H = 2, S = 4, E = 2, KINDS = 13, FORMS = 8 };
 
 static int n_keys = 5;  // T
 
@@ -37,7 +37,7 @@ typedef enum Kind {
 } Kind;
 
 // How a mask is applied with its number n.
-typedef enum Way {
+typedef enum Form {
     SELECTED,       // keep ? x : n
     FILLED,         // !keep ? n : x
     ADDED,          // x + (keep ? 0 : n)
@@ -46,14 +46,14 @@ typedef enum Way {
     MULTIPLIED,     // x keep + (1 - keep) n
     AS_DATA,        // x + an input that is 0 or n
     ADDED_TWICE,    // x + ((keep ? 0 : n) + (keep ? 0 : n))
-} Way;
+} Form;
 
 // How two masks are combined.
 typedef enum Join { ONE_BY_ONE, AS_ONE_CONDITION, ADDED_NESTED, ADDED_SUM, JOINS } Join;
 
 typedef struct Mask {
     Kind kind;
-    Way way;
+    Form form;
     double number;
 } Mask;
 
@@ -144,12 +144,12 @@ static ValueId addend(Built *b, const Mask *m, ValueId keep, ValueId kept)
     ValueId n = scalar_like(g, b->scores, m->number), zero = scalar_like(g, b->scores, 0);
 
     kept = kept ? kept : zero;
-    if (m->way == ADDED_FILLED)
+    if (m->form == ADDED_FILLED)
         return make_select(g, make_not(g, keep), n, kept);
-    if (m->way == ADDED_PRODUCT)
+    if (m->form == ADDED_PRODUCT)
         return make_mul(g, make_sub(g, scalar_like(g, zero, 1), make_cast(g, keep, b->c->type)), n);
     ValueId x = make_select(g, keep, kept, n);
-    return m->way == ADDED_TWICE ? make_add(g, x, x) : x;
+    return m->form == ADDED_TWICE ? make_add(g, x, x) : x;
 }
 
 static ValueId apply(Built *b, const Mask *m, int i, ValueId x)
@@ -158,17 +158,17 @@ static ValueId apply(Built *b, const Mask *m, int i, ValueId x)
 
     if (m->kind == NONE)
         return x;
-    if (m->way == AS_DATA)
+    if (m->form == AS_DATA)
         return make_add(g, x, spread(b, b->c->type, letters_of[m->kind], i ? "data1" : "data0"));
     ValueId keep = keep_of(b, m, i), n = scalar_like(g, x, m->number);
-    if (m->way == SELECTED)
+    if (m->form == SELECTED)
         return make_select(g, keep, x, n);
-    if (m->way == FILLED)
+    if (m->form == FILLED)
         return make_select(g, make_not(g, keep), n, x);
-    if (m->way == MULTIPLIED)
+    if (m->form == MULTIPLIED)
         x = make_mul(g, x, make_cast(g, keep, b->c->type));
     Mask as = *m;
-    as.way = m->way == MULTIPLIED ? ADDED_PRODUCT : m->way;
+    as.form = m->form == MULTIPLIED ? ADDED_PRODUCT : m->form;
     return make_add(g, x, addend(b, &as, keep, 0));
 }
 
@@ -290,8 +290,8 @@ static const char *text_of(const Case *c)
     static char text[200];
 
     snprintf(text, sizeof text, "%s masks %d by %d of %g, %d by %d of %g, join %d%s",
-             c->type == F64 ? "f64" : "f32", c->mask[0].kind, c->mask[0].way, c->mask[0].number,
-             c->mask[1].kind, c->mask[1].way, c->mask[1].number, c->join,
+             c->type == F64 ? "f64" : "f32", c->mask[0].kind, c->mask[0].form, c->mask[0].number,
+             c->mask[1].kind, c->mask[1].form, c->mask[1].number, c->join,
              c->guard ? ", guarded" : "");
     return text;
 }
@@ -359,7 +359,7 @@ static void check_differences(const Built *plain, const char *name, const Tensor
 static bool has_differences(const Case *c)
 {
     for (int i = 0; i < 2; i++)
-        if (c->type != F64 || (c->mask[i].kind && c->mask[i].way > FILLED &&
+        if (c->type != F64 || (c->mask[i].kind && c->mask[i].form > FILLED &&
                                c->mask[i].number < -1e4 && c->mask[i].number != -INFINITY))
             return false;
     return true;
@@ -397,19 +397,19 @@ static const double numbers[] = {-INFINITY, -FLT_MAX, -1e9, -1e4};
 // -inf times 0 isn't a number, and limits have no input.
 static bool makes_sense(const Mask *m)
 {
-    bool is_product = m->way == ADDED_PRODUCT || m->way == MULTIPLIED;
+    bool is_product = m->form == ADDED_PRODUCT || m->form == MULTIPLIED;
 
     return !(is_product && m->number == -INFINITY) &&
-           !(m->way == AS_DATA && (m->kind < BY_KEY || m->kind == BY_SEGMENT));
+           !(m->form == AS_DATA && (m->kind < BY_KEY || m->kind == BY_SEGMENT));
 }
 
 static void one_mask(void **state)
 {
     int n = 0, fused = 0;
 
-    for (int i = 0; i < (KINDS - 1) * WAYS * COUNT(numbers) * 4; i++) {
-        Mask m = {(Kind)(1 + i / 4 % (KINDS - 1)), (Way)(i / 4 / (KINDS - 1) % WAYS),
-                  numbers[i / 4 / (KINDS - 1) / WAYS]};
+    for (int i = 0; i < (KINDS - 1) * FORMS * COUNT(numbers) * 4; i++) {
+        Mask m = {(Kind)(1 + i / 4 % (KINDS - 1)), (Form)(i / 4 / (KINDS - 1) % FORMS),
+                  numbers[i / 4 / (KINDS - 1) / FORMS]};
         Case c = {.mask = {m}, .guard = i % 2, .type = i / 2 % 2 ? F64 : F32};
 
         if (!makes_sense(&m))
@@ -431,8 +431,8 @@ static void one_key(void **state)
 static void two_masks(void **state)
 {
     static const Kind kinds[] = {CAUSAL, LATER, WINDOW, PAST_WINDOW, BY_KEY, BY_BOTH};
-    static const Way ways[] = {SELECTED, ADDED, AS_DATA};
-    enum { K = COUNT(kinds), W = COUNT(ways), N = COUNT(numbers) };
+    static const Form forms[] = {SELECTED, ADDED, AS_DATA};
+    enum { K = COUNT(kinds), W = COUNT(forms), N = COUNT(numbers) };
     int n = 0, fused = 0;
 
     for (int i = 0; i < K * K * W * W * N * N * JOINS; i += 3) {
@@ -440,13 +440,13 @@ static void two_masks(void **state)
         Case c = {.join = (Join)(j % JOINS)};
         j /= JOINS;
         for (int k = 0; k < 2; k++) {
-            c.mask[k] = (Mask){kinds[j % K], ways[j / K % W], numbers[j / K / W % N]};
+            c.mask[k] = (Mask){kinds[j % K], forms[j / K % W], numbers[j / K / W % N]};
             j /= K * W * N;
         }
         c.guard = i / 3 % 3 == 0;
         c.type = i / 3 % 2 ? F64 : F32;
         if (!makes_sense(&c.mask[0]) || !makes_sense(&c.mask[1]) ||
-            (c.join != ONE_BY_ONE && (c.mask[0].way != ADDED || c.mask[1].way != ADDED)))
+            (c.join != ONE_BY_ONE && (c.mask[0].form != ADDED || c.mask[1].form != ADDED)))
             continue;
         fused += check(&c, i / 3 % 7 < 2 && has_differences(&c));
         n++;

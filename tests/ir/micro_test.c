@@ -201,12 +201,12 @@ static const struct {
      "  %f f32[8] = concat(%e, %m) axis=0\n"
      "  %l f32[] = reduce_sum(%f) axes=[0]\n",
      "'f' (concat)"},
-    {"weights by the place in the batch",
+    {"weights by the position in the batch",
      "  %n f32[$B] = iota() shape=[$B] axis=0 dtype=f32\n"
      "  %f f32[$B] = mul(%n, %e)\n"
      "  %l f32[] = reduce_sum(%f) axes=[0]\n",
      "'f' (mul)"},
-    {"a product with weights by the place in the batch",
+    {"a product with weights by the position in the batch",
      "  %n f32[$B,3] = iota() shape=[$B,3] axis=0 dtype=f32\n"
      "  %eb f32[$B,3] = broadcast(%e) shape=[$B,3] dims=[0]\n"
      "  %f f32[$B] = dot(%n, %eb) eq=\"bk,bk->b\"\n"

@@ -124,8 +124,8 @@ static inline double sample_float(int64_t k, int64_t count, int seed)
 
     while (count % step == 0)
         step += 2;
-    int64_t place = (k * step + seed) % count;
-    return -1.97 + 0.013 * seed + 3.8 * ((double)place + 0.5) / (double)count;
+    int64_t step_of_range = (k * step + seed) % count;
+    return -1.97 + 0.013 * seed + 3.8 * ((double)step_of_range + 0.5) / (double)count;
 }
 
 static inline int64_t sample_int(const char *mark, int64_t k, int seed)

@@ -1,5 +1,5 @@
 // Tests factor rules. Every factor that may be split is split in two shards, uneven ones and an
-// empty one. The shards, evaluated at their places and joined as the factor's kind says, must be
+// empty one. The shards, evaluated at their offsets and joined as the factor's kind says, must be
 // the whole. An operator must also be linear in the inputs for which its rule says so. The
 // expected rules are in tests/ir/samples.def.
 #include "tests/ir/sample.h"
@@ -61,7 +61,7 @@ static Tensor shard_of(const Sample *s, const Value *v, int dim, int64_t n)
 static void eval_shard(const Sample *s, const Rule *r, int f, int64_t first, int64_t n, Tensor *y)
 {
     Tensor x[SAMPLE_INPUTS];
-    Place p = {{0}, {0}};
+    NodeShard p = {{0}, {0}};
 
     for (int i = 0; i < r->n_factors; i++)
         p.whole[i] = r->size[i];

@@ -120,7 +120,7 @@ static const struct {
     {"graph \"\\q\" {", "error: line 1: bad character in a quoted text\n"},
     {"graph \"g\" {\n", "error: line 2: '}' expected, not the end\n"},
     {"graph \"g\" {\n}\nmore", "error: line 3: the end expected, not 'more'\n"},
-    {IN_GRAPH("  ?\n"), "error: line 3: a character that has no place here\n"},
+    {IN_GRAPH("  ?\n"), "error: line 3: a character that means nothing here\n"},
     {IN_GRAPH("  % f32[]\n"), "error: line 3: '%' without a name\n"},
     {IN_GRAPH("  activation %a f32[]\n"),
      "error: line 3: a value, node, output or carry expected, not 'activation'\n"},

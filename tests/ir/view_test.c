@@ -18,7 +18,7 @@ static void strides_of(Layout layout, int rank, const int64_t *dim, int64_t *str
     }
 }
 
-static int64_t place_of(const int64_t *index, int rank, const int64_t *stride)
+static int64_t offset_of(const int64_t *index, int rank, const int64_t *stride)
 {
     int64_t at = 0;
 
@@ -40,7 +40,7 @@ static void copy(Buffer *b, Tensor *t, const int64_t *stride, int64_t offset, bo
     int64_t index[MAX_RANK] = {0};
 
     for (int64_t k = 0; k < tensor_count(t); k++, index_next(index, t->rank, t->dim)) {
-        int64_t at = offset + place_of(index, t->rank, stride);
+        int64_t at = offset + offset_of(index, t->rank, stride);
 
         assert_in_range(at, 0, ROOM - 1);
         if (t->f)
@@ -75,7 +75,7 @@ static bool check_view(Sample *s, const char *name, Layout layout)
     return true;
 }
 
-static void check_place(Sample *s, const char *name, Layout layout)
+static void check_subviews(Sample *s, const char *name, Layout layout)
 {
     const OpDef *op = s->node.op;
     Buffer *b = arena_array(s->arena, Buffer, 1);
@@ -89,13 +89,13 @@ static void check_place(Sample *s, const char *name, Layout layout)
     }
     strides_of(layout, y.rank, y.dim, to);
     for (int i = 0; i < s->node.n_in; i++) {
-        op->place(s->g, &s->node, i, to, from, &offset);
+        op->subview(s->g, &s->node, i, to, from, &offset);
         copy(b, &s->in[i], from, offset, true);
     }
     copy(b, &y, to, 0, false);
     node_eval(s->arena, s->g, &s->node, s->in, &want);
     if (!is_near(&y, &want, 0))
-        fail_msg("%s: the inputs' places in layout %d are wrong", name, (int)layout);
+        fail_msg("%s: the inputs' subviews in layout %d are wrong", name, (int)layout);
 }
 
 static void views_are_eval(void **state)
@@ -114,15 +114,15 @@ static void views_are_eval(void **state)
     }
 }
 
-static void places_are_eval(void **state)
+static void subviews_are_eval(void **state)
 {
     for (int i = 0; i < COUNT(samples); i++) {
         Sample s = {0};
 
         if (samples[i].rule)
             s = sample_read(&samples[i], false);
-        for (int k = DENSE; s.g && s.node.op->place && k < LAYOUTS; k++)
-            check_place(&s, samples[i].node, (Layout)k);
+        for (int k = DENSE; s.g && s.node.op->subview && k < LAYOUTS; k++)
+            check_subviews(&s, samples[i].node, (Layout)k);
         if (s.arena)
             sample_free(&s);
     }
@@ -156,7 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_are_eval),
-        cmocka_unit_test(places_are_eval),
+        cmocka_unit_test(subviews_are_eval),
         cmocka_unit_test(reshape_knows_what_it_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ typedef struct Machine {
 // Where the slots of stages are now, in the walk that runs.
 static StageSlots stage_slots;
 
-static int64_t place_at(const Machine *m, const Operand *o, const int *layer)
+static int64_t offset_at(const Machine *m, const Operand *o, const int *layer)
 {
     static const int none[MAX_LOOPS];
 
@@ -108,7 +108,7 @@ static Tensor load(const Machine *m, const Operand *o, const int *layer, int ran
 {
     DType type = value_of(m->s->g, o->base)->dtype;
     Tensor t = tensor_new(m->scratch, type, rank, dim);
-    int64_t at = place_at(m, o, layer), n = tensor_count(&t), size = dtype_size(type);
+    int64_t at = offset_at(m, o, layer), n = tensor_count(&t), size = dtype_size(type);
     int64_t index[MAX_RANK] = {0};
 
     for (int64_t i = 0; i < n; i++) {
@@ -125,7 +125,7 @@ static Tensor load(const Machine *m, const Operand *o, const int *layer, int ran
 
 static void store(const Machine *m, const Operand *o, const int *layer, const Tensor *t)
 {
-    int64_t at = place_at(m, o, layer), n = tensor_count(t), size = dtype_size(t->dtype);
+    int64_t at = offset_at(m, o, layer), n = tensor_count(t), size = dtype_size(t->dtype);
     int64_t index[MAX_RANK] = {0};
 
     for (int64_t i = 0; i < n; i++) {
@@ -182,13 +182,13 @@ static Tensor seen(const Machine *m, const Item *it, const Tensor *made, ValueId
 static void eval_on(const Machine *m, NodeId id, const Node *n, const Tensor *in, Tensor *out)
 {
     const Graph *g = m->s->g;
-    Place p = {{0}, {0}};
+    NodeShard p = {{0}, {0}};
 
     if (!m->s->sharded) {
         node_eval(m->scratch, g, n, in, out);
         return;
     }
-    sharded_place(m->s->sharded, id, m->rank, &p);
+    sharded_node(m->s->sharded, id, m->rank, &p);
     for (int k = 0; k < n->n_out; k++) {
         const Value *y = value_of(g, n->out[k]);
         out[k] = tensor_new(m->scratch, y->dtype, y->rank, y->dim);
@@ -395,8 +395,8 @@ static inline void run_items(Machine *m, int from, int to)
     walk_items(m->s, from, to, m, machine_visit, machine_free_scratch);
 }
 
-// An operand for the whole value in its own place, to store a value without producer or to load an
-// output.
+// An operand for the whole value at its own address, to store a value without producer or to load
+// an output.
 static Operand whole(const Machine *m, ValueId v)
 {
     const Value *x = value_of(m->s->g, v);

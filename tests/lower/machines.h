@@ -73,8 +73,8 @@ static inline void poison(const Machines *x, const Item *it, const int *layer)
     const Value *y = value_of(x->all_ranks.s->g, it->operands[1].value);
 
     for (int r = 0; r < x->all_ranks.n; r++) {
-        int64_t at = place_at(&x->m[r], &it->operands[1], layer);
-        if (at != place_at(&x->m[r], &it->operands[0], layer))
+        int64_t at = offset_at(&x->m[r], &it->operands[1], layer);
+        if (at != offset_at(&x->m[r], &it->operands[0], layer))
             memset(x->m[r].bytes + at, 0xff, (size_t)value_bytes(y));
     }
 }

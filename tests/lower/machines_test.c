@@ -57,7 +57,7 @@ static void run_and_compare(Machines *x, const Program *p, const Model *m, uint6
 static int slots, skew, fission_part, slowed;
 
 // A program takes at least its computation and at least its communication, and at most their sum.
-// This also holds if messages keep the ranks from computing while they are under way.
+// This also holds if messages keep the ranks from computing while they are in flight.
 static void check_time(const Program *p, const Cluster *c, Mesh *mesh)
 {
     Simulated t = program_simulate(p, SET_TRAIN, c);

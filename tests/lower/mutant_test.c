@@ -1,4 +1,4 @@
-// Tests that program_check finds mistakes. Programs are changed in one place at random, and those
+// Tests that program_check finds mistakes. Programs are changed at one random point, and those
 // that then compute something else must not pass, nor those with wrong tables of tensors. The
 // programs before the change are right: training steps of the cases on one rank, and of tiny models
 // on several. `mutant_test N` tries N mutants of each.

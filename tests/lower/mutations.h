@@ -23,12 +23,12 @@ static Item *pick_item(Set *s, Dice *d, int kinds)
 
 enum {
     WORKS = 1 << ITEM_GROUP | 1 << ITEM_KERNEL | 1 << ITEM_COPY,
-    PLACES = WORKS | 1 << ITEM_FILL | 1 << ITEM_GRADIENT | 1 << ITEM_PAD,
+    WITH_OPERANDS = WORKS | 1 << ITEM_FILL | 1 << ITEM_GRADIENT | 1 << ITEM_PAD,
 };
 
 static Operand *pick_operand(Set *s, Dice *d, Item **it)
 {
-    *it = pick_item(s, d, PLACES);
+    *it = pick_item(s, d, WITH_OPERANDS);
     if (!*it || !((*it)->n_in + (*it)->n_out))
         return NULL;
     Operand *o = &(*it)->operands[roll(d, (*it)->n_in + (*it)->n_out)];
@@ -71,8 +71,8 @@ static bool change_iteration(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// Gives an operand the place of another value of the same type.
-static bool change_place(Program *p, Set *s, Dice *d)
+// Gives an operand the address of another value of the same type.
+static bool change_value(Program *p, Set *s, Dice *d)
 {
     Item *it, *other;
     Operand *o = pick_operand(s, d, &it), *x = pick_operand(s, d, &other);
@@ -141,7 +141,7 @@ static bool drop(Program *p, Set *s, Dice *d, int kinds)
 static bool drop_copy(Program *p, Set *s, Dice *d) { return drop(p, s, d, 1 << ITEM_COPY); }
 static bool drop_item(Program *p, Set *s, Dice *d)
 {
-    return drop(p, s, d, PLACES | 1 << ITEM_WAIT);
+    return drop(p, s, d, WITH_OPERANDS | 1 << ITEM_WAIT);
 }
 static bool drop_pad(Program *p, Set *s, Dice *d) { return drop(p, s, d, 1 << ITEM_PAD); }
 static bool drop_wait(Program *p, Set *s, Dice *d) { return drop(p, s, d, 1 << ITEM_WAIT); }
@@ -162,7 +162,7 @@ static bool swap_operands(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// Reads an input of a group's node from the place of another input.
+// Reads an input of a group's node from the address of another input.
 static bool change_source(Program *p, Set *s, Dice *d)
 {
     Item *it = pick_item(s, d, 1 << ITEM_GROUP);
@@ -221,7 +221,7 @@ static bool change_offset(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// Places a buffer over another one.
+// Puts a buffer over another one.
 static bool move_buffer(Program *p, Set *s, Dice *d)
 {
     Buffer *a = &p->buffers[roll(d, p->n_buffers)], *b = &p->buffers[roll(d, p->n_buffers)];
@@ -233,7 +233,7 @@ static bool move_buffer(Program *p, Set *s, Dice *d)
     return true;
 }
 
-// Places a buffer over a part of another one.
+// Puts a buffer over a part of another one.
 static bool shift_buffer(Program *p, Set *s, Dice *d)
 {
     Buffer *a = &p->buffers[roll(d, p->n_buffers)], *b = &p->buffers[roll(d, p->n_buffers)];
@@ -275,7 +275,7 @@ static bool turn_loop(Program *p, Set *s, Dice *d)
 
 static bool delay_item(Program *p, Set *s, Dice *d)
 {
-    Item *it = pick_item(s, d, PLACES | 1 << ITEM_WAIT);
+    Item *it = pick_item(s, d, WITH_OPERANDS | 1 << ITEM_WAIT);
 
     (void)p;
     if (!it || !it->region)
@@ -409,7 +409,7 @@ static const struct {
     bool is_table;   // it changes tables, which items don't read: it is always wrong
 } mutations[] = {{"slot", change_slot},
                  {"iteration", change_iteration},
-                 {"another value's place", change_place},
+                 {"another value's address", change_value},
                  {"literal", change_literal},
                  {"another iteration's node", change_node},
                  {"missing copy", drop_copy},

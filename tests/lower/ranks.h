@@ -102,8 +102,8 @@ static inline void eval_shards(RankTensors *c, NodeId id)
 
     for (int rank = 0; rank < c->n; rank++) {
         Tensor *x = arena_array(c->arena, Tensor, n->n_in), y[MAX_OUTPUTS];
-        Place p = {{0}, {0}};
-        sharded_place(c->s, id, rank, &p);
+        NodeShard p = {{0}, {0}};
+        sharded_node(c->s, id, rank, &p);
         for (int i = 0; i < n->n_in; i++)
             x[i] = n->in[i] ? c->value[rank][n->in[i]] : (Tensor){0};
         for (int i = 0; i < n->n_out; i++)

@@ -21,7 +21,7 @@ void hunt_one(const Hunt *h, const Recipe *r, Verdict *v);
 // Judges n nets. It starts fewer compiler processes than n calls of hunt_one.
 void hunt_many(const Hunt *h, const Recipe *r, int n, Verdict *v);
 
-// Are both wrong in the same way, as far as their messages tell?
+// Have both the same fault, as far as their messages tell?
 bool verdict_is_alike(const Verdict *a, const Verdict *b);
 
 int recipe_changes(void);

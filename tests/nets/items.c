@@ -4,7 +4,7 @@
 
 // ---- items ----
 
-// A set that runs, and the place for the gradients that it shows.
+// A set that runs, and the buffer for the gradients that it shows.
 typedef struct Run {
     Machine m;
     const Reference *r;
@@ -13,7 +13,7 @@ typedef struct Run {
 } Run;
 
 // The index of a value among the results of its node.
-static int place_in_node(const Graph *g, ValueId v)
+static int index_in_node(const Graph *g, ValueId v)
 {
     int k = 0;
 
@@ -30,7 +30,7 @@ static bool is_in(const Graph *g, const Operand *o, const int *layer, ValueId v)
     if (!o->is_instance)
         return v == o->value;
     return is.cls == want.cls && is.pos == want.pos && is.iter == layer[o->loop] + o->delta &&
-           place_in_node(g, v) == place_in_node(g, o->value);
+           index_in_node(g, v) == index_in_node(g, o->value);
 }
 
 // Stores a gradient that the program shows. Outputs of the same value all get it.

@@ -76,7 +76,7 @@ static inline Result result_new(Arena *a, const Reference *r)
                     arena_array(a, Tensor, r->g->n_carries + 1)};
 }
 
-// Reads the outputs and the carried values of the step from their places.
+// Reads the outputs and the carried values of the step from the arena.
 static inline void read_results(Arena *a, const Machine *m, const Reference *r, Result *to)
 {
     for (int i = 0; i < r->g->n_outputs; i++)

@@ -116,7 +116,7 @@ static ValueId masked(Net *n, ValueId s, int which, int variant)
         return make_add(g, s,
                         make_broadcast(g, net_parameter(n, "bias", 3, heads), v.rank, v.dim,
                                        (int64_t[]){1, 2, 3}));
-    case 5:  // every second or third place, counted from one's own
+    case 5:  // every second or third element, counted from one's own
         column = make_mod(g, make_sub(g, row, column), scalar_like(g, row, 2 + variant % 2));
         return make_select(g, make_eq(g, column, scalar_like(g, column, 0)), s,
                            scalar_like(g, s, low));

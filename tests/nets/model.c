@@ -6,7 +6,7 @@
 #include "runtime/device.h"
 #include "tests/nets/machine.h"
 
-// The place where nets_gradient stores gradients; net programs call it instead of rt_gradient.
+// The buffer in which nets_gradient stores gradients; net programs call it instead of rt_gradient.
 static struct {
     RtEntries entries;
     const RtModel *model;
@@ -28,7 +28,7 @@ static void take_gradient(Rt *rt, const char *name, const float *data)
         Tensor t = tensor_new(shown.arena, v->dtype, v->rank, v->dim);
         int64_t n = tensor_count(&t);
         float *x = arena_array(shown.arena, float, n + 1);
-        rt->device->copy_out(rt, x, rt_place_of(rt, data), n * (int64_t)sizeof *x);
+        rt->device->copy_out(rt, x, rt_operand_at(rt, data), n * (int64_t)sizeof *x);
         for (int64_t k = 0; k < n; k++)
             t.f[k] = (double)x[k];
         shown.to->output[i] = t;
@@ -96,7 +96,7 @@ static void put_constants(const RtModel *m, char *arena)
     for (int i = 0; i < m->n_tensors; i++) {
         const RtTensor *t = &m->tensors[i];
         for (int l = 0; l < rt_layers(t) && t->role == RT_CONSTANT && t->data; l++)
-            memcpy(arena + rt_place(t, l), (const char *)t->data + l * rt_whole_bytes(t),
+            memcpy(arena + rt_tensor_at(t, l), (const char *)t->data + l * rt_whole_bytes(t),
                    (size_t)rt_whole_bytes(t));
     }
 }

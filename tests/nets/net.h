@@ -136,7 +136,7 @@ ValueId net_parameter(Net *n, const char *what, int rank, const int64_t *dim);
 ValueId net_buffer(Net *n, const char *what, int rank, const int64_t *dim);
 void net_carry(Net *n, ValueId buffer, ValueId now);
 ValueId net_random(Net *n, ValueId like);
-// A constant whose numbers follow from the layer's place and `arg`.
+// A constant whose numbers follow from the layer's position and `arg`.
 ValueId net_table(Net *n, int rank, const int64_t *dim, int arg);
 ValueId net_indices(Net *n, int64_t count, int64_t bound, int arg);
 // Multiplies axis `axis` of x by a matrix parameter, which makes the axis `to` wide.

@@ -42,7 +42,7 @@ static const FoundNet found[] = {
     {"a product has more loops than its kernel",
      "numbers=2000000991 dims=2,1,3,2,3 last=0 stem=0 topology=0 head=0 shared=0 loss=0 "
      "optimizer=0 clip=0 accumulate=0 plain=0 layers=2 block=0 conv=0,0,6,0 gram=7,0,0,0"},
-    {"iterations hand on what lies the other way round",
+    {"iterations hand on what has the other order of dims",
      "numbers=3064 dims=1,2 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 clip=0 "
      "accumulate=0 plain=0 layers=2 block=0 linear=0,0,0,0 none=0,0,0,0 block=1 linear=0,0,0,0 "
      "roll=11,0,0,0 block=2 linear=0,0,0,0 roll=11,0,0,0"},
@@ -102,7 +102,7 @@ static const FoundNet split[] = {
      "numbers=2844000019928 dims=1,2 last=1 stem=5 topology=2 head=2 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=1 plain=0 again=2 layers=1 block=0 linear=0,0,0,0 block=1 linear=0,0,0,0 "
      "block=2 linear=0,0,0,0"},
-    {"an initial value is made in a place where iterations have other strides",
+    {"an initial value is made where iterations have other strides",
      "numbers=2027000015017 dims=2,6,2,1,2 last=0 stem=5 topology=0 head=0 shared=0 loss=1 "
      "optimizer=3 clip=1 accumulate=0 plain=0 layers=4 block=0 scale=5,0,0,0 attend=0,7,7,0 "
      "conv=0,0,0,5 turn=2,0,0,0 block=1 scale=5,0,0,0 attend=0,7,7,0 conv=0,0,0,5 turn=2,0,0,0 "

@@ -96,7 +96,7 @@ ValueId layer_neighbours(Net *n, ValueId x, const int *arg)
     return joined(n, x, broadcast_over(g, s, x, 1, over), arg[2]);
 }
 
-// ---- places ----
+// ---- positions ----
 
 static ValueId stepped(Net *n, ValueId x, int axis, int64_t from, int64_t size, int64_t step)
 {
@@ -151,7 +151,7 @@ ValueId layer_roll(Net *n, ValueId x, const int *arg)
     return arg[3] % 2 ? make_add(g, x, y) : y;
 }
 
-// Pads x and takes a part of x's size, from another place.
+// Pads x and takes a part of x's size, from another offset.
 ValueId layer_pad(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;

@@ -1,4 +1,4 @@
-// Shrinks a recipe to a small one whose program is wrong in the same way: greedily, change by
+// Shrinks a recipe to a small one whose program has the same fault: greedily, change by
 // change.
 #include "tests/nets/hunt.h"
 

@@ -22,7 +22,7 @@ static void add(Drawing *x, int stage, bool is_backward, bool is_last)
 }
 
 // Runs stages first to last forward and backward: saves the first one, or runs some forward, the
-// rest both ways, and then these again.
+// rest forward and backward, and then these again.
 static void draw_runs(Drawing *x, int first, int last)
 {
     int n = last - first;

@@ -47,7 +47,7 @@ static ValueId convolve(Net *n, ValueId x, int64_t to, int64_t groups, const Win
     return make_conv(n->g, x, net_parameter(n, "weight", 2 + w->n, dim), w, groups);
 }
 
-// Convolves with stride 2 and repeats each place twice. Odd dims keep stride 1.
+// Convolves with stride 2 and repeats each position twice. Odd dims keep stride 1.
 static ValueId coarse(Net *n, ValueId x, int64_t to, Window *w)
 {
     Graph *g = n->g;
@@ -182,7 +182,7 @@ ValueId layer_resample(Net *n, ValueId x, const int *arg)
 }
 
 // Transforms rows of real numbers, and perhaps scales their bins and goes back. arg: how many
-// numbers are added to a row; back; both ways.
+// numbers are added to a row; back; in both directions.
 ValueId layer_transform(Net *n, ValueId x, const int *arg)
 {
     Graph *g = n->g;
@@ -203,8 +203,8 @@ ValueId layer_transform(Net *n, ValueId x, const int *arg)
     return make_reshape(g, y, rank, v.dim);
 }
 
-// Samples x around each place, further away by arg[3]. arg: mode; padding; corners; distance. The
-// places differ from whole numbers by 0.05 to 0.45, so that nothing is sampled at a kink.
+// Samples x around each position, further away by arg[3]. arg: mode; padding; corners; distance.
+// Positions differ from whole numbers by 0.05 to 0.45, so that nothing is sampled at a kink.
 ValueId layer_warp(Net *n, ValueId x, const int *arg)
 {
     static const char *const modes[] = {"linear", "nearest", "cubic"};
@@ -227,13 +227,13 @@ ValueId layer_warp(Net *n, ValueId x, const int *arg)
     Value v = *value_of(g, grid);
     double far = 0.25 + arg[3] % 3 * (arg[3] % 2 ? 1 : -1);
     grid = make_add(g, make_mul(g, grid, scalar_like(g, grid, 0.2)), scalar_like(g, grid, far));
-    ValueId place[3];
+    ValueId position[3];
     int64_t one[5];
     for (int i = 0; i < v.rank; i++)
         one[i] = i == v.rank - 1 ? 1 : v.dim[i];
     for (int i = 0; i < spatial; i++)
-        place[i] = make_iota(g, F32, v.rank, one, spatial - i);
-    ValueId base = spatial == 1 ? place[0] : make_concat(g, spatial, place, v.rank - 1);
+        position[i] = make_iota(g, F32, v.rank, one, spatial - i);
+    ValueId base = spatial == 1 ? position[0] : make_concat(g, spatial, position, v.rank - 1);
     Sampling s = {modes[arg[0] % 3], paddings[arg[1] % 3], arg[2] % 2};
     return make_grid_sample(g, x, make_add(g, grid, base), &s);
 }

@@ -4,21 +4,21 @@
 
 enum { MAX_TRIED = 12, SMALL = 8000 };
 
-// Places buffers in every order, each on all before it that are live with it, and pinned ones at
+// Packs buffers in every order, each on all before it that are live with it, and pinned ones at
 // their offsets. Some order gives the least bytes.
 typedef struct Orders {
     const LiveBuffer *b;
     int n;
     int64_t bound;           // fewer is impossible
-    int64_t end[MAX_TRIED];  // 0: not placed
+    int64_t end[MAX_TRIED];  // 0: not packed
     int64_t best;
 } Orders;
 
-static void try_all(Orders *o, int placed, int64_t bytes)
+static void try_all(Orders *o, int packed, int64_t bytes)
 {
     if (bytes >= o->best || o->best == o->bound)
         return;
-    if (placed == o->n) {
+    if (packed == o->n) {
         o->best = bytes;
         return;
     }
@@ -33,7 +33,7 @@ static void try_all(Orders *o, int placed, int64_t bytes)
             continue;
         at = o->b[i].is_pinned ? o->b[i].offset : at;
         o->end[i] = at + o->b[i].bytes;
-        try_all(o, placed + 1, o->end[i] > bytes ? o->end[i] : bytes);
+        try_all(o, packed + 1, o->end[i] > bytes ? o->end[i] : bytes);
         o->end[i] = 0;
     }
 }

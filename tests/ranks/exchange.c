@@ -1,6 +1,6 @@
 // Tests every collective on the ranks of a mesh (`exchange 2x3`) against plain loops over the
 // inputs of all ranks, which each rank can compute. Prints a TAP line for each arrangement of
-// ranks on hosts and each way to carry out calls, and a hash of all results' bits.
+// ranks on hosts and each mode of carrying out calls, and a hash of all results' bits.
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ typedef struct Test {
     Rt rt;
     RtExchange p;
     int n, me, intra_host,
-        rank[MAX_RANKS];  // ranks along the axis; this one's place; on a host; their numbers
+        rank[MAX_RANKS];  // ranks along the axis; this one's index; on a host; their numbers
     char *x[MAX_RANKS], *y, *want;  // x of all ranks; y, want of this rank
     int64_t x_count, y_count;
     RtType x_type;  // of x
@@ -370,7 +370,7 @@ static void permute(Test *t, int64_t count)
     end(t, "permute");
 }
 
-// Pretends that the ranks lie on hosts in that way. An odd axis keeps its ranks apart in BY_TWO.
+// Pretends that the ranks lie on hosts like that. An odd axis keeps its ranks apart in BY_TWO.
 static void move_hosts(RtComm *c, Hosts hosts)
 {
     for (int a = 0; a < c->model->mesh.n_axes; a++) {

@@ -8,7 +8,7 @@ typedef struct Shape {
 
 static bool is_above(float a, float b) { return a > b || (a != a && b == b); }
 
-static void naive_top_k(const Shape *s, const float *x, float *values, int64_t *places)
+static void naive_top_k(const Shape *s, const float *x, float *values, int64_t *indices)
 {
     bool *taken = malloc((size_t)s->n + 1);
 
@@ -24,7 +24,7 @@ static void naive_top_k(const Shape *s, const float *x, float *values, int64_t *
                     best = i;
             taken[best] = true;
             values[to + j * s->inner] = x[from + best * s->inner];
-            places[to + j * s->inner] = best;
+            indices[to + j * s->inner] = best;
         }
     }
     free(taken);

@@ -8,24 +8,24 @@ typedef struct Tensors {
     int64_t nx, nw, ny;
 } Tensors;
 
-// Adds one product for each tap, channel pair and place to all three results.
+// Adds one product for each tap, channel pair and position to all three results.
 static void naive(const RtConv *p, const Tensors *t)
 {
-    int64_t taps = spatial(p, p->window.size), places = spatial(p, p->y_dim);
-    int64_t per = p->c / p->groups, out = p->o / p->groups, x_places = spatial(p, p->x_dim);
+    int64_t taps = spatial(p, p->window.size), positions = spatial(p, p->y_dim);
+    int64_t per = p->c / p->groups, out = p->o / p->groups, x_positions = spatial(p, p->x_dim);
     double *dx = calloc((size_t)t->nx + 1, sizeof *dx), *dw = calloc((size_t)t->nw + 1, sizeof *dw);
-    int64_t *x_place = all_under(p);
+    int64_t *x_under = all_under(p);
 
     for (int64_t n = 0; n < p->n; n++)
         for (int64_t o = 0; o < p->o; o++)
-            for (int64_t i = 0; i < places; i++) {
-                int64_t y = element_at(p->y_last, n, p->o, o, places, i);
+            for (int64_t i = 0; i < positions; i++) {
+                int64_t y = element_at(p->y_last, n, p->o, o, positions, i);
                 double sum = 0, dy = (double)t->dy[y];
                 for (int64_t k = 0; k < taps; k++) {
-                    int64_t place = x_place[i * taps + k];
-                    for (int64_t c = 0; c < per && place >= 0; c++) {
-                        int64_t x =
-                            element_at(p->x_last, n, p->c, o / out * per + c, x_places, place);
+                    int64_t position = x_under[i * taps + k];
+                    for (int64_t c = 0; c < per && position >= 0; c++) {
+                        int64_t x = element_at(p->x_last, n, p->c, o / out * per + c, x_positions,
+                                               position);
                         int64_t w = (o * per + c) * taps + k;
                         sum += (double)t->x[x] * (double)t->w[w];
                         dx[x] += dy * (double)t->w[w];
@@ -38,7 +38,7 @@ static void naive(const RtConv *p, const Tensors *t)
         t->dx[i] = (float)dx[i];
     for (int64_t i = 0; i < t->nw; i++)
         t->dw[i] = (float)dw[i];
-    free(x_place);
+    free(x_under);
     free(dx);
     free(dw);
 }

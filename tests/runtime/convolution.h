@@ -4,9 +4,9 @@
 
 #include "tests/runtime/kernels.h"
 
-typedef struct Place {
+typedef struct Position {
     int64_t at[3];
-} Place;
+} Position;
 
 static inline int64_t spatial(const RtConv *p, const int64_t *dim)
 {
@@ -17,9 +17,9 @@ static inline int64_t spatial(const RtConv *p, const int64_t *dim)
     return n;
 }
 
-static inline Place place_at(const RtConv *p, const int64_t *dim, int64_t i)
+static inline Position position_at(const RtConv *p, const int64_t *dim, int64_t i)
 {
-    Place q = {{0}};
+    Position q = {{0}};
 
     for (int k = p->window.n - 1; k >= 0; k--) {
         q.at[k] = i % dim[k];
@@ -31,7 +31,7 @@ static inline Place place_at(const RtConv *p, const int64_t *dim, int64_t i)
 // The element of x under tap `t` of the window at y; -1 if it is padding.
 static inline int64_t under(const RtConv *p, int64_t y, int64_t t)
 {
-    Place q = place_at(p, p->y_dim, y), tap = place_at(p, p->window.size, t);
+    Position q = position_at(p, p->y_dim, y), tap = position_at(p, p->window.size, t);
     int64_t i = 0;
 
     for (int k = 0; k < p->window.n; k++) {
@@ -44,7 +44,7 @@ static inline int64_t under(const RtConv *p, int64_t y, int64_t t)
     return i;
 }
 
-// For each place of y and tap: the element of x under it, as `under` says.
+// For each position of y and tap: the element of x under it, as `under` says.
 static inline int64_t *all_under(const RtConv *p)
 {
     int64_t taps = spatial(p, p->window.size), n = taps * spatial(p, p->y_dim);
@@ -55,11 +55,11 @@ static inline int64_t *all_under(const RtConv *p)
     return x;
 }
 
-// The offset of a channel of sample n at place i.
+// The offset of a channel of sample n at position i.
 static inline int64_t element_at(bool is_last, int64_t n, int64_t channels, int64_t c,
-                                 int64_t places, int64_t i)
+                                 int64_t positions, int64_t i)
 {
-    return is_last ? (n * places + i) * channels + c : (n * channels + c) * places + i;
+    return is_last ? (n * positions + i) * channels + c : (n * channels + c) * positions + i;
 }
 
 #endif

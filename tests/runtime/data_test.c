@@ -75,7 +75,7 @@ static void reads_folders(void **state)
         rt_data_open(&d, &folder_model, NULL, RT_TRAIN, "d", &(RtTokenOptions){.bytes = 1}));
     assert_int_equal(d.samples, 4);
     rt_data_stage(&d, (int64_t[]){3, 1}, d.staging);
-    rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
+    rt_data_copy_in(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
     for (int i = 0; i < 3; i++) {
         assert_float_equal(F(arena, 0)[i], a[3][i], 0);
         assert_float_equal(F(arena, 0)[3 + i], a[1][i], 0);
@@ -205,7 +205,7 @@ static void reads_tokens(void **state)
         assert_true(rt_data_open(&d, &m, NULL, RT_TRAIN, "t", &(RtTokenOptions){.bytes = bytes}));
         assert_int_equal(d.samples, 4);
         rt_data_stage(&d, (int64_t[]){3, 0}, d.staging);
-        rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
+        rt_data_copy_in(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
         for (int i = 0; i < BT; i++) {
             assert_int_equal(I(arena, B_IDS)[i], 112 + i);
             assert_int_equal(I(arena, B_LABELS)[i], 113 + i);
@@ -250,7 +250,7 @@ static void reads_documents(void **state)
             sum[o.documents] = d.sum;
             assert_int_equal(d.samples, o.documents == RT_CUT ? 3 : 4);
             rt_data_stage(&d, (int64_t[]){o.documents == RT_CUT ? 0 : 2, 2}, d.staging);
-            rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
+            rt_data_copy_in(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
             for (int i = 0; i < BT && o.documents == RT_PACKED; i++)
                 assert_int_equal(I(arena, B_LABELS)[i], packed[i]);
             for (int i = 0; i < 2 * BT && o.documents == RT_CUT; i++)
@@ -295,7 +295,7 @@ static void reads_folders_of_tokens(void **state)
     assert_int_equal(d.samples, 2 + 0 + 1250);
     for (int64_t k = 0; k < 2; k++) {
         rt_data_stage(&d, (int64_t[]){1 + k, k * (d.samples - 1)}, d.staging);
-        rt_data_place(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
+        rt_data_copy_in(&d, d.staging, &(Rt){.device = &rt_cpu, .arena = arena});
         for (int i = 0; i < BT; i++) {
             assert_int_equal(I(arena, B_IDS)[i], (k ? 50 : 14) + i);
             assert_int_equal(I(arena, B_LABELS)[i], (k ? 50 : 14) + i + 1);
@@ -331,7 +331,7 @@ static void shuffles(void **state)
                 if (sizes[s] == 1000)
                     assert_true(moved > 950 && differs > 950);
             }
-    // The places of an element are uniform: of 4000 epochs about 1000 move it to each quarter.
+    // The positions of an element are uniform: of 4000 epochs about 1000 move it to each quarter.
     int quarter[4] = {0};
     for (int64_t epoch = 0; epoch < 4000; epoch++)
         quarter[rt_shuffle(7, 100, 5, epoch) / 25]++;
@@ -363,7 +363,7 @@ static void reads_ahead(void **state)
         for (int i = 0; i < SAMPLES; i += BB) {
             const char *staging;
             const int64_t *sample = rt_loader_next(l, &staging);
-            rt_data_place(&d, staging, &(Rt){.device = &rt_cpu, .arena = arena});
+            rt_data_copy_in(&d, staging, &(Rt){.device = &rt_cpu, .arena = arena});
             rt_loader_release(l);
             for (int r = 0; r < BB; r++) {
                 assert_int_equal(I(arena, B_IDS)[r * BT], sample[r]);

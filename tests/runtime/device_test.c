@@ -100,7 +100,7 @@ static void far_linear_micro(Rt *rt, char *m)
     linear_micro(rt, memory);
 }
 
-// Shows its gradients by their places.
+// Shows its gradients by their addresses.
 static void far_linear_reduce(Rt *rt, char *m)
 {
     linear_reduce(&(Rt){0}, memory);

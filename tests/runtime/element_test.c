@@ -18,7 +18,7 @@ static const struct {
     {RT_F32, RT_F16, 1 + 0x1p-11, 1},               // a tie to even
     {RT_F32, RT_F16, 1 + 3 * 0x1p-11, 1 + 0x1p-9},  // up
     {RT_F32, RT_F16, 1 + 0x1p-11 + 0x1p-20, 1 + 0x1p-10},
-    // By way of f32 this would be a tie.
+    // Through f32 this would be a tie.
     {RT_F64, RT_F16, 1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-10},
     {RT_F64, RT_F16, 1 + 0x1p-11 - 0x1p-40, 1},
     {RT_F64, RT_BF16, 1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-7},
@@ -55,7 +55,7 @@ static void test_roundings(void **state)
     }
 }
 
-// Each half is itself again by way of any wider type.
+// Each half is itself again after any wider type.
 static void test_all_halves(void **state)
 {
     static const RtType halves[] = {RT_F16, RT_BF16}, wide[] = {RT_F32, RT_F64};

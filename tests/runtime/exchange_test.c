@@ -67,7 +67,7 @@ static void boxes(void **state)
 
 // ---- reductions ----
 
-// Terms are added from left to right, whatever the length, the threads and the place of the
+// Terms are added from left to right, whatever the length, the threads and the offset of the
 // result.
 static void combines(void **state)
 {
@@ -114,9 +114,8 @@ static void combines(void **state)
 
 static void pads(void **state)
 {
-    // The tensor is [3, 5, 4], with dim 1 as the outermost in memory. The shard has 2 places of
-    // dim 1.
-    // shard.
+    // The tensor is [3, 5, 4], with dim 1 as the outermost in memory. The shard has 2 positions of
+    // dim 1. shard.
     const RtPad p = {RT_I32, RT_MAX, 3, 1, {3, 5, 4}, {4, 12, 1}};
     const RtShard shard = {6, 2}, whole = {0, 5}, none = {15, 0};
     Rt rt = {.threads = 1};

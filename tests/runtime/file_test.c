@@ -338,7 +338,7 @@ static void writes_npz(void **state)
     rt_unmap(&m);
 }
 
-// ---- writing at places ----
+// ---- writing at offsets ----
 
 static void writes_beside(void **state)
 {
@@ -378,7 +378,7 @@ static void writes_together(void **state)
     assert_true(rt_out_finish(&b, &e) && rt_out_finish(&a, &e));
     read_text("both", text, sizeof text);
     assert_string_equal(text, "old");
-    assert_true(rt_out_place(&a, &e));
+    assert_true(rt_out_rename(&a, &e));
     read_text("both", text, sizeof text);
     assert_string_equal(text, "abcd");
     // A temporary file that isn't there can't be joined.

@@ -44,24 +44,24 @@ static const struct {
     {"BOOL", 1, 1, -1},
 };
 
-// Each word alone among zeros, at places around the ends of the parts that are looked at together,
+// Each word alone among zeros, at offsets around the ends of the parts that are looked at together,
 // at an odd address.
 static void of_words(void **state)
 {
-    static const int64_t places[] = {0, 1, 1022, 1023, 1024, 1025, 2048, N - 1};
+    static const int64_t offsets[] = {0, 1, 1022, 1023, 1024, 1025, 2048, N - 1};
     char *x = calloc(N + 1, 8);
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-            char *at = x + 1 + places[k] * words[i].bytes;
+        for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
+            char *at = x + 1 + offsets[k] * words[i].bytes;
             RtNonfiniteKind kind = RT_NAN;
 
             memcpy(at, &words[i].word, (size_t)words[i].bytes);
             int64_t found = rt_nonfinite_find(words[i].dtype, x + 1, N, &kind);
-            assert_int_equal(found, words[i].kind < 0 ? -1 : places[k]);
+            assert_int_equal(found, words[i].kind < 0 ? -1 : offsets[k]);
             if (found >= 0)
                 assert_int_equal(kind, words[i].kind);
-            assert_int_equal(rt_nonfinite_find(words[i].dtype, x + 1, places[k], &kind), -1);
+            assert_int_equal(rt_nonfinite_find(words[i].dtype, x + 1, offsets[k], &kind), -1);
             memset(at, 0, 8);
         }
     free(x);

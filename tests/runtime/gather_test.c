@@ -46,7 +46,7 @@ static void write_file(const char *path)
     write_parts(o);
     for (int i = PROCESSES - 1; i >= 0; i--)
         assert_true(rt_out_finish(&o[i], &e));
-    assert_true(rt_out_place(&o[0], &e));
+    assert_true(rt_out_rename(&o[0], &e));
 }
 
 static void gathers_parts(void **state)

@@ -279,8 +279,8 @@ static void test_odd_points(void **state)
     }
 }
 
-// An element that isn't finite reaches only the points next to it, though places outside of x are
-// read as its first element.
+// An element that isn't finite reaches only the points next to it, though positions outside of x
+// are read as its first element.
 static void test_odd_elements(void **state)
 {
     static const float x[2][3] = {{INFINITY, 2, 4}, {1, 2, 4}}, at[] = {-5.5f, 1.5f, 0.5f};

@@ -44,7 +44,7 @@ static const Case wrong_options[] = {
     {"--generate 1 --tensorboard y", "--tensorboard needs --data or --eval-data\n"},
 };
 
-// data/ is good; each other folder differs from it in one way.
+// data/ is good; each other folder differs from it in one respect.
 static const Case wrong_data[] = {
     {"--data gone", "gone: No such file or directory\n"},
     {"--data empty", "empty/x.npy: No such file or directory\n"},
@@ -93,8 +93,8 @@ static const Case wrong_text[] = {
     {"--data x.bin --token-bytes 2", "x.bin: 13 bytes are not a whole number of tokens of 2 bytes "
                                      "(--token-bytes)\n"},
     {"--data few.bin", "few.bin: samples found: 1; a step takes 2\n"},
-    {"--data high.bin --no-shuffle", "step 2: sample 2, place 1: label 200 is out of range\n"},
-    {"--eval-data high.bin", "step 1: sample 2, place 1: label 200 is out of range\n"},
+    {"--data high.bin --no-shuffle", "step 2: sample 2, position 1: label 200 is out of range\n"},
+    {"--eval-data high.bin", "step 1: sample 2, position 1: label 200 is out of range\n"},
     {"--generate 5 --prompt \xc3\xa4", "--prompt: token 195 is not below the vocabulary's 128\n"},
 };
 

@@ -2,11 +2,11 @@
 // give the bits of one.
 #include "tests/runtime/kernels.h"
 
-typedef struct Place {
+typedef struct Position {
     int64_t n, c, at[3];
-} Place;
+} Position;
 
-static int64_t offset(const RtConv *p, const int64_t *dim, const Place *q)
+static int64_t offset(const RtConv *p, const int64_t *dim, const Position *q)
 {
     int64_t i = p->x_last ? q->n : q->n * p->c + q->c;
 
@@ -24,7 +24,7 @@ static int64_t count(const RtConv *p, const int64_t *dim)
     return n;
 }
 
-static void place_at(const RtConv *p, const int64_t *dim, int64_t i, Place *q)
+static void position_at(const RtConv *p, const int64_t *dim, int64_t i, Position *q)
 {
     for (int k = p->window.n - 1; k >= 0; k--) {
         q->at[k] = i % dim[k];
@@ -34,10 +34,10 @@ static void place_at(const RtConv *p, const int64_t *dim, int64_t i, Place *q)
     q->n = i / p->c;
 }
 
-// The element of x under tap `t` of the window at y's place; -1 if it is padding.
-static int64_t under(const RtConv *p, const Place *y, int64_t t)
+// The element of x under tap `t` of the window at y's position; -1 if it is padding.
+static int64_t under(const RtConv *p, const Position *y, int64_t t)
 {
-    Place x = *y;
+    Position x = *y;
 
     for (int k = p->window.n - 1; k >= 0; k--) {
         const RtWindow *w = &p->window;
@@ -78,8 +78,8 @@ static void naive(const RtConv *p, Results *r, const float *x, const float *dy)
     memset(r->max_grad, 0, sizeof(float) * (size_t)count(p, p->x_dim));
     memset(r->sum_grad, 0, sizeof(float) * (size_t)count(p, p->x_dim));
     for (int64_t i = 0; i < count(p, p->y_dim); i++) {
-        Place q;
-        place_at(p, p->y_dim, i, &q);
+        Position q;
+        position_at(p, p->y_dim, i, &q);
         int64_t y = offset(p, p->y_dim, &q), best = -1;
         double sum = 0;
         for (int64_t t = 0; t < taps; t++) {

@@ -9,7 +9,7 @@
 #include "tests/runtime/convolution.h"
 
 // Operands of one kind: random numbers times `a` or `b`, and among them `a_spot` and `b_spot` in
-// one of `rare` places; 0: none. `spread`: times 2 to a random power from -spread to spread.
+// one of `rare` elements; 0: none. `spread`: times 2 to a random power from -spread to spread.
 typedef struct Kind {
     const char *name;
     float a, b, a_spot, b_spot;
@@ -242,28 +242,28 @@ typedef struct Conv {
     int64_t nx, nw, ny;
 } Conv;
 
-// Adds the products of one place of y, one output channel and one tap.
+// Adds the products of one position of y, one output channel and one tap.
 static void add_tap(const RtConv *p, Conv *t, int64_t n, int64_t o, int64_t i, int64_t k,
-                    int64_t place)
+                    int64_t position)
 {
     int64_t per = p->c / p->groups, group = o / (p->o / p->groups), taps = t->nw / (p->o * per);
     int64_t y = element_at(p->y_last, n, p->o, o, spatial(p, p->y_dim), i);
 
     for (int64_t c = 0; c < per; c++) {
         int64_t w = (o * per + c) * taps + k;
-        if (place < 0) {
+        if (position < 0) {
             t->y[y].has_padding |= !isfinite(t->w[w]);
             continue;
         }
-        int64_t x = element_at(p->x_last, n, p->c, group * per + c, spatial(p, p->x_dim), place);
+        int64_t x = element_at(p->x_last, n, p->c, group * per + c, spatial(p, p->x_dim), position);
         add(&t->y[y], (double)t->x[x] * (double)t->w[w]);
         add(&t->dx[x], (double)t->dy[y] * (double)t->w[w]);
         add(&t->dw[w], (double)t->dy[y] * (double)t->x[x]);
     }
 }
 
-// A tap at which no place of y lies is padding for dx, where w isn't finite, and for dw, where dy
-// isn't.
+// A tap at which no position of y lies is padding for dx, where w isn't finite, and for dw, where
+// dy isn't.
 static void find_padding(Conv *t)
 {
     bool has_odd_w = false, has_odd_dy = false;
@@ -280,11 +280,11 @@ static void find_padding(Conv *t)
 
 static Conv conv_new(Random *r, const Kind *kind, const RtConv *p)
 {
-    int64_t taps = spatial(p, p->window.size), places = spatial(p, p->y_dim);
-    int64_t *place = all_under(p);
+    int64_t taps = spatial(p, p->window.size), positions = spatial(p, p->y_dim);
+    int64_t *position = all_under(p);
     Conv t = {.nx = p->n * p->c * spatial(p, p->x_dim),
               .nw = p->o * (p->c / p->groups) * taps,
-              .ny = p->n * p->o * places};
+              .ny = p->n * p->o * positions};
 
     t.x = operand(r, kind, t.nx, true);
     t.w = operand(r, kind, t.nw, false);
@@ -292,11 +292,11 @@ static Conv conv_new(Random *r, const Kind *kind, const RtConv *p)
     t.y = calloc((size_t)t.ny, sizeof *t.y);
     t.dx = calloc((size_t)t.nx, sizeof *t.dx);
     t.dw = calloc((size_t)t.nw, sizeof *t.dw);
-    for (int64_t i = 0; i < p->n * p->o * places * taps; i++)
-        add_tap(p, &t, i / taps / places / p->o, i / taps / places % p->o, i / taps % places,
-                i % taps, place[i % (places * taps)]);
+    for (int64_t i = 0; i < p->n * p->o * positions * taps; i++)
+        add_tap(p, &t, i / taps / positions / p->o, i / taps / positions % p->o,
+                i / taps % positions, i % taps, position[i % (positions * taps)]);
     find_padding(&t);
-    free(place);
+    free(position);
     return t;
 }
 

@@ -1,6 +1,6 @@
 // Tests the trainer on several ranks against one rank. In the linear model of small.h the first
 // mesh axis splits the samples and the second the features. In the bigram model the first axis
-// splits the places and the second the vocabulary.
+// splits the positions and the second the vocabulary.
 #include <signal.h>
 
 #include "tests/runtime/ranks.h"
@@ -326,10 +326,10 @@ static const struct {
     {1, 3, "--data data --load old --quiet", 1, 0,
      "linear: error: old: safetensors: 3 bytes are too few\n"},
     {2, 2, "--data bad --no-shuffle --quiet", 1, 2,
-     "linear: error: input 'x': sample 2, place 1: 7 is out of range, -3 to 2\n"
+     "linear: error: input 'x': sample 2, position 1: 7 is out of range, -3 to 2\n"
      "  on rank 2 of 4\n"},
     {1, 3, "--predict bad -o bad.npz --quiet", 1, 1,
-     "linear: error: input 'x': sample 2, place 1: 7 is out of range, -3 to 2\n"
+     "linear: error: input 'x': sample 2, position 1: 7 is out of range, -3 to 2\n"
      "  on rank 1 of 3\n"},
     {2, 1, "--data data --quiet", 1, 0,
      "linear: error: step 1: the loss is NaN; stopped, nothing is saved\n", .reduce = diverge},
@@ -419,23 +419,24 @@ static void counts_ranks(void **state)
 
 static void bigram_shard(Rt *rt, char *m)
 {
-    RtShard places = rt->shard[FIRST], words = rt->shard[SECOND];
+    RtShard positions = rt->shard[FIRST], words = rt->shard[SECOND];
     const RtMesh *mesh = &rt->comm->model->mesh;
     int64_t t_room = rt_chunk(mesh, &bigram_cuts[FIRST]);
     int64_t v_room = rt_chunk(mesh, &bigram_cuts[SECOND]);
 
     for (int64_t b = 0; b < BB; b++)
-        for (int64_t t = 0; t < places.extent; t++)
+        for (int64_t t = 0; t < positions.extent; t++)
             for (int64_t v = 0; v < words.extent; v++) {
-                int64_t place = b * t_room + t, id = I(m, B_IDS)[place];
-                F(m, B_Y)[place * v_room + v] = F(m, B_W)[id * BV + words.offset + v];
+                int64_t position = b * t_room + t, id = I(m, B_IDS)[position];
+                F(m, B_Y)[position * v_room + v] = F(m, B_W)[id * BV + words.offset + v];
             }
 }
 
 static void bigram_whole(Rt *rt, char *m)
 {
-    for (int64_t place = 0; place < BB * BT; place++)
-        memcpy(F(m, B_Y) + place * BV, F(m, B_W) + I(m, B_IDS)[place] * BV, BV * sizeof(float));
+    for (int64_t position = 0; position < BB * BT; position++)
+        memcpy(F(m, B_Y) + position * BV, F(m, B_W) + I(m, B_IDS)[position] * BV,
+               BV * sizeof(float));
 }
 
 static void generates_as_one_rank(void **state)

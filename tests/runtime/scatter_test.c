@@ -116,7 +116,7 @@ typedef struct Shape {
     int64_t dim[4 * MAX_DIMS];
 } Shape;
 
-// The dims of these roles; n, if it isn't negative, is in place of the index's.
+// The dims of these roles; n, if it isn't negative, is instead of the index's.
 static Shape shape_of(const Case *c, const int *role, int count, int64_t n)
 {
     Shape d = {0};
@@ -159,7 +159,7 @@ static void evaluate(Arena *a, Case *c)
     Diag d = {.file = "scatter"};
     Graph *g = graph_new(a, "g");
     Tensor operand[3] = {c->is_scatter ? c->rows : c->table, c->index, c->table};
-    Place place = {0};
+    NodeShard shard = {0};
 
     g->diag = &d;
     ValueId x = input(g, "x", &operand[0]), index = input(g, "index", &c->index);
@@ -170,9 +170,9 @@ static void evaluate(Arena *a, Case *c)
     assert_true(y);
     const Node *n = producer(g, y);
     // The factor of the table's rows is scatter's last one.
-    place.offset[c->is_scatter ? c->rows.rank : axis] = c->p.offset;
+    shard.offset[c->is_scatter ? c->rows.rank : axis] = c->p.offset;
     c->want = tensor_new(a, value_of(g, y)->dtype, value_of(g, y)->rank, value_of(g, y)->dim);
-    node_eval_shard(g, n, &place, operand, &c->want);
+    node_eval_shard(g, n, &shard, operand, &c->want);
 }
 
 // ---- kernels ----

@@ -228,8 +228,9 @@ static const RtTensor bigram_predict[] = {
      .at = B_Y},
 };
 
-// Computes the logits and probabilities of place p and returns its loss; -1 for an invalid label.
-static inline double bigram_place(char *m, int p, float *probability)
+// Computes the logits and probabilities of position p and returns its loss; -1 for an invalid
+// label.
+static inline double bigram_position(char *m, int p, float *probability)
 {
     int64_t id = I(m, B_IDS)[p], label = I(m, B_LABELS)[p];
     float *y = F(m, B_Y) + p * BV, sum = 0, most = -INFINITY;
@@ -252,7 +253,7 @@ static inline void bigram_forward(Rt *rt, char *m)
     *F(m, B_SUM) = *F(m, B_COUNT) = 0;
     *I(m, B_BAD) = 0;
     for (int p = 0; p < BB * BT; p++) {
-        double loss = bigram_place(m, p, probability);
+        double loss = bigram_position(m, p, probability);
         if (loss < 0)
             *I(m, B_BAD) = p + 1;
         *F(m, B_SUM) += (float)loss;
@@ -266,12 +267,12 @@ static inline void bigram_micro(Rt *rt, char *m)
 
     *I(m, B_BAD) = 0;
     for (int p = 0; p < BB * BT; p++) {
-        double loss = bigram_place(m, p, probability);
+        double loss = bigram_position(m, p, probability);
         float *row = F(m, B_D) + I(m, B_IDS)[p] * BV;
 
         if (loss < 0) {
             *I(m, B_BAD) = p + 1;
-            I(m, B_LABELS)[p] = -1;  // later the program reuses the input's place
+            I(m, B_LABELS)[p] = -1;  // later the program reuses the input's bytes
             return;
         }
         probability[I(m, B_LABELS)[p]] -= 1;

@@ -63,8 +63,8 @@ static bool set_case(Case *x, const RtMesh *mesh, int which)
 }
 
 // Does the rank's chunk hold element `i` of a dim? The axes take the digits of i: each one divides
-// by the next smaller chunk size, and the digit must be the rank's coordinate. *place is the rest.
-static bool is_in_chunk(const RtMesh *mesh, const RtCut *c, int64_t i, int rank, int64_t *place)
+// by the next smaller chunk size, and the digit must be the rank's coordinate. *rest is the rest.
+static bool is_in_chunk(const RtMesh *mesh, const RtCut *c, int64_t i, int rank, int64_t *rest)
 {
     int64_t chunk = c->whole;
 
@@ -75,7 +75,7 @@ static bool is_in_chunk(const RtMesh *mesh, const RtCut *c, int64_t i, int rank,
             return false;
         i %= chunk;
     }
-    *place = i;
+    *rest = i;
     return true;
 }
 
@@ -90,11 +90,11 @@ static int64_t find_element(const Case *x, int64_t at, int rank)
     }
     for (int i = 0; i < 3; i++) {
         const RtCut *c = x->t.cut[i] ? &x->cut[x->t.cut[i] - 1] : NULL;
-        int64_t place = index[i];
+        int64_t rest = index[i];
 
-        if (c && !is_in_chunk(&x->m.mesh, c, index[i], rank, &place))
+        if (c && !is_in_chunk(&x->m.mesh, c, index[i], rank, &rest))
             return -1;
-        own = own * (c ? rt_chunk(&x->m.mesh, c) : x->t.part[i]) + place;
+        own = own * (c ? rt_chunk(&x->m.mesh, c) : x->t.part[i]) + rest;
     }
     return own;
 }

@@ -35,7 +35,7 @@ static struct {
 
 // Steps that are tried with any others. 910: a strategy has to change together with the copy that
 // its node reads; 4331: so does a storage spec. 20261130: one move fits and is better than the
-// several that come first. 4328: all layers have to change at a place where only some of them run
+// several that come first. 4328: all layers have to change at an index where only some of them run
 // again, and the plan that is changed fits with less overlap. 9009: a weight and another value of
 // its shape are sliced, only the one without a copy. 20261184: a plan of which more runs again
 // costs less by the prices of nodes, as what isn't kept needn't be written.

@@ -12,7 +12,7 @@
 
 static int n_problems = 100;
 
-enum { MAX_PLACES = 5, REACH = 6 };
+enum { MAX_ALTERNATIVES = 5, REACH = 6 };
 
 // Expensive alternatives hold few bytes. Choosing the largest everywhere exceeds the limit.
 static void middle_nodes(Maker *m, int n)
@@ -23,10 +23,10 @@ static void middle_nodes(Maker *m, int n)
 
     m->p.n_nodes = n;
     m->p.first = arena_array(m->a, int, n + 1);
-    m->p.cost = arena_array(m->a, int64_t, n * MAX_PLACES);
-    m->p.first_live = arena_array(m->a, int, n *MAX_PLACES + 1);
+    m->p.cost = arena_array(m->a, int64_t, n * MAX_ALTERNATIVES);
+    m->p.first_live = arena_array(m->a, int, n *MAX_ALTERNATIVES + 1);
     for (int i = 0; i < n; i++) {
-        int size = 2 + below(r, MAX_PLACES - 1), first = below(r, n),
+        int size = 2 + below(r, MAX_ALTERNATIVES - 1), first = below(r, n),
             last = first + 1 + below(r, 12);
         int64_t bytes = 20 + below(r, 40);
         for (int k = 0; k < size; k++, total++) {

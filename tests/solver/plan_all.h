@@ -232,7 +232,7 @@ static inline void find_items(Arena *a, All *all)
     }
 }
 
-static inline int64_t place(int64_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
+static inline int64_t buffer_room(int64_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
 
 // Do the bytes fit at every item? They are the live values, except those written over the value
 // they are carried from, and the item's workspaces.
@@ -242,9 +242,9 @@ static inline bool fits(const All *all)
         int64_t bytes = 0;
         for (ValueId v = 1; v < all->g->n_values; v++)
             if (all->like[v] == v && all->is_stored[v] && all->begin[v] <= now && now < all->end[v])
-                bytes += place(spec_bytes(all->m, &all->at[v], value_of(all->g, v)));
+                bytes += buffer_room(spec_bytes(all->m, &all->at[v], value_of(all->g, v)));
         for (NodeId n = 1; n < all->g->n_nodes; n++)
-            bytes += all->item[n] == now && all->workspace[n] ? place(all->workspace[n]) : 0;
+            bytes += all->item[n] == now && all->workspace[n] ? buffer_room(all->workspace[n]) : 0;
         if (bytes > all->limit)
             return false;
     }

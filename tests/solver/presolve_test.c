@@ -22,7 +22,7 @@ static void check_choice(uint64_t seed, const Problem *p, const Presolved *r, co
     if (small.is_forbidden || small.peak > r->problem.limit)
         return;
     if (price.is_forbidden || price.peak > p->limit || price.cost != small.cost + r->offset)
-        fail_msg("seed %d: a choice changes on its way back: %.0f, %.0f", (int)seed,
+        fail_msg("seed %d: a choice changes when it is undone: %.0f, %.0f", (int)seed,
                  (double)price.cost, (double)(small.cost + r->offset));
 }
 

@@ -31,9 +31,10 @@ static bool pair(const Finder *f, const Found *c, NodeId *counterpart, ValueId f
 {
     const Graph *g = f->g;
     NodeId a = value_of(g, from)->producer, b = value_of(g, later)->producer;
-    int pos = f->place[b] - c->begin;
+    int pos = f->position[b] - c->begin;
 
-    if (!a || f->hash[a] != f->hash[b] || f->place[a] >= c->begin || f->block[f->place[a]].cls)
+    if (!a || f->hash[a] != f->hash[b] || f->position[a] >= c->begin ||
+        f->block[f->position[a]].cls)
         return false;
     for (int i = 0; i < g->nodes[a].n_out; i++)
         if ((g->nodes[a].out[i] == from) != (g->nodes[b].out[i] == later))
@@ -48,7 +49,7 @@ static bool is_within(const Finder *f, const Found *c, ValueId v)
 {
     NodeId n = value_of(f->g, v)->producer;
 
-    return n && f->place[n] >= c->begin && f->place[n] < c->begin + c->period;
+    return n && f->position[n] >= c->begin && f->position[n] < c->begin + c->period;
 }
 
 // Finds the nodes of the iteration before the first one: first the producers of values that the
@@ -86,7 +87,7 @@ bool block_has_before(const Finder *f, const Found *c)
 static void put_order(Finder *f, int at, NodeId n)
 {
     f->order[at] = n;
-    f->place[n] = at;
+    f->position[n] = at;
 }
 
 // Moves the nodes of `counterpart` right before the class and the nodes among them to before these.
@@ -101,8 +102,8 @@ static bool move_before(Finder *f, const Found *c, const NodeId *counterpart)
         if (moves[counterpart[pos]])
             return false;
         moves[counterpart[pos]] = true;
-        if (f->place[counterpart[pos]] < lowest)
-            lowest = f->place[counterpart[pos]];
+        if (f->position[counterpart[pos]] < lowest)
+            lowest = f->position[counterpart[pos]];
     }
     for (int i = lowest; i < c->begin; i++) {
         const Node *x = &f->g->nodes[f->order[i]];
@@ -202,7 +203,7 @@ static bool reads_alike(const Growth *w, const Node *n, const Node *m, int iter)
         bool inside = p && w->at[p].cls == w->cls, inside_b = q && w->at[q].cls == w->cls;
         if (inside != inside_b)
             return false;
-        if (!inside && (a != b || (p && w->f->place[p] >= w->c->begin)))
+        if (!inside && (a != b || (p && w->f->position[p] >= w->c->begin)))
             return false;
         if (!inside)
             continue;

@@ -40,8 +40,8 @@ static void add_crossings(const Finder *f, int begin, int end, int first, int n_
         for (int k = 0; k < n->n_in; k++) {
             NodeId from = value_of(g, n->in[k])->producer;
             last_reader[n->in[k]] = i;
-            if (from && f->place[from] >= begin)
-                add_steps(step, n_cuts, f->place[from] + 1 - first, i - first, 0, 1);
+            if (from && f->position[from] >= begin)
+                add_steps(step, n_cuts, f->position[from] + 1 - first, i - first, 0, 1);
         }
     }
     for (int i = begin; i < end; i++) {
@@ -105,7 +105,7 @@ static int output_index(const Graph *g, ValueId v)
     return i;
 }
 
-// Are a and b, read at the same place of iterations k and k + 1, instances of each other or one
+// Are a and b, read at the same position of iterations k and k + 1, instances of each other, or one
 // value for all iterations?
 static bool same_input(const Finder *f, Series *s, ValueId a, ValueId b, int k)
 {
@@ -115,7 +115,7 @@ static bool same_input(const Finder *f, Series *s, ValueId a, ValueId b, int k)
     if (!a || !b)
         return a == b;
     NodeId p = value_of(g, a)->producer, q = value_of(g, b)->producer;
-    int at_a = p ? f->place[p] : -1, at_b = q ? f->place[q] : -1;
+    int at_a = p ? f->position[p] : -1, at_b = q ? f->position[q] : -1;
     if (at_b >= to || at_a >= from)  // made within the iteration
         return at_a >= from && at_b - at_a == s->period && output_index(g, a) == output_index(g, b);
     if (at_b >= from) {  // made by the iteration before; for the first one, outside

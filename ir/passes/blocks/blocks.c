@@ -229,7 +229,7 @@ static void sort_classes(Finder *f)
 // ---- the graph in its new order ----
 
 // Labels values without a producer that one iteration alone reads, if the adjacent iteration reads
-// another such value at the same place.
+// another such value at the same position.
 static void label_values(const Finder *f, Rewrite *r)
 {
     const Graph *g = f->g;
@@ -277,14 +277,14 @@ static void number_random(Graph *g, NodeId i, int *n_sites, int *site)
     n->attr[at + 1].i = n->block.iter;
 }
 
-typedef struct SourcePlace {
+typedef struct SourceKey {
     int64_t key;
     ValueId value;
-} SourcePlace;
+} SourceKey;
 
 static int compare_sources(const void *a, const void *b)
 {
-    const SourcePlace *x = a, *y = b;
+    const SourceKey *x = a, *y = b;
 
     return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->value - y->value;
 }
@@ -303,13 +303,13 @@ static int64_t source_key(const Finder *f, ValueId v)
 static void order_sources(const Finder *f, Rewrite *r)
 {
     Graph *to = r->to;
-    SourcePlace *s = arena_array(f->arena, SourcePlace, to->n_values);
+    SourceKey *s = arena_array(f->arena, SourceKey, to->n_values);
     Value *old = arena_array(f->arena, Value, to->n_values);
     int n = 0;
 
     for (ValueId v = 1; v < f->g->n_values; v++)
         if (r->map[v])
-            s[n++] = (SourcePlace){source_key(f, v), v};
+            s[n++] = (SourceKey){source_key(f, v), v};
     qsort(s, (size_t)n, sizeof *s, compare_sources);
     memcpy(old, to->values, sizeof *old * (size_t)to->n_values);
     for (int i = 0; i < n; i++) {
@@ -349,7 +349,7 @@ static bool carries_hold(const Finder *f)
 
     for (int i = 0; i < g->n_carries; i++) {
         NodeId writer = value_of(g, g->carries[i].out)->producer;
-        if (writer && f->readers[g->carries[i].in].last > f->place[writer] + 1)
+        if (writer && f->readers[g->carries[i].in].last > f->position[writer] + 1)
             return false;
     }
     return true;
@@ -361,13 +361,13 @@ static Finder finder_new(const Graph *g, bool grows)
 
     f.order = canonical_order(f.arena, g, &f.n);
     f.hash = node_hashes(f.arena, g);
-    f.place = arena_array(f.arena, int, g->n_nodes);
+    f.position = arena_array(f.arena, int, g->n_nodes);
     f.readers = arena_array(f.arena, Readers, g->n_values);
     f.last_reader = arena_array(f.arena, int, g->n_values);
     f.stand_in = arena_array(f.arena, ValueId, g->n_values);
     f.block = arena_array(f.arena, Block, f.n + 1);
     for (int i = 0; i < f.n; i++)
-        f.place[f.order[i]] = i;
+        f.position[f.order[i]] = i;
     block_find_readers(&f);
     arena_push(f.arena, f.found, f.n_found, f.cap_found);
     return f;

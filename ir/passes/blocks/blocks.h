@@ -23,7 +23,7 @@ typedef struct Finder {
     NodeId *order;
     int n;
     uint64_t *hash;    // by NodeId: see node_hashes
-    int *place;        // by NodeId: index in `order`
+    int *position;     // by NodeId: index in `order`
     Readers *readers;  // by ValueId
     Block *block;      // by index in `order`
     int *last_reader;  // by ValueId: scratch of block_rotations

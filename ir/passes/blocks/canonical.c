@@ -104,7 +104,7 @@ typedef struct Walk {
     bool *is_early;     // by NodeId: precedes all its readers and counts as an input of the graph
     int64_t *richness;  // by NodeId: log of the number of paths that lead to it, in 1/1024
     int *depth;         // by NodeId: nodes of the longest path that leads to it
-    int *place;         // by NodeId: 1 + index in `order`; 0: not visited
+    int *position;      // by NodeId: 1 + index in `order`; 0: not visited
     // If a carry writes node i's value over another one, the readers of that one must precede node
     // i. They are the entries [first_reader[i], first_reader[i + 1]).
     NodeId *reader;
@@ -170,7 +170,7 @@ static struct Frame frame_of(Walk *w, NodeId i)
         NodeId from = k < n->n_in ? value_of(w->g, n->in[k])->producer
                                   : w->reader[w->first_reader[i] + k - n->n_in];
         int at = f.n;
-        if (!from || from == i || w->place[from])
+        if (!from || from == i || w->position[from])
             continue;
         for (; at > 0 && visits_before(w, from, f.from[at - 1]); at--)
             f.from[at] = f.from[at - 1];
@@ -209,16 +209,16 @@ static void visit(Walk *w, NodeId root)
 {
     int top = 0;
 
-    if (!root || w->place[root])
+    if (!root || w->position[root])
         return;
     *arena_push(w->arena, w->stack, top, w->cap_stack) = frame_of(w, root);
     while (top) {
         struct Frame *f = &w->stack[top - 1];
-        while (f->next < f->n && w->place[f->from[f->next]])
+        while (f->next < f->n && w->position[f->from[f->next]])
             f->next++;
         if (f->next == f->n) {
             w->order[w->n++] = f->node;
-            w->place[f->node] = w->n;
+            w->position[f->node] = w->n;
             top--;
             continue;
         }
@@ -230,7 +230,7 @@ static void visit(Walk *w, NodeId root)
 static void walk_reset(Walk *w)
 {
     w->n = 0;
-    memset(w->place, 0, (size_t)w->g->n_nodes * sizeof *w->place);
+    memset(w->position, 0, (size_t)w->g->n_nodes * sizeof *w->position);
     measure(w);
 }
 
@@ -336,16 +336,16 @@ static Root *list_roots(Walk *w, const NodeId *ends, int n_ends, int n_main, int
     *n = 0;
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *x = &g->nodes[i];
-        key[i] = w->place[i] <= n_main ? w->place[i] : 0;
-        for (int k = 0; k < x->n_in && w->place[i] > n_main; k++)
+        key[i] = w->position[i] <= n_main ? w->position[i] : 0;
+        for (int k = 0; k < x->n_in && w->position[i] > n_main; k++)
             if (key[value_of(g, x->in[k])->producer] > key[i])
                 key[i] = key[value_of(g, x->in[k])->producer];
-        if (w->is_early[i] && w->place[i])
-            roots[(*n)++] = (Root){i, false, key[i], w->place[i]};
+        if (w->is_early[i] && w->position[i])
+            roots[(*n)++] = (Root){i, false, key[i], w->position[i]};
     }
     for (int i = 0; i < n_ends; i++)
         if (ends[i])
-            roots[(*n)++] = (Root){ends[i], true, key[ends[i]], w->place[ends[i]]};
+            roots[(*n)++] = (Root){ends[i], true, key[ends[i]], w->position[ends[i]]};
     if (*n)
         qsort(roots, (size_t)*n, sizeof *roots, compare_roots);
     return roots;
@@ -359,7 +359,7 @@ NodeId *canonical_order(Arena *a, const Graph *g, int *n)
     w.is_early = arena_array(w.arena, bool, g->n_nodes);
     w.richness = arena_array(w.arena, int64_t, g->n_nodes);
     w.depth = arena_array(w.arena, int, g->n_nodes);
-    w.place = arena_array(w.arena, int, g->n_nodes);
+    w.position = arena_array(w.arena, int, g->n_nodes);
     w.order = arena_array(a, NodeId, g->n_nodes);
     NodeId *ends = list_ends(w.arena, g, &n_ends);
     list_readers(&w);

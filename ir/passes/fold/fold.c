@@ -112,7 +112,7 @@ ValueId fold_share(Folder *f, ValueId v)
     return v;
 }
 
-// The readers of such a value must stay at their places in the order.
+// The readers of such a value must keep their positions in the order.
 bool is_carried(const Folder *f, ValueId v) { return v && v < f->n_carried && f->carried[v]; }
 
 // Does the node that makes an operand read a carried value? A rule that looks through that node
@@ -193,7 +193,7 @@ static ValueId fold_into_input(Folder *f, const Node *n)
     return n->op == &op_stop_gradient ? stop_earlier(f, n) : 0;
 }
 
-// Where no gradient flows in the first place, a stop is its input.
+// Where no gradient flows anyway, a stop is its input.
 static bool is_idle_stop(const Folder *f, const Node *n)
 {
     return n->op == &op_stop_gradient && !(f->g->training && f->learned[n->in[0]]);

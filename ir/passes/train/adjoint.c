@@ -1,7 +1,7 @@
 // Adds up gradients so that the iterations of a class stay isomorphic.
 //
 // The last iteration of a class has no next one that gives it a gradient, and a chain over the
-// iterations begins with no sum. Zeros that are made outside of the class take these places.
+// iterations begins with no sum. Zeros that are made outside of the class replace both.
 #include "ir/passes/train/adjoint.h"
 
 #include <stdlib.h>

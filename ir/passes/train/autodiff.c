@@ -171,7 +171,7 @@ static ValueId reciprocal(Graph *g, ValueId x)
     return make_div(g, graph_scalar(g, value_of(g, x)->dtype, 1), x);
 }
 
-static void set_place(Graph *g, Phase phase, Block block, const Source *source)
+static void set_labels(Graph *g, Phase phase, Block block, const Source *source)
 {
     g->phase = phase;
     g->block = (Block){block.cls, block.iter, 0};
@@ -193,7 +193,7 @@ static ValueId accumulated_in(Graph *g, ValueId sum, ValueId x)
     const char *name = value_of(g, sum)->name;
     Block block = value_of(g, sum)->block;
 
-    set_place(g, BACKWARD, block, graph_source(g, "accumulate", name));
+    set_labels(g, BACKWARD, block, graph_source(g, "accumulate", name));
     ValueId next = make_add(g, sum, x);
     graph_carry(g, sum, next, SCOPE_MICRO);
     return next;
@@ -279,7 +279,7 @@ static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
     if (scale) {
         const char *name = arena_string(g->arena, "%s.grad", p.name ? p.name : "");
         ValueId sum = accumulated(g, gradient, name, p.block);
-        set_place(g, UPDATE, p.block, graph_source(g, "accumulate", p.name));
+        set_labels(g, UPDATE, p.block, graph_source(g, "accumulate", p.name));
         gradient = make_mul(g, sum, broadcast_like(g, make_cast(g, scale, p.dtype), sum));
     }
     value_of(g, gradient)->own_rank = p.own_rank;
@@ -332,7 +332,7 @@ static void add_outputs(Autodiff *a, int accumulate)
 
     if (accumulate > 1) {
         accumulate_outputs(g);
-        set_place(g, UPDATE, (Block){0}, loss);
+        set_labels(g, UPDATE, (Block){0}, loss);
         scale = take_factor(g);
     }
     for (int i = 0; i < n; i++)
@@ -418,14 +418,14 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
     find_live(&a, loss);
     split_classes(&a);
     find_returns(&a);
-    set_place(g, BACKWARD, (Block){0}, loss_source(g));
+    set_labels(g, BACKWARD, (Block){0}, loss_source(g));
     ValueId seed = accumulate > 1 ? graph_scalar(g, value_of(g, loss)->dtype, 1) : take_factor(g);
     if (a.needs[loss] && !sweep(&a, loss, seed, d))
         return false;
     add_outputs(&a, accumulate);
     warn_untrained(g, a.needs, a.n_values, loss, d);
     drop_stops(g);
-    set_place(g, FORWARD, (Block){0}, NULL);
+    set_labels(g, FORWARD, (Block){0}, NULL);
     if (d->errors > errors)
         return false;
     share_scalars(g, a.n_values);

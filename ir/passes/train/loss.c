@@ -157,27 +157,27 @@ static ValueId find_target(Graph *g, const LossDef *def, const char *name, const
     return 0;
 }
 
-// 0, or 1 + the row-major place of the first label that is neither a class number nor ignored.
+// 0, or 1 + the row-major index of the first label that is neither a class number nor ignored.
 static ValueId bad_label(const Loss *l, int64_t classes)
 {
     Graph *g = l->g;
     Value labels = *value_of(g, l->target);
     int64_t step = 1, end = value_count(&labels) + 1, all_axes[MAX_RANK];
-    ValueId place = scalar_like(g, l->target, 1);
+    ValueId position = scalar_like(g, l->target, 1);
 
     for (int i = labels.rank - 1; i >= 0; i--) {
         ValueId index = make_iota(g, labels.dtype, labels.rank, labels.dim, i);
 
-        place = make_add(g, place, make_mul(g, index, scalar_like(g, index, (double)step)));
+        position = make_add(g, position, make_mul(g, index, scalar_like(g, index, (double)step)));
         step *= labels.dim[i];
         all_axes[i] = i;
     }
     ValueId low = make_lt(g, l->target, scalar_like(g, l->target, 0));
     ValueId high = make_le(g, scalar_like(g, l->target, (double)classes), l->target);
     ValueId bad = make_and(g, l->counted, make_or(g, low, high));
-    // A good label has place `end`, larger than all places; the remainder makes it 0.
+    // A good label has position `end`, larger than all others; the remainder makes it 0.
     ValueId none = scalar_like(g, l->target, (double)end);
-    ValueId first = make_reduce_min(g, make_select(g, bad, place, none), labels.rank, all_axes);
+    ValueId first = make_reduce_min(g, make_select(g, bad, position, none), labels.rank, all_axes);
     return make_mod(g, first, graph_scalar(g, labels.dtype, (double)end));
 }
 

@@ -31,14 +31,14 @@ static void set_output(Graph *g, OutputRole role, ValueId v)
             g->outputs[i].value = v;
 }
 
-static bool is_bad(const Reads *r) { return r->mixed || r->place; }
+static bool is_bad(const Reads *r) { return r->mixed || r->by_position; }
 
 // Reports that `v` reads several samples.
 static bool refuse(const Micro *m, ValueId v)
 {
     const Graph *w = m->whole;
     const Reads *r = &m->samples.of[v];
-    const Node *n = &w->nodes[r->mixed ? r->mixed : r->place];
+    const Node *n = &w->nodes[r->mixed ? r->mixed : r->by_position];
     bool ok = node_error(
         w, n, m->d, "--accumulate: here the loss %s, so micro-batches would train another loss",
         r->mixed ? "reads several samples other than as a sum over samples"
@@ -300,7 +300,7 @@ static bool run(Micro *m)
 
     if (is_bad(&m->samples.of[of_v]))
         return refuse(m, of_v);
-    if (r->mixed && !r->place && is_plain)
+    if (r->mixed && !r->by_position && is_plain)
         return split_mean(m, u, v);
     if (is_bad(r))
         return refuse(m, v);

@@ -175,7 +175,8 @@ static int find_factor(const Samples *s, const Node *n, const Rule *r, int64_t *
 }
 
 // Is an input that depends on no sample different for each of them?
-static bool reads_place(const Samples *s, const Node *n, const Rule *r, int factor, int64_t inner)
+static bool reads_position(const Samples *s, const Node *n, const Rule *r, int factor,
+                           int64_t inner)
 {
     for (int i = 0; i < n->n_in; i++) {
         int d = n->in[i] ? dim_of_factor(r, i, in(s->g, n, i), factor) : -1;
@@ -193,8 +194,8 @@ static bool read_along(const Samples *s, const Node *n, const Rule *r, int facto
     const Value *v = value_of(s->g, n->out[k]);
     int d = dim_of_factor(r, n->n_in + k, v, factor);
 
-    if (!y->place && reads_place(s, n, r, factor, inner))
-        y->place = (NodeId)(n - s->g->nodes);
+    if (!y->by_position && reads_position(s, n, r, factor, inner))
+        y->by_position = (NodeId)(n - s->g->nodes);
     if (r->kind[factor] == FACTOR_PARALLEL && d >= 0) {
         y->stride = inner * stride_of(v, d);
         return true;
@@ -217,7 +218,7 @@ static int64_t common_stride(const Samples *s, const Node *n)
     return stride;
 }
 
-static bool place_varies(const Samples *s, const Node *n, int64_t stride)
+static bool position_varies(const Samples *s, const Node *n, int64_t stride)
 {
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && !reads_of(s, n, i)->stride && varies(s, n->in[i], stride))
@@ -299,7 +300,7 @@ static bool reads_own_rows(const Samples *s, const Node *n, const Rule *r, int k
         return false;
     int d = dim_of_factor(r, n->n_in + k, v, r->dim[1][at.dim]);
     y->stride = d < 0 ? 0 : at.inner * stride_of(v, d);
-    y->place = reads_of(s, n, 0)->place;
+    y->by_position = reads_of(s, n, 0)->by_position;
     return d >= 0;
 }
 
@@ -322,8 +323,8 @@ static bool read_output(const Samples *s, const Node *n, const Rule *r, int k, R
         return true;
     if (n->op->is_elementwise) {
         y->stride = common_stride(s, n);
-        if (y->stride && !y->place && place_varies(s, n, y->stride))
-            y->place = (NodeId)(n - s->g->nodes);
+        if (y->stride && !y->by_position && position_varies(s, n, y->stride))
+            y->by_position = (NodeId)(n - s->g->nodes);
         return y->stride;
     }
     if (reads_own_rows(s, n, r, k, y))
@@ -349,12 +350,13 @@ static void read_node(Samples *s, NodeId id, bool is_batch_norm)
         all.has_weight |= x->has_weight;
         all.sums |= !reads_nothing(x);
         all.mixed = all.mixed ? all.mixed : x->mixed;
-        all.place = all.place ? all.place : x->place;
+        all.by_position = all.by_position ? all.by_position : x->by_position;
     }
     if (all.sums && !all.mixed)
         node_rule(s->arena, g, n, &r);
     for (int k = 0; k < n->n_out; k++) {
-        Reads y = {.has_weight = all.has_weight, .mixed = all.mixed, .place = all.place};
+        Reads y = {
+            .has_weight = all.has_weight, .mixed = all.mixed, .by_position = all.by_position};
         if (all.sums && !all.mixed && !read_output(s, n, &r, k, &y))
             y.mixed = id;
         if (y.sums && !y.summed)

@@ -11,13 +11,12 @@ typedef struct Reads {
     // In a row-major list of the value's elements: how far it is from a sample to the next; an
     // element depends on sample index / stride % batch. 0: there is no such part.
     int64_t stride;
-    bool sums;        // it has a sum over samples
-    bool has_free;    // it has a sum over samples, and a part that depends on none
-    bool has_weight;  // it depends on a parameter
-    NodeId summed;    // the node that adds up samples
-    NodeId mixed;     // the node that reads several samples other than in a sum; 0: none does
-    NodeId place;     // the node that makes it depend on samples' positions in the batch; 0: none
-                      // does
+    bool sums;           // it has a sum over samples
+    bool has_free;       // it has a sum over samples, and a part that depends on none
+    bool has_weight;     // it depends on a parameter
+    NodeId summed;       // the node that adds up samples
+    NodeId mixed;        // the node that reads several samples other than in a sum; 0: none does
+    NodeId by_position;  // makes it depend on samples' positions in the batch; 0: no node does
 } Reads;
 
 typedef struct Samples {
@@ -34,7 +33,7 @@ static inline bool reads_nothing(const Reads *r) { return !r->stride && !r->sums
 // Is it a sum over samples of what each of them gives, and nothing else?
 static inline bool reads_sum(const Reads *r)
 {
-    return r->sums && !r->has_free && !r->stride && !r->mixed && !r->place;
+    return r->sums && !r->has_free && !r->stride && !r->mixed && !r->by_position;
 }
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "ir/passes/train/training.h"
 
-static int compare_place(const Block *a, const Block *b)
+static int compare_block(const Block *a, const Block *b)
 {
     if (a->cls != b->cls)
         return a->cls < b->cls ? -1 : 1;
@@ -17,7 +17,7 @@ static int compare_place(const Block *a, const Block *b)
 static int compare(const void *a, const void *b)
 {
     const Trained *x = a, *y = b;
-    int order = compare_place(&x->block, &y->block);
+    int order = compare_block(&x->block, &y->block);
 
     return order ? order : (x->order > y->order) - (x->order < y->order);
 }

@@ -54,8 +54,8 @@ static void warn(const Graph *g, NodeId at, const ValueId *parameter, int n, Dia
     if (n > MAX_NAMES)
         text_printf(&names, " and %d more", n - MAX_NAMES);
     diag_warn(d,
-              "node '%.200s' (%s) stops the gradient of parameters that the loss depends on in no "
-              "other way, so they are not trained (--freeze says so): %s",
+              "node '%.200s' (%s) stops the gradient of parameters that the loss depends on by no "
+              "other path, so they are not trained (--freeze says so): %s",
               node->source && *node->source->name ? node->source->name
                                                   : value_label(g->arena, g, node->out[0]),
               node->op->name, names.s);

@@ -57,13 +57,13 @@ static bool share_windows(RtComm *c, Mpi *s)
     MPI_Comm_group(s->world, &world_group);
     MPI_Comm_group(host, &host_group);
     for (int r = 0; r < c->ranks; r++) {
-        int place, unit;
+        int in_host, unit;
         MPI_Aint bytes;
 
-        MPI_Group_translate_ranks(world_group, 1, &r, host_group, &place);
-        if (place == MPI_UNDEFINED)
+        MPI_Group_translate_ranks(world_group, 1, &r, host_group, &in_host);
+        if (in_host == MPI_UNDEFINED)
             continue;
-        MPI_Win_shared_query(s->windows, place, &bytes, &unit, &base);
+        MPI_Win_shared_query(s->windows, in_host, &bytes, &unit, &base);
         c->window[r] = window_in(base);
     }
     MPI_Barrier(host);

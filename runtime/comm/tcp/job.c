@@ -13,7 +13,7 @@ typedef struct Launcher {
     const char *name, *rank, *ranks;
     const char *host_ranks;   // how many ranks are on this host
     const char *host, *port;  // where rank 0 is
-    const char *id;           // of the job: for a meeting place on one host
+    const char *id;           // of the job: for a rendezvous on one host
 } Launcher;
 
 static const Launcher launchers[] = {

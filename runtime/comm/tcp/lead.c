@@ -141,14 +141,14 @@ static void wait_for_guests(const RtTcp *s)
 static bool receive_ranks(RtMeeting *x)
 {
     RtTcp *s = x->s;
-    char missing[256] = "", place[300];
+    char missing[256] = "", endpoint[300];
 
     while (!is_complete(x)) {
         if (rt_seconds() > x->deadline) {
             print_missing(x, missing, sizeof missing);
-            rt_meet_print_place(x, place, sizeof place);
+            rt_meet_print_endpoint(x, endpoint, sizeof endpoint);
             return rt_error(x->c->model, "rank%s of %d didn't come to rank 0 %s within %g s",
-                            missing, s->ranks, place, x->c->timeout);
+                            missing, s->ranks, endpoint, x->c->timeout);
         }
         wait_for_guests(s);
         rt_link_let_in(s);

@@ -149,7 +149,7 @@ static int call_once(RtMeeting *x, const RtAddress *at)
 
 static int call_rank_0(RtMeeting *x)
 {
-    char place[300];
+    char endpoint[300];
 
     for (int i = 0;; i++) {
         RtAddress at = x->at[i % x->n_at];
@@ -161,8 +161,8 @@ static int call_rank_0(RtMeeting *x)
             break;
         usleep(RT_MEET_POLL * 1000);
     }
-    rt_meet_print_place(x, place, sizeof place);
-    say_once(x, "rank 0 isn't there %s: no answer within %g s", place, x->c->timeout);
+    rt_meet_print_endpoint(x, endpoint, sizeof endpoint);
+    say_once(x, "rank 0 isn't there %s: no answer within %g s", endpoint, x->c->timeout);
     return -2;
 }
 

@@ -24,7 +24,7 @@ typedef struct RtMeeting {
 } RtMeeting;
 
 // "at node3:29500"
-void rt_meet_print_place(const RtMeeting *x, char *to, size_t capacity);
+void rt_meet_print_endpoint(const RtMeeting *x, char *to, size_t capacity);
 // Whole messages on a socket that doesn't block. `n` may be more than its buffers hold.
 bool rt_meet_transfer(int fd, void *data, size_t n, bool is_send, double deadline);
 // The program's hash: ranks that run another text would exchange other values.

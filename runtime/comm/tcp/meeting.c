@@ -7,7 +7,7 @@
 #include "runtime/comm/tcp/meet.h"
 #include "runtime/core/core.h"
 
-void rt_meet_print_place(const RtMeeting *x, char *to, size_t capacity)
+void rt_meet_print_endpoint(const RtMeeting *x, char *to, size_t capacity)
 {
     if (x->job->is_local)
         snprintf(to, capacity, "on this host");

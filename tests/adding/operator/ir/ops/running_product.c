@@ -24,7 +24,7 @@ static void running_product_grad(Graph *g, const Node *n, const ValueId *dy, con
     dx[0] = make_div(g, make_cumsum(g, terms, (int)n->attr[AXIS].i, false, true), n->in[0]);
 }
 
-static void running_product_eval(const Graph *g, const Node *n, const Place *p, const Tensor *x,
+static void running_product_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x,
                                  Tensor *y)
 {
     Along a = along(x->rank, x->dim, (int)n->attr[AXIS].i);

@@ -1,13 +1,12 @@
-// Places buffers with slots. Two of them may overlap where each frees and takes slots so that they
-// never use a byte at the same time: one is so far above the other that it stays above what the
-// other has in use, in the first and the last iteration of each loop. Between these both are
-// linear.
+// Packs buffers with slots. Two of them may overlap if they never use a byte at the same time: one
+// is so far above the other that it stays above the bytes that the other uses, in the first and the
+// last iteration of each loop. Between these iterations both are linear.
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "lower/internal.h"
 
-typedef struct Placing {
+typedef struct SlotPacking {
     const Program *p;
     int set, n_moments;  // the items of the set, and after all of them
     int n;
@@ -15,25 +14,25 @@ typedef struct Placing {
     int64_t *above;   // [i * n + k]: how far i must lie above k at least; NONE: anywhere
     int64_t *high;    // [i * n_moments + item]: where the bytes of i in use end at most; 0: none
     int64_t *others;  // by item: bytes of buffers without slots
-    int64_t *end;     // [n_placed * n_moments + item]: where the first n_placed ones end at most
+    int64_t *end;     // [n_packed * n_moments + item]: where the first n_packed ones end at most
     int64_t *offset, *best;
-    bool *is_placed;
+    bool *is_packed;
     int64_t best_bytes;
     int tries;
-} Placing;
+} SlotPacking;
 
 static const int64_t NONE = INT64_MIN;
 
-static const Buffer *buffer_of(const Placing *x, int i) { return &x->p->buffers[x->buffer[i]]; }
+static const Buffer *buffer_of(const SlotPacking *x, int i) { return &x->p->buffers[x->buffer[i]]; }
 
-static Extent extent_of(const Placing *x, int i, int item, LoopEdge edge)
+static Extent extent_of(const SlotPacking *x, int i, int item, LoopEdge edge)
 {
     return buffer_extent(&x->p->set[x->set], buffer_of(x, i), item, edge);
 }
 
 // ---- what is known of each pair and item ----
 
-static int64_t distance(const Placing *x, int i, int k)
+static int64_t distance(const SlotPacking *x, int i, int k)
 {
     const Buffer *a = buffer_of(x, i), *b = buffer_of(x, k);
     int first = a->first > b->first ? a->first : b->first;
@@ -48,7 +47,7 @@ static int64_t distance(const Placing *x, int i, int k)
     return most;
 }
 
-static void find_heights(Placing *x, int i)
+static void find_heights(SlotPacking *x, int i)
 {
     for (int item = buffer_of(x, i)->first; item <= buffer_of(x, i)->last; item++)
         for (LoopEdge edge = FIRST_ITERATION; edge < N_LOOP_EDGES; edge++) {
@@ -58,7 +57,7 @@ static void find_heights(Placing *x, int i)
         }
 }
 
-static void find_others(Placing *x)
+static void find_others(SlotPacking *x)
 {
     for (int i = 1; i < x->p->n_buffers; i++) {
         const Buffer *b = &x->p->buffers[i];
@@ -79,7 +78,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 // Lists the buffers with slots, the largest first.
-static void list_buffers(Arena *a, Placing *x)
+static void list_buffers(Arena *a, SlotPacking *x)
 {
     const Buffer **b = arena_array(a, const Buffer *, x->p->n_buffers);
 
@@ -92,9 +91,9 @@ static void list_buffers(Arena *a, Placing *x)
         x->buffer[i] = (int32_t)(b[i] - x->p->buffers);
 }
 
-static Placing placing_new(Arena *a, const Program *p, int set)
+static SlotPacking slot_packing_new(Arena *a, const Program *p, int set)
 {
-    Placing x = {.p = p, .set = set, .n_moments = p->set[set].n_items + 1};
+    SlotPacking x = {.p = p, .set = set, .n_moments = p->set[set].n_items + 1};
 
     x.best_bytes = INT64_MAX;
     list_buffers(a, &x);
@@ -104,7 +103,7 @@ static Placing placing_new(Arena *a, const Program *p, int set)
     x.end = arena_array(a, int64_t, (x.n + 1) * x.n_moments);
     x.offset = arena_array(a, int64_t, x.n);
     x.best = arena_array(a, int64_t, x.n);
-    x.is_placed = arena_array(a, bool, x.n);
+    x.is_packed = arena_array(a, bool, x.n);
     for (int i = 0; i < x.n; i++) {
         find_heights(&x, i);
         for (int k = 0; k < x.n; k++)
@@ -116,8 +115,8 @@ static Placing placing_new(Arena *a, const Program *p, int set)
 
 // ---- orders ----
 
-// The lowest offset at which buffer i keeps its distance to all that are placed.
-static int64_t lowest_free(const Placing *x, int i)
+// The lowest offset at which buffer i keeps its distance to all packed buffers.
+static int64_t lowest_free(const SlotPacking *x, int i)
 {
     int64_t at = 0, before = -1;
 
@@ -125,7 +124,7 @@ static int64_t lowest_free(const Placing *x, int i)
         before = at;
         for (int k = 0; k < x->n; k++) {
             int64_t above = x->above[i * x->n + k], below = x->above[k * x->n + i];
-            if (!x->is_placed[k] || above == NONE || at + below <= x->offset[k])
+            if (!x->is_packed[k] || above == NONE || at + below <= x->offset[k])
                 continue;
             at = x->offset[k] + above > at ? x->offset[k] + above : at;
         }
@@ -133,12 +132,12 @@ static int64_t lowest_free(const Placing *x, int i)
     return at;
 }
 
-// Places buffer i at its lowest offset, after n_placed others. Returns the most bytes up to the end
-// of these buffers, with the others that are live then.
-static int64_t place_next(Placing *x, int n_placed, int i)
+// Packs buffer i at its lowest offset, after n_packed others. Returns the most bytes up to the end
+// of these buffers, with the buffers without slots that are live then.
+static int64_t pack_next(SlotPacking *x, int n_packed, int i)
 {
-    const int64_t *before = x->end + n_placed * x->n_moments, *high = x->high + i * x->n_moments;
-    int64_t *end = x->end + (n_placed + 1) * x->n_moments, most = 0;
+    const int64_t *before = x->end + n_packed * x->n_moments, *high = x->high + i * x->n_moments;
+    int64_t *end = x->end + (n_packed + 1) * x->n_moments, most = 0;
 
     x->offset[i] = lowest_free(x, i);
     for (int item = 0; item < x->n_moments; item++) {
@@ -149,25 +148,25 @@ static int64_t place_next(Placing *x, int n_placed, int i)
     return most;
 }
 
-// Tries all orders of the buffers that aren't placed yet, each at its lowest offset. `bytes`: those
-// that the placed ones take.
-static void try_orders(Placing *x, int n_placed, int64_t bytes)
+// Tries all orders of the buffers that aren't packed yet, each at its lowest offset. `bytes`: the
+// packed buffers take them.
+static void try_orders(SlotPacking *x, int n_packed, int64_t bytes)
 {
     if (bytes >= x->best_bytes || x->tries++ >= MAX_SLOT_ORDERS)
         return;
-    if (n_placed == x->n) {
+    if (n_packed == x->n) {
         x->best_bytes = bytes;
         for (int i = 0; i < x->n; i++)
             x->best[i] = x->offset[i];
         return;
     }
     for (int i = 0; i < x->n; i++) {
-        if (x->is_placed[i])
+        if (x->is_packed[i])
             continue;
-        int64_t with = place_next(x, n_placed, i);
-        x->is_placed[i] = true;
-        try_orders(x, n_placed + 1, with);
-        x->is_placed[i] = false;
+        int64_t with = pack_next(x, n_packed, i);
+        x->is_packed[i] = true;
+        try_orders(x, n_packed + 1, with);
+        x->is_packed[i] = false;
     }
 }
 
@@ -196,7 +195,7 @@ static int add_taken(Taken *list, int n, Taken x)
 }
 
 // Lists the bytes that are taken at an item, in the first or the last iteration of its loop.
-static int taken_at(const Placing *x, int item, Taken *list)
+static int taken_at(const SlotPacking *x, int item, Taken *list)
 {
     int n = 0;
 
@@ -217,7 +216,7 @@ static const Taken *find_taken(const Taken *list, int n, const Taken *x)
     return NULL;
 }
 
-static int list_pinned(Arena *a, const Placing *x, LiveBuffer **to)
+static int list_pinned(Arena *a, const SlotPacking *x, LiveBuffer **to)
 {
     Taken *open = arena_array(a, Taken, x->n + 1), *now = arena_array(a, Taken, x->n + 1);
     int n = 0, cap = 0, n_open = 0;
@@ -244,9 +243,9 @@ static int list_pinned(Arena *a, const Placing *x, LiveBuffer **to)
     return n;
 }
 
-int place_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned)
+int pack_slots(Arena *a, Program *p, int set, int64_t base, LiveBuffer **pinned)
 {
-    Placing x = placing_new(a, p, set);
+    SlotPacking x = slot_packing_new(a, p, set);
 
     try_orders(&x, 0, 0);
     for (int i = 0; i < x.n; i++)
