@@ -1,5 +1,6 @@
-// Measures how fast ranks add up a tensor: all_reduce RANKS MIB, under mpirun. Prints the median
-// seconds of an all_reduce of MIB MiB of f32 over all ranks.
+// Measures how fast ranks add up a tensor: all_reduce_mpi RANKS MIB, or all_reduce_tcp RANKS MIB
+// HOST PORT with the host of rank 0, under mpirun. Prints the median seconds of an all_reduce of
+// MIB MiB of f32 over all ranks.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -45,16 +46,18 @@ static double median_seconds(Rt *rt, const RtExchange *p, float *x)
 int main(int argc, char **argv)
 {
     const int ranks = argc > 2 ? atoi(argv[1]) : 0, mebibytes = argc > 2 ? atoi(argv[2]) : 0;
-    const RtModel m = {.name = "all_reduce", .transport = &rt_mpi, .mesh = {1, {ranks}, {"x0"}}};
+    const RtModel m = {.name = "all_reduce", .transport = &TRANSPORT, .mesh = {1, {ranks}, {"x0"}}};
     const RtExchange p = {RT_F32, .outer = 1, .whole = (int64_t)mebibytes << 18, .inner = 1};
     Rt rt = {.device = &rt_cpu, .threads = 1};
+    RtJob job = {.timeout = TIMEOUT, .port = argc > 4 ? atoi(argv[4]) : 0};
 
+    if (job.port)
+        snprintf(job.host, sizeof job.host, "%s", argv[3]);
     if (ranks < 2 || mebibytes < 1) {
         fprintf(stderr, "all_reduce RANKS MIB: at least 2 ranks and 1 MiB\n");
         return 2;
     }
-    if (!rt_comm_open(&rt.comm, &m, &(RtJob){.timeout = TIMEOUT}) ||
-        !rt_collectives_open(&rt, &m, false))
+    if (!rt_comm_open(&rt.comm, &m, &job) || !rt_collectives_open(&rt, &m, false))
         return 1;
     rt.workspace = malloc((size_t)rt_exchange_workspace(&p, ranks));
     float *x = calloc((size_t)p.whole, sizeof *x);

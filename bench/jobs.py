@@ -24,8 +24,8 @@ def make_plan(shardcc, model, path, cluster, *options):
     return json.loads(path.read_text())
 
 
-def compile_plan(shardcc, model, path, cluster, trainer):
-    run([shardcc, model, "--plan", path, "-o", trainer, "--no-weights", "--cluster", cluster])
+def compile_plan(shardcc, model, path, cluster, trainer, *more):
+    run([shardcc, model, "--plan", path, "-o", trainer, "--no-weights", "--cluster", cluster, *more])
 
 
 def read_job(trainer, path):

@@ -3,8 +3,9 @@
 
   links.py --shardcc build/shardcc --work DIR --hosts SCRIPT [--quick] [--steps 3] [--rounds 2] [PART ...]
 
-all_reduce: a sum of f32 over all ranks. Mbit/s: the bytes that must cross the link in one direction, over the
-median time; with two hosts, these are the bytes of the tensor. share: the part of the link's shaped rate.
+all_reduce: a sum of f32 over all ranks, by MPI and by TCP alternately. Mbit/s: the bytes that must cross the link in
+one direction, over the least of the median times; with two hosts, these are the bytes of the tensor. /mpi: TCP's time
+over MPI's.
 
 plans: a model's step on each link, with the searched plan and with presets. Each is the best plan of its kind
 for the rates that `shardcc detect` measured there. Median ms, and in brackets the simulated step. Equal plans
@@ -19,6 +20,7 @@ faults: seconds until mpirun ends after a rank was killed, and after the link we
 messages printed. A wait for a rank ends after TIMEOUT seconds.
 """
 import argparse
+import math
 import os
 import re
 import signal
@@ -35,6 +37,7 @@ from models import WARM_UP, build, our_steps
 
 PREFIX = "sl"
 HOSTS = 2
+PORT = 29500  # where ranks of TCP meet
 SLOTS = [1, 2]
 LINKS = [(100, 0), (200, 0), (500, 0), (1000, 0), (1000, 1000)]  # Mbit/s, microseconds one way
 QUICK_LINKS = [(200, 0), (1000, 0)]
@@ -91,16 +94,24 @@ def each_hosts(options):
 
 
 def table_all_reduce(options):
-    program = options.shardcc.parent / "bench/all_reduce"
-    heads = "".join(f"  {f'{m} MiB':>8s} {'share':>6s}" for m in MEBIBYTES)
+    programs = options.shardcc.parent / "bench"
+    heads = "".join(f"  {f'{m} MiB mpi':>11s} {'tcp':>6s} {'/mpi':>5s}" for m in MEBIBYTES)
     print(f"{'all-reduce, Mbit/s':24s}{heads}", flush=True)
+    ratios = []
     for hosts in each_hosts(options):
         text = f"{hosts!s:24s}"
+        master = {"mpi": [], "tcp": [f"{PREFIX}0", PORT]}
         for mebibytes in MEBIBYTES:
-            seconds = float(run([*hosts.mpirun(), program, hosts.ranks, mebibytes])[0])
-            rate = 8e-6 * (mebibytes << 20) * 2 * (HOSTS - 1) / HOSTS / seconds
-            text += f"  {rate:8.0f} {100 * rate / hosts.rate:5.0f}%"
+            best = dict.fromkeys(master, math.inf)
+            for _ in range(options.rounds):
+                for name, more in master.items():
+                    program = [programs / f"all_reduce_{name}", hosts.ranks, mebibytes, *more]
+                    best[name] = min(best[name], float(run([*hosts.mpirun(), *program])[0]))
+            mpi, tcp = (8e-6 * (mebibytes << 20) * 2 * (HOSTS - 1) / HOSTS / best[name] for name in master)
+            ratios.append(mpi / tcp)
+            text += f"  {mpi:11.0f} {tcp:6.0f} {ratios[-1]:5.2f}"
         print(text, flush=True)
+    print(f"TCP's time over MPI's, geometric mean: {statistics.geometric_mean(ratios):.2f}", flush=True)
 
 
 # ---- plans ----

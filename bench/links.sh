@@ -14,6 +14,6 @@ hosts=$(realpath "$1")
 shift
 cd "$(dirname "$0")/.."
 shardcc=${SHARDCC:-build/shardcc}
-cmake --build "$(dirname "$shardcc")" --target all_reduce >/dev/null
+cmake --build "$(dirname "$shardcc")" --target all_reduce_mpi all_reduce_tcp >/dev/null
 exec "${TORCH_PYTHON:-.venv-torch/bin/python}" bench/links.py --shardcc "$shardcc" --work "${WORK:-build/bench}" \
     --hosts "$hosts" "$@"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Seconds of a training step of two ranks with a thread each: against one rank with two, and against PyTorch's DDP.
+"""Seconds of a training step of two ranks with a thread each: against one rank with two, and against PyTorch's DDP; by MPI, and by TCP.
 
   ranks.py --shardcc build/shardcc --work DIR [--steps 8] [--rounds 3] [--cluster FILE] [--built] [NAME ...]
 
 The models, their batches and the steps that count are those of step.py. DDP is two processes with gloo; each has
 a thread and half of the batch. All sides run alternately, several times. /1x2 and /ddp: the median of 2 ranks
-over that of the other side. A row is noisy if a side's median is well above its best.
+over that of the other side; tcp/: that of 2 ranks by TCP over 2 ranks by MPI. A row is noisy if a side's median is well above its best.
 
 MiB: the most memory without a file, of the rank that had most; the trainer's arena; the bytes of a rank in
 the plan, which the arena must not exceed.
@@ -55,42 +55,44 @@ def ddp(name, options):
 
 
 class Row:
-    """A model with its three sides: 2 ranks, 1 rank with 2 threads, and DDP."""
+    """A model with its sides: 2 ranks, 1 rank with 2 threads, DDP, and 2 ranks by TCP."""
 
     def __init__(self, name, options):
         self.name, self.options = name, options
-        self.sides = [Side(), Side(), Side()]
+        self.sides = [Side(), Side(), Side(), Side()]
         self.trainer, self.data = build(name, options.shardcc, options.work, options.built)
         model, trainer = options.work / f"{name}.onnx", options.work / f"{name}_ranks"
         plan = trainer.with_suffix(".plan.json")
         if not options.built:
             make_plan(options.shardcc, model, plan, options.cluster, "--ranks", RANKS)
             compile_plan(options.shardcc, model, plan, options.cluster, trainer)
-        self.job = read_job(trainer, plan)
+            compile_plan(options.shardcc, model, plan, options.cluster, options.work / f"{name}_tcp", "--transport", "tcp")
+        self.job, self.by_tcp = read_job(trainer, plan), options.work / f"{name}_tcp"
 
     def measure(self):
-        many, one, torch = self.sides
+        many, one, torch, tcp = self.sides
         steps, more = self.options.steps, ["--load", self.trainer.with_suffix(".safetensors")]
         job = [*mpirun(RANKS), self.job.trainer]
         for _ in range(self.options.rounds):
             many.add(lambda: our_steps(job, self.data, steps, 1, *more, env=MPI_ENV, watch=True))
+            tcp.add(lambda: our_steps([*mpirun(RANKS), self.by_tcp], self.data, steps, 1, *more, env=MPI_ENV))
             one.add(lambda: our_steps([self.trainer], self.data, steps, RANKS, watch=True))
             if self.name not in ONE_SAMPLE:
                 torch.add(ddp, self.name, self.options)
 
     def text(self):
-        many, one, torch = self.sides
+        many, one, torch, tcp = self.sides
         times = "  ".join(s.times() for s in self.sides)
         memory = [many.memory(), f"{self.job.arena / MIB:.0f}", f"{self.job.plan['bytes'] / MIB:.0f}"]
-        rest = [many.over(one), many.over(torch), *memory, one.memory(), torch.memory()]
+        rest = [many.over(one), many.over(torch), tcp.over(many), *memory, one.memory(), torch.memory()]
         text = f"{NAMES[self.name]:20s}  {times} " + "".join(f" {x:>6s}" for x in rest)
         text += "  noisy" if any(s.is_noisy for s in self.sides) else ""
         return text + "".join(f"\n    {s.problem}" for s in self.sides if s.problem)
 
 
 def head():
-    times = "  ".join(f"{k:>9s} {'best':>8s}" for k in ["2 ranks", "1x2", "ddp"])
-    rest = ["/1x2", "/ddp", "MiB", "arena", "plan", "1x2", "ddp"]
+    times = "  ".join(f"{k:>9s} {'best':>8s}" for k in ["2 ranks", "1x2", "ddp", "tcp"])
+    rest = ["/1x2", "/ddp", "tcp/", "MiB", "arena", "plan", "1x2", "ddp"]
     return f"{'ms a step':20s}  {times} " + "".join(f" {x:>6s}" for x in rest)
 
 
