@@ -180,7 +180,7 @@ def test_functions(checks, shardcc, work):
         for compiler in filter(shutil.which, ("gcc", "clang")):
             found = warnings_of(compiler, ["-fopenmp"], text, shardcc)
             checks.check(f"{name} named after modules: {compiler}", not found, found)
-        found = re.findall(r"^static void (\w+)\(char", text.read_text(), re.M)
+        found = re.findall(r"^static void (\w+)\(const void", text.read_text(), re.M)
         checks.check(f"{name}: one each", len(set(found)) == len(found) > len(modules), str(found))
 
 
