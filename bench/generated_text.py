@@ -3,9 +3,9 @@
 
   generated_text.py [--base FOLDER] TEXT.c ...
 
-duplicates: names of places that differ from another one of the same place in their number alone. bare: numbers of
+duplicates: names of offsets that differ from another one of the same offset in their number alone. bare: numbers of
 predicted work (RT_AT) without a label. untyped: functions that are passed addresses without a type, and numbers or
-addresses of numbers that become addresses by a cast. anonymous: names that say nothing, as W4 of a place, rows7 or
+addresses of numbers that become addresses by a cast. anonymous: names that say nothing, as W4 of an offset, rows7 or
 block1_forward of a function. unlabelled: statements without a module or parameter before their colon. literals: integers
 above 64 in the calls of the functions that a trainer runs, fused functions and predicted work (RT_AT) apart.
 """
@@ -21,15 +21,15 @@ SMALL = 64
 
 
 def constants(text):
-    """The places that a text declares, by their names: first byte, and the bytes to the next instance or 0."""
+    """The offsets that a text declares, by their names: first byte, and the bytes to the next instance or 0."""
     declared = " ".join(re.findall(r"^static const (?:int64_t|RtStack) .*?;", text, re.M | re.S)[1:])
     found = re.findall(r"(\w+) = (?:(\d+)|\{(\d+), (-?\d+)\})", declared)
     return {name: (int(number or first), int(step or 0)) for name, number, first, step in found}
 
 
 def duplicates(text):
-    places = [(re.sub(r"_\d+$", "", name), *place) for name, place in constants(text).items()]
-    return len(places) - len(set(places))
+    offsets = [(re.sub(r"_\d+$", "", name), *offset) for name, offset in constants(text).items()]
+    return len(offsets) - len(set(offsets))
 
 
 def counts(text):

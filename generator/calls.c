@@ -11,7 +11,7 @@ static const char *const pool_names[N_POOLS] = {
     [POOL_BACK_SCRATCH] = "back_scratch",
 };
 
-char *slot_place(Gen *g, Pool pool, int stage, int step)
+char *slot_address(Gen *g, Pool pool, int stage, int step)
 {
     if (!step)
         return arena_string(g->arena, "%s[%d]", pool_names[pool], stage);

@@ -31,7 +31,7 @@ void texts_free(ProgramTexts *t);
 // destination, and moved there at the end. Signals that would end the program wait until then.
 typedef struct Staging {
     Arena *arena;
-    const char *place;
+    const char *target;
     char *folder;
     int lock;  // on the folder; -1: none
     BlockedSignals hold;
@@ -39,12 +39,12 @@ typedef struct Staging {
     int n, cap;
 } Staging;
 
-// `place` is a folder. Removes staging folders that killed programs left in it.
-bool staging_open(Arena *a, Staging *s, const char *place, Diag *d);
+// `target` is a folder. Removes staging folders that killed programs left in it.
+bool staging_open(Arena *a, Staging *s, const char *target, Diag *d);
 const char *staging_file(Staging *s, const char *name);             // the path to write it to
 const char *staging_folder(Staging *s, const char *name, Diag *d);  // makes it; NULL after an error
-// Moves all results into place if `ok`. Removes the staging folder in any case. False unless all
-// were moved.
+// Moves all results into the target if `ok`. Removes the staging folder in any case. False unless
+// all were moved.
 bool staging_close(Staging *s, bool ok, Diag *d);
 
 typedef struct BuildOptions {

@@ -10,18 +10,18 @@ enum { COLUMNS = 100 };
 typedef struct Sizes Sizes;
 typedef struct TargetText TargetText;  // target_text.h
 
-// A value's place in the arena, `at` bytes from its start.
-typedef struct PlaceName {
+// A value's offset in the arena, `at` bytes from its start.
+typedef struct NamedOffset {
     const char *name;
     int group;   // its set; N_SETS: it is persistent
     int rank;    // how well the value names its buffer
     int buffer;  // the one that begins there; 0: none does
-    int same;    // 1 + the number of a place before that is the same, and has the same name
+    int same;    // 1 + the index of an earlier offset that is the same, and has the same name
     int64_t at;
     int64_t step;  // of a stack, from one instance to the next, or back to it; 0: it is no stack
     bool is_work;  // it holds no value
     bool is_used;
-} PlaceName;
+} NamedOffset;
 
 // Those of generator/group/.
 typedef struct GroupFunction GroupFunction;
@@ -43,17 +43,17 @@ typedef struct Gen {
     Text *live_ranges;     // of local buffers
     Identifiers identifiers;
     Sizes *sizes;
-    Map places;  // values' places in buffers → 1 + index in `place`
-    PlaceName *place;
-    int *buffer_place;  // by buffer: 1 + the index of its place
-    Map kernels;        // prepared kernels by their requests → 1 + index in `kernel`
+    Map offsets;  // values' offsets in buffers → 1 + index in `offset`
+    NamedOffset *offset;
+    int *buffer_offset;  // by buffer: 1 + the index of its offset
+    Map kernels;         // prepared kernels by their requests → 1 + index in `kernel`
     const char **kernel;
     Map functions;  // groups' functions by their text → 1 + index in `function`
     GroupFunction *function;
-    GroupCall **group_call[N_SETS];              // by item
-    const char *const *role[N_SETS];             // by ValueId: graph_roles
-    bool has_workspace, has_places, has_stacks;  // the text uses WITH, AT, OF
-    int n_places, cap_places, n_groups, cap_groups, n_kernels, cap_kernels;
+    GroupCall **group_call[N_SETS];                 // by item
+    const char *const *role[N_SETS];                // by ValueId: graph_roles
+    bool has_workspace, has_addresses, has_stacks;  // the text uses WITH, AT, OF
+    int n_offsets, cap_offsets, n_groups, cap_groups, n_kernels, cap_kernels;
     RtCut *cut;  // splits of dims over ranks: rt->shard[i] is the rank's shard of cut[i]
     int n_cuts, cap_cuts;
     Graph *symbolic;  // a copy of the set's graph for kernel_sizes.c; NULL: not needed yet
@@ -74,11 +74,11 @@ const char *rank_text(Gen *g, const Item *it);
 const char *slot_text(Gen *g, const Item *it);
 // The name of the index of a loop around an item: 0 is the innermost one.
 const char *loop_index(const Gen *g, int k);
-// "AT(A12 + layer * 96)". A new place gets a name and a line in the table.
-char *place_text(Gen *g, const Operand *o);
+// "AT(A12 + layer * 96)". A new offset gets a name and a line in the table.
+char *address_text(Gen *g, const Operand *o);
 // The stride of an item's operand along the item's dim i, in elements: "3 * HEADS * HEAD_SIZE".
 char *stride_text(Gen *g, const Item *it, const Operand *o, int i);
-// The name of the place in it: "A12".
+// The name of the offset in it: "A12".
 const char *operand_name(Gen *g, const Operand *o);
 
 // The name that the model gives a value; "" if it gives none.
@@ -87,11 +87,11 @@ const char *given_name(const Value *v);
 // "c_attn" from "h.{}.attn.c_attn": the end of a path that no other one has.
 char *lower_identifier(Gen *g, const char *path);
 
-// The place of a value (0: none) at an offset in a buffer. Instances of a block share that of
-// iteration 0.
-const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset, ValueId v);
-// The place of a buffer, by the value that names it best.
-const PlaceName *use_buffer(Gen *g, int32_t buffer);
+// The named offset of a value (0: none) at an offset in a buffer. Instances of a block share that
+// of iteration 0.
+const NamedOffset *use_offset(Gen *g, int32_t buffer, int64_t offset, ValueId v);
+// The offset of a buffer, by the value that names it best.
+const NamedOffset *use_buffer(Gen *g, int32_t buffer);
 
 // "LAYERS": the length of a class of the set being printed.
 const char *layers_text(Gen *g, int cls);
@@ -167,7 +167,7 @@ const char *generate_loop_body(Gen *g, int loop, Timing timing, bool has_last);
 // Prints items [begin, end) as statements of a function.
 void generate_statements(Gen *g, int begin, int end, Timing timing, Text *t);
 // "handed[layer + 2]": where the slot of a stage lies, + step * layer.
-char *slot_place(Gen *g, Pool pool, int stage, int step);
+char *slot_address(Gen *g, Pool pool, int stage, int step);
 void generate_tensors(Gen *g);      // of both sets
 void generate_live_ranges(Gen *g);  // of both sets, after their items
 

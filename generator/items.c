@@ -71,8 +71,8 @@ static void generate_copy(Gen *g, const Item *it, Text *t, int indent)
         text_printf(&call, ", ");
         print_sizes(&call, "y_stride", rank, to);
     }
-    const char *from_place = place_text(g, &it->operands[0]);
-    text_printf(&call, "}, %s, %s);", place_text(g, &it->operands[1]), from_place);
+    const char *source = address_text(g, &it->operands[0]);
+    text_printf(&call, "}, %s, %s);", address_text(g, &it->operands[1]), source);
     print_statement(g, it, t, indent, call.s);
     text_free(&call);
 }
@@ -83,7 +83,7 @@ static void generate_fill(Gen *g, const Item *it, Text *t, int indent)
     Text call = {0};
 
     text_printf(&call, "rt_fill(rt, %s, %s, %s, ", dtype_rt(v->dtype),
-                place_text(g, &it->operands[0]),
+                address_text(g, &it->operands[0]),
                 count_text(g, it->operands[0].value, (1u << v->rank) - 1, 1));
     print_number(&call, F64, it->fill.value);
     text_printf(&call, ");");
@@ -112,7 +112,7 @@ static void generate_pad(Gen *g, const Item *it, Text *t, int indent)
     text_printf(&call, ", ");
     print_sizes(&call, "stride", it->rank, stride);
     text_printf(&call, "}, &rt->shard[%d], %s);", node_shard(g, it->nodes[0], it->pad.factor),
-                place_text(g, o));
+                address_text(g, o));
     print_labelled(t, indent, call.s, item_label(g, it, LABEL_ROOM));
     text_free(&call);
 }
@@ -140,7 +140,7 @@ static void generate_gradient(Gen *g, const Item *it, Text *t, int indent)
     print_labelled(t, indent,
                    arena_string(g->arena, "rt_gradient(rt, %d, %s, %s);",
                                 gradient_number(g, o->value), it->region ? "layer" : "0",
-                                place_text(g, o)),
+                                address_text(g, o)),
                    parameter_label(g, it));
 }
 

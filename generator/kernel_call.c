@@ -7,12 +7,13 @@
 
 enum { LABEL_ROOM = 40 };  // columns of a comment
 
-static void add_places(Gen *g, const Item *it, Text *call)
+static void add_addresses(Gen *g, const Item *it, Text *call)
 {
     for (int k = 0; k < it->n_out; k++)
-        text_printf(call, ", %s", place_text(g, &it->operands[it->n_in + k]));
+        text_printf(call, ", %s", address_text(g, &it->operands[it->n_in + k]));
     for (int k = 0; k < it->n_in; k++)
-        text_printf(call, ", %s", it->operands[k].base ? place_text(g, &it->operands[k]) : "NULL");
+        text_printf(call, ", %s",
+                    it->operands[k].base ? address_text(g, &it->operands[k]) : "NULL");
 }
 
 // The request that is printed.
@@ -22,7 +23,7 @@ typedef struct PrintedKernel {
     const KernelSizes *sizes;
 } PrintedKernel;
 
-// Prints a field that grows with the iteration, or by the place of the rank's shard:
+// Prints a field that grows with the iteration, or by the offset of the rank's shard:
 // "layer + 3", "rt->shard[2].offset * 64".
 static void print_terms(void *context, const Kernel *k, size_t at, int64_t x, Text *t)
 {
@@ -103,7 +104,7 @@ void print_kernel(Gen *g, const Item *it, Text *t, int indent)
         text_printf(&call, "%s", kernel_name(g, it));
     else
         text_printf(&call, "&(%s)%s", def->type, params_text(g, it));
-    add_places(g, it, &call);
+    add_addresses(g, it, &call);
     text_printf(&call, ");");
     print_statement(g, it, t, indent, call.s);
     text_free(&call);

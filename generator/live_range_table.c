@@ -70,9 +70,9 @@ static void print_buffers(Gen *g, const int *before)
         const Buffer *b = &g->p->buffers[i];
         if (!is_printed(g, b) || b->slots.bytes)
             continue;
-        const PlaceName *place = use_buffer(g, i);
-        list_add(&l, bytes_room(b->bytes, place->step),
-                 arena_string(g->arena, "%s(%s, %s),", place->step ? "STACK" : "LIVE", place->name,
+        const NamedOffset *at = use_buffer(g, i);
+        list_add(&l, bytes_room(b->bytes, at->step),
+                 arena_string(g->arena, "%s(%s, %s),", at->step ? "STACK" : "LIVE", at->name,
                               range_text(g, b, before)));
     }
 }
@@ -86,9 +86,9 @@ static void print_loops(Gen *g, const int *before)
         const Buffer *b = &g->p->buffers[i];
         if (!is_printed(g, b) || !b->slots.bytes)
             continue;
-        const PlaceName *place = use_buffer(g, i);
-        text_printf(&t, "{\"%s\", %s%s, %s}, ", place->name, place->name,
-                    place->step ? ".first" : "", range_text(g, b, before));
+        const NamedOffset *at = use_buffer(g, i);
+        text_printf(&t, "{\"%s\", %s%s, %s}, ", at->name, at->name, at->step ? ".first" : "",
+                    range_text(g, b, before));
     }
     text_printf(&t, "{0}}, (RtLoop[]){");
     for (int i = 0; i < g->s->n_items; i++) {

@@ -1,7 +1,7 @@
-// Prints the trainer's text: head, places, functions, tables, main.
+// Prints the trainer's text: head, offsets, functions, tables, main.
 #include <string.h>
 
-#include "generator/place_names.h"
+#include "generator/offset_names.h"
 #include "generator/sizes.h"
 #include "generator/target_text.h"
 
@@ -39,8 +39,8 @@ static void print_head(const Gen *g, Text *t)
     print_origin(g, t);
     text_printf(t,
                 "// micro is forward and backward of one micro-batch, reduce completes the "
-                "gradients, update is the\n// optimizer, forward only predicts. They stand "
-                "first, after the names of their places in memory;\n// %sthe "
+                "gradients, update is the\n// optimizer, forward only predicts. They come "
+                "first, after the names of offsets in memory;\n// %sthe "
                 "tables of tensors and the live ranges of buffers follow.\n",
                 fused);
     text_printf(t, "#include <math.h>\n#include <stddef.h>\n\n#include \"%s\"\n\n",
@@ -72,16 +72,16 @@ static void print_kernel_numbers(const Gen *g, Text *t)
         text_printf(t, l.column + (int)strlen(" };") > COLUMNS ? "\n};\n" : " };\n");
 }
 
-// Declares the places, and the fused functions, which come below their callers.
+// Declares the offsets, and the fused functions, which come below their callers.
 static void print_declarations(Gen *g, Text *t)
 {
     generate_sizes(g, t);
-    text_printf(t,
-                "// Places of values in the arena, in bytes from its start `m`; of repeated "
-                "layers, that of layer 0.\n// OUT is the result of a module, D_ a gradient, D_ "
-                "and IN that of its input. RECOMPUTED_ is made\n// again in the backward part. "
-                "F_ is for forward alone. Values that aren't needed together share\n// bytes.\n");
-    generate_places(g, t);
+    text_printf(
+        t, "// Offsets of values in the arena, in bytes from its start `m`; where layers repeat, "
+           "of layer 0.\n// OUT is the result of a module, D_ a gradient, D_ and IN the "
+           "gradient of its input. RECOMPUTED_\n// is made again in the backward part. "
+           "F_ is for forward alone. Values that aren't needed together\n// share bytes.\n");
+    generate_offsets(g, t);
     print_kernel_numbers(g, t);
     text_printf(t, "\n");
     for (int i = 0; i < 2; i++)
@@ -256,9 +256,9 @@ void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
              .group_names = {&part[5], &part[6]},
              .operands = &part[7]};
 
-    g.arena = g.places.arena = g.kernels.arena = g.functions.arena = arena_new();
+    g.arena = g.offsets.arena = g.kernels.arena = g.functions.arena = arena_new();
     g.identifiers.known.arena = g.identifiers.ends.arena = g.identifiers.taken.arena = g.arena;
-    find_place_names(&g);
+    find_offset_names(&g);
     for (int set = 0; set < N_SETS; set++)
         if (select_set(&g, set))
             g.target->make_functions(&g);

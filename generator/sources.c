@@ -218,7 +218,7 @@ static bool write_makefile(Sources *x, const BuildOptions *o)
 static bool has_mark(const Staging *s)
 {
     File f;
-    bool ok = file_map(arena_string(s->arena, "%s/Makefile", s->place), &f, NULL) &&
+    bool ok = file_map(arena_string(s->arena, "%s/Makefile", s->target), &f, NULL) &&
               f.size > sizeof mark && !memcmp(f.data, mark, sizeof mark - 1);
 
     file_unmap(&f);
@@ -232,7 +232,7 @@ static bool spares_files(const Staging *s, Diag *d)
     bool is_ours = has_mark(s);
 
     for (int i = 0; i < s->n && !is_ours; i++) {
-        const char *path = arena_string(s->arena, "%s/%s", s->place, s->name[i]);
+        const char *path = arena_string(s->arena, "%s/%s", s->target, s->name[i]);
         if (ends_in(path, "/") || access(path, F_OK))
             continue;
         diag_error(d, "cannot write '%s': the file there wasn't made by shardcc", path);

@@ -1,4 +1,4 @@
-// Makes a staging folder, in which results are written before they are moved into place.
+// Makes a staging folder, in which results are written before they are moved to their target.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -47,16 +47,16 @@ static bool is_staging(int fd)
            S_ISREG(m.st_mode) && m.st_size == 0;
 }
 
-// Removes the staging folders that killed programs of this user left in `place`.
-static void remove_old(Arena *a, const char *place)
+// Removes the staging folders that killed programs of this user left in `target`.
+static void remove_old(Arena *a, const char *target)
 {
-    DIR *dir = opendir(place);
+    DIR *dir = opendir(target);
 
     for (struct dirent *e; dir && (e = readdir(dir));) {
         if (strncmp(e->d_name, prefix, sizeof prefix - 1) ||
             strlen(e->d_name) != sizeof prefix - 1 + RANDOM_LETTERS)
             continue;
-        char *folder = arena_string(a, "%s/%s", place, e->d_name);
+        char *folder = arena_string(a, "%s/%s", target, e->d_name);
         int fd = lock(folder, LOCK_EX | LOCK_NB);
         if (fd >= 0 && is_staging(fd))
             remove_all(folder);
@@ -73,7 +73,7 @@ static void remove_old(Arena *a, const char *place)
 // abandoned one.
 static bool make(Staging *s)
 {
-    s->folder = arena_string(s->arena, "%s/%sXXXXXX", s->place, prefix);
+    s->folder = arena_string(s->arena, "%s/%sXXXXXX", s->target, prefix);
     if (!mkdtemp(s->folder))
         return false;
     s->lock = lock(s->folder, LOCK_EX);
@@ -88,14 +88,14 @@ static bool make(Staging *s)
     return fd >= 0;
 }
 
-bool staging_open(Arena *a, Staging *s, const char *place, Diag *d)
+bool staging_open(Arena *a, Staging *s, const char *target, Diag *d)
 {
-    *s = (Staging){.arena = a, .place = place, .lock = -1};
+    *s = (Staging){.arena = a, .target = target, .lock = -1};
     signals_block(&s->hold);
-    remove_old(a, place);
+    remove_old(a, target);
     if (make(s))
         return true;
-    diag_error(d, "cannot write into '%s': %s", place, strerror(errno));
+    diag_error(d, "cannot write into '%s': %s", target, strerror(errno));
     if (s->lock >= 0)
         close(s->lock);
     signals_unblock(&s->hold);
@@ -151,7 +151,7 @@ static bool for_all(const Staging *s, bool (*f)(const char *, const char *, cons
 
     for (int i = 0; i < s->n && ok; i++)
         ok = f(s->name[i], arena_string(s->arena, "%s/%s", s->folder, s->name[i]),
-               arena_string(s->arena, "%s/%s", s->place, s->name[i]), d);
+               arena_string(s->arena, "%s/%s", s->target, s->name[i]), d);
     return ok;
 }
 

@@ -63,21 +63,21 @@ static void print_shape(Text *t, const Value *v)
 }
 
 // Prints the offset, and of layers how many there are and the step from one to the next.
-static void print_place(const Gen *g, Text *t, const TensorEntry *e)
+static void print_address(const Gen *g, Text *t, const TensorEntry *e)
 {
     const Address *address = g->s->address;
-    bool has_place = e->role != RT_GRADIENT;
+    bool has_address = e->role != RT_GRADIENT;
     int64_t at = address[e->value[0]].at;
 
-    if (has_place)
+    if (has_address)
         text_printf(t, ", .at = %" PRId64, at);
     if (e->n > 1)
-        text_printf(t, has_place ? ", %d" : ", .layers = %d", e->n);
-    if (has_place && e->n > 1)
+        text_printf(t, has_address ? ", %d" : ", .layers = %d", e->n);
+    if (has_address && e->n > 1)
         text_printf(t, ", %" PRId64, address[e->value[1]].at - at);
 }
 
-// Prints the name, the shape and the place, then what differs between layers.
+// Prints the name, the shape and the offset, then what differs between layers.
 static void print_names(Gen *g, Text *t, const TensorEntry *e, const Value *v)
 {
     long first = 0, by = 0;
@@ -88,7 +88,7 @@ static void print_names(Gen *g, Text *t, const TensorEntry *e, const Value *v)
     text_printf(t, ", ");
     print_string(t, pattern ? pattern : name, 4);
     print_shape(t, v);
-    print_place(g, t, e);
+    print_address(g, t, e);
     if (first)
         text_printf(t, ", .first = %ld", first);
     if (pattern && by != 1)
@@ -248,7 +248,7 @@ void generate_tensors(Gen *g)
 
     if (g->p->tensors.n)
         text_printf(g->tables,
-                    "// Role, type, name, rank, shape and place; of layers also how many, and "
+                    "// Role, type, name, rank, shape and offset; of layers also how many, and "
                     "the bytes between two.\n");
     if (g->p->tensors.n)
         print_table(g, &g->p->tensors, "tensors");

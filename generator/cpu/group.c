@@ -60,7 +60,7 @@ static void print_operands(const GroupFunction *f, Text *t)
         text_printf(t, "    const struct %s *p = operands;\n", f->name);
     else
         text_printf(t, "    (void)operands;\n");
-    for (int i = f->n_places; i < f->n_operands; i++)
+    for (int i = f->n_pointers; i < f->n_operands; i++)
         text_printf(&line, "%s %s = p->%s", line.n ? "," : "const int64_t", f->operand_name[i],
                     f->operand_name[i]);
     if (line.n) {
@@ -114,7 +114,7 @@ void print_group(Gen *g, const Item *it, Text *to, int indent)
         text_printf(&t, "RT_SUMS(%s, %s, ", rank_text(g, it), name);
         print_sums_shape(g, it, &t);
         text_printf(&t, ", %" PRId64 ", (", it->group.sums.work);
-        print_sum_places(g, it, &t);
+        print_sum_addresses(g, it, &t);
         text_printf(&t, "), ");
     } else {
         text_printf(&t, "RT_ROWS(%s, %s, ", rank_text(g, it), name);

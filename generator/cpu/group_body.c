@@ -40,8 +40,8 @@ const ElementText cpu_elements = {print_operand, print_kept, print_sum, last_ind
 
 // ---- declarations ----
 
-// "p->x0": operand k's place among the function's operands.
-static const char *place_name(const Body *b, int k)
+// "p->x0": the pointer to operand k among the function's operands.
+static const char *operand_pointer(const Body *b, int k)
 {
     int first = first_at_slot(b, b->slot[k]);
     const char *type = operand_type(b, k);
@@ -63,7 +63,7 @@ static void print_transpose(Body *b, int k, int indent)
                   arena_string(b->g->arena,
                                "rt_transpose_rows(t%d, %s%s, %" PRId64
                                ", i%d, %s == first, %" PRId64 ", %" PRId64 ");",
-                               k, place_name(b, k), at, loops_of(b)->transposed[k], d, row,
+                               k, operand_pointer(b, k), at, loops_of(b)->transposed[k], d, row,
                                w->dim[d], columns));
     text_printf(&b->text, "%*sconst float *%s = t%d + i%d %% RT_TRANSPOSE_ROWS * %" PRId64 ";\n",
                 indent, "", b->name[k], k, d, columns);
@@ -72,20 +72,20 @@ static void print_transpose(Body *b, int k, int indent)
 // How operands are declared: each is a number, or a pointer.
 typedef enum Declared { AS_NOTHING, AS_NUMBER, AS_POINTER } Declared;
 
-// The declarator of operand k, at its place along the dims [0, n): "x0 = p->x0[i0]" or
+// The declarator of operand k, at its element along the dims [0, n): "x0 = p->x0[i0]" or
 // "*x0 = p->x0 + i0 * 768".
 static const char *declarator(const Body *b, int k, Declared as, int n)
 {
-    const char *place = place_name(b, k), *at = index_text(b, k, n);
+    const char *pointer = operand_pointer(b, k), *at = index_text(b, k, n);
 
     if (as == AS_NUMBER)
-        return arena_string(b->g->arena, *place == '(' ? "%s = (%s)[%s]" : "%s = %s[%s]",
-                            b->name[k], place, *at ? at + 3 : "0");
-    return arena_string(b->g->arena, "*%s = %s%s", b->name[k], place, at);
+        return arena_string(b->g->arena, *pointer == '(' ? "%s = (%s)[%s]" : "%s = %s[%s]",
+                            b->name[k], pointer, *at ? at + 3 : "0");
+    return arena_string(b->g->arena, "*%s = %s%s", b->name[k], pointer, at);
 }
 
-// Declares operands, of which as[] says how, at their places along the dims [0, n). Those that are
-// declared alike are in one statement.
+// Declares operands, of which as[] says how, at their elements along the dims [0, n). Those that
+// are declared alike are in one statement.
 static void print_declarations(Body *b, Declared *as, int n, int indent)
 {
     int n_in = b->it->n_in, n_operands = n_in + b->it->n_out;
@@ -412,7 +412,7 @@ static void print_row_results(Body *b)
             const Value *v = value_of(b->g->s->g, b->it->operands[k].value);
             if (b->is_row_result[k] && v->dtype == type)
                 text_printf(&line, "%s *%s = %s", line.n ? "," : dtype_c_type(type), b->name[k],
-                            place_name(b, k));
+                            operand_pointer(b, k));
         }
         if (line.n)
             print_wrapped(&b->text, 4, arena_string(b->g->arena, "%s;", line.s));

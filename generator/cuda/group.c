@@ -12,15 +12,15 @@ enum { MIN_SIZE = 64 };
 
 // ---- parameters ----
 
-// Declares the operands whose place is passed for another one too.
+// Declares the operands whose pointer is passed for another one too.
 static void print_aliases(const Body *b, const GroupCall *call, const char *body, Text *t)
 {
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
         const char *name = pointer_name(b, k), *type = operand_type(b, k);
-        if (is_column_output(b->g, b->it, k) || call->place[b->slot[k]] == k ||
+        if (is_column_output(b->g, b->it, k) || call->pointer[b->slot[k]] == k ||
             !has_word(body, name))
             continue;
-        int first = call->place[b->slot[k]];
+        int first = call->pointer[b->slot[k]];
         const char *cast =
             strcmp(operand_type(b, first), type) ? arena_string(b->g->arena, "(%s *)", type) : "";
         text_printf(t, "    %s%s *%s = %s%s;\n", k < b->it->n_in ? "const " : "", type, name, cast,
@@ -56,8 +56,8 @@ static void print_parameters(const Body *b, const GroupCall *call, Text *t)
     text_printf(t, "%s[%d%s](%s", form_of(threads_of(b)), call->threads, blocks,
                 has_columns ? "double *partial" : "");
     before = has_columns ? ", " : "";
-    for (int i = 0; i < call->n_places; i++) {
-        int k = call->place[i];
+    for (int i = 0; i < call->n_pointers; i++) {
+        int k = call->pointer[i];
         text_printf(t, "%s%s%s *%s", before, is_written(b, i) ? "" : "const ", operand_type(b, k),
                     pointer_name(b, k));
         before = ", ";
@@ -194,7 +194,7 @@ void print_launch(Gen *g, const Item *it, Text *to, int indent)
     if (it->group.has_columns) {
         print_sums_shape(g, it, &t);
         text_printf(&t, ", (");
-        print_sum_places(g, it, &t);
+        print_sum_addresses(g, it, &t);
         text_printf(&t, "), ");
     } else {
         print_blocks(g, it, c, &t);

@@ -153,7 +153,7 @@ static void print_elements(Body *b, int indent)
     print_gives(b, indent);
 }
 
-// The name of the thread's place in a row: "e", or "i" if the row is one dim.
+// The name of the thread's index in a row: "e", or "i" if the row is one dim.
 static const char *row_index(const Body *b) { return b->w->rank - b->w->rows > 1 ? "e" : "i"; }
 
 static const char *row_index_type(const Body *b)
@@ -210,7 +210,7 @@ static void print_row_loop(Body *b, const Text *body)
     text_printf(&b->text, "        if (%s >= %" PRId64 ")\n            break;\n", e, x->count);
 }
 
-// Prints the thread's place in a row that it goes over once.
+// Prints the thread's index in a row that it goes over once.
 static void print_first_index(Body *b, const Text *body)
 {
     text_printf(&b->text, "    const %s %s = %s;\n", row_index_type(b), row_index(b),
@@ -268,7 +268,7 @@ static void print_sum_stores(Body *b)
     }
 }
 
-// One thread stores the results of a row. All others have read what lay in their places before.
+// One thread stores the results of a row. All others have read what the results overwrite before.
 static void print_row_stores(Body *b)
 {
     bool is_warp = threads_of(b)->share == SHARE_WARP, is_in_place = false;

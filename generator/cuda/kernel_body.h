@@ -6,10 +6,10 @@
 
 extern const ElementText cuda_elements;
 
-// The pointer to operand k's place.
+// The pointer to operand k.
 const char *pointer_name(const Body *b, int k);
 
-// Appends the statements of the kernel, whose parameters are the places and what else is passed.
+// Appends the statements of the kernel, whose parameters are the pointers and what else is passed.
 void print_kernel_body(Body *b);
 
 #endif

@@ -57,7 +57,7 @@ const ElementText cuda_elements = {print_operand, print_kept, print_sum, last_in
 
 // ---- declarations ----
 
-// The dims before the last that a number's place moves with.
+// The dims before the last with which the offset of a number moves.
 static int number_dims(const Body *b)
 {
     const Threads *x = threads_of(b);

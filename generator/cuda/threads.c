@@ -66,7 +66,7 @@ bool is_made(const Body *b, int k)
 
 // ---- vectors ----
 
-// Do all places of the operand's rows lie at multiples of `bytes`?
+// Do all rows of the operand begin at multiples of `bytes`?
 static bool is_aligned(const Body *b, int k, int64_t bytes)
 {
     const Operand *o = &b->it->operands[k];

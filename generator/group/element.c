@@ -363,7 +363,7 @@ static bool is_last(const Body *b, int i)
     return true;
 }
 
-// Prints a node's expression: into its place, into its only reader, or as a named constant.
+// Prints a node's expression: as a store, into its only reader, or as a named constant.
 static void print_node(Body *b, int i, int indent, Text *stores)
 {
     const Node *n = node_of(b, i);
@@ -376,7 +376,8 @@ static void print_node(Body *b, int i, int indent, Text *stores)
     if (is_only_stored && is_last(b, i) && !b->of_row) {
         print_store(b, k, t.s, indent, &b->text);
     } else if (is_only_stored && !strchr(t.s, '[')) {
-        print_store(b, k, t.s, indent, stores);  // it reads no place, so it may follow other stores
+        print_store(b, k, t.s, indent,
+                    stores);  // it reads no memory, so it may follow other stores
     } else if (b->uses[i] == 1 && t.n < INLINE) {
         b->expr[b->it->nodes[i]] = arena_copy(b->g->arena, t.s, t.n);
     } else {

@@ -33,9 +33,9 @@ struct Body {
     const char **expr;  // by NodeId: the name or the expression of its element
     int *sum;           // by node of the group: the number of its sum's variable
     int n_variables;
-    const char **name;    // of operands in the text
-    int *slot;            // operand → index among the places passed; equal places are passed once
-    bool *is_named;       // operand: its pointer or its number is already declared in the row
+    const char **name;  // of operands in the text
+    int *slot;       // operand → index among the pointers passed; equal addresses are passed once
+    bool *is_named;  // operand: its pointer or its number is already declared in the row
     bool *is_row_result;  // operand: a row scalar is stored in it, so the function declares it
     Text text;
     Text *row_stores;  // where stores of row scalars go; NULL: to the text
@@ -46,13 +46,13 @@ struct Body {
 
 const char *operand_type(const Body *b, int k);
 
-// The first operand whose place is passed as number `slot`: the place is called after it.
+// The first operand whose pointer is passed as number `slot`: the pointer is called after it.
 int first_at_slot(const Body *b, int slot);
 
-// " + i0 * 768 + i1": operand k's place along the dims [0, n).
+// " + i0 * 768 + i1": operand k's element along the dims [0, n).
 char *index_text(const Body *b, int k, int n);
 
-// Prints the place of a row scalar that is stored: "y0[i0]".
+// Prints the element of a row scalar that is stored: "y0[i0]".
 void print_row_result(Body *b, int k, Text *t);
 
 // Index of v's operand among the outputs; -1: it isn't one.

@@ -402,7 +402,7 @@ static const char *numbers_text(const Gen *g, const GroupFunction *f)
 {
     const char *s = "";
 
-    for (int i = f->n_places; i < f->n_operands; i++)
+    for (int i = f->n_pointers; i < f->n_operands; i++)
         s = arena_string(g->arena, "%s%s %s", s, *s ? "," : "int64_t", f->operand_name[i]);
     return *s ? arena_string(g->arena, "%s;", s) : "";
 }

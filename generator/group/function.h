@@ -14,7 +14,7 @@ typedef struct OperandNote {
 // Where groups that share a function differ, a text is NULL.
 struct GroupFunction {
     SizedText text;          // of a kernel from its parameters on, else the body
-    const char *pointers;    // "const float *x0, *weight; float *y0;": its operands' places
+    const char *pointers;    // "const float *x0, *weight; float *y0;": its operands
     const char *base;        // the module as part of a name
     const char *first_base;  // that of the first group that uses it
     const char *ending;      // the phase as the end of a name
@@ -27,10 +27,10 @@ struct GroupFunction {
     OperandNote *note;  // by input
     int n_notes;
     const char *name;  // set by name_functions
-    // Its operands: the names of places, then of numbers; and arguments that are the same in all
+    // Its operands: the names of pointers, then of numbers; and arguments that are the same in all
     // calls.
     const char **operand_name, **shared;
-    int n_calls, n_places, n_operands;
+    int n_calls, n_pointers, n_operands;
     const char *macro;  // of the shared ones; NULL: it has none
 };
 

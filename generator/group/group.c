@@ -21,32 +21,32 @@ static void number_sums(Body *b)
     }
 }
 
-// ---- places ----
+// ---- pointers ----
 
-static bool is_same_place(const Operand *x, const Operand *y)
+static bool is_same_address(const Operand *x, const Operand *y)
 {
     return address_equal(&x->address, &y->address) && x->rank_slice.slice == y->rank_slice.slice &&
            x->rank_slice.whole == y->rank_slice.whole;
 }
 
 // Finds the operands whose places are passed. A buffer that is updated in place is passed once;
-// places that coincide by chance are passed twice, as that needs no function of its own.
+// addresses that coincide by chance are passed twice, as that needs no function of its own.
 static void find_slots(Body *b, GroupCall *call)
 {
     const Operand *o = b->it->operands;
     int n_operands = b->it->n_in + b->it->n_out;
 
     b->slot = arena_array(b->g->arena, int, n_operands);
-    call->place = arena_array(b->g->arena, int, n_operands);
+    call->pointer = arena_array(b->g->arena, int, n_operands);
     for (int k = 0; k < n_operands; k++) {
         if (is_column_output(b->g, b->it, k))
             continue;
         bool is_persistent = b->g->p->buffers[o[k].address.buffer].kind == BUFFER_PERSISTENT;
-        int i = is_persistent ? 0 : call->n_places;
-        while (i < call->n_places && !is_same_place(&o[call->place[i]], &o[k]))
+        int i = is_persistent ? 0 : call->n_pointers;
+        while (i < call->n_pointers && !is_same_address(&o[call->pointer[i]], &o[k]))
             i++;
-        call->place[i] = k;
-        call->n_places += i == call->n_places;
+        call->pointer[i] = k;
+        call->n_pointers += i == call->n_pointers;
         b->slot[k] = i;
     }
 }
@@ -59,13 +59,13 @@ bool is_written(const Body *b, int slot)
     return false;
 }
 
-// "const float *x0, *weight; float *y0;": the places that are passed, each called after its first
+// "const float *x0, *weight; float *y0;": the pointers that are passed, each called after its first
 // operand.
 static const char *pointers_text(const Body *b, const GroupCall *call)
 {
     const char *s = "", *before = "";
 
-    for (int i = 0; i < call->n_places; i++) {
+    for (int i = 0; i < call->n_pointers; i++) {
         int k = first_at_slot(b, i);
         const char *type =
             arena_string(b->g->arena, "%s%s", is_written(b, i) ? "" : "const ", operand_type(b, k));
@@ -75,7 +75,7 @@ static const char *pointers_text(const Body *b, const GroupCall *call)
             s = arena_string(b->g->arena, "%s%s%s *%s", s, i ? "; " : "", type, b->name[k]);
         before = type;
     }
-    return call->n_places ? arena_string(b->g->arena, "%s;", s) : "";
+    return call->n_pointers ? arena_string(b->g->arena, "%s;", s) : "";
 }
 
 // ---- numbers ----
@@ -106,7 +106,7 @@ static const char *passed_size(Gen *g, const Item *it, int64_t size)
     return arena_string(g->arena, "%" PRId64, size);
 }
 
-// The places that the function is passed, and the numbers: shards, the layer, sizes.
+// The addresses that the function is passed, and the numbers: shards, the layer, sizes.
 static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
 {
     const SizedText *sized = &g->function[c->function].text;
@@ -114,9 +114,9 @@ static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
     int n = sized_text_parameters(sized, c->variant, size);
     Arguments x = {0};
 
-    x.text = arena_array(g->arena, const char *, c->n_places + 2 * c->n_shards + n + 1);
-    for (int k = 0; k < c->n_places; k++)
-        x.text[x.n++] = place_text(g, &it->operands[c->place[k]]);
+    x.text = arena_array(g->arena, const char *, c->n_pointers + 2 * c->n_shards + n + 1);
+    for (int k = 0; k < c->n_pointers; k++)
+        x.text[x.n++] = address_text(g, &it->operands[c->pointer[k]]);
     for (int k = 0; k < c->n_shards; k++) {
         if (c->uses_offset[k])
             x.text[x.n++] = arena_string(g->arena, "rt->shard[%d].offset", c->shard[k]);
@@ -137,12 +137,12 @@ static Arguments arguments_of(Gen *g, const Item *it, const GroupCall *c)
 static void name_arguments(const Body *b, const GroupCall *call)
 {
     GroupFunction *f = &b->g->function[call->function];
-    int n = call->n_places + 2 * b->n_shards + 1 + f->text.n_holes;
+    int n = call->n_pointers + 2 * b->n_shards + 1 + f->text.n_holes;
     const char **name = arena_array(b->g->arena, const char *, n);
 
     f->operand_name = name;
-    f->n_places = call->n_places;
-    for (int i = 0; i < call->n_places; i++)
+    f->n_pointers = call->n_pointers;
+    for (int i = 0; i < call->n_pointers; i++)
         *name++ = b->name[first_at_slot(b, i)];
     for (int k = 0; k < b->n_shards; k++) {
         if (call->uses_offset[k])
@@ -238,7 +238,7 @@ void print_sums_shape(Gen *g, const Item *it, Text *t)
     text_printf(t, "%s", walk_count_text(g, it, it->rank - 1, it->rank, 1));
 }
 
-void print_sum_places(Gen *g, const Item *it, Text *t)
+void print_sum_addresses(Gen *g, const Item *it, Text *t)
 {
     bool is_first = true;
 
@@ -247,7 +247,7 @@ void print_sum_places(Gen *g, const Item *it, Text *t)
         if (!it->group.is_column_sum[i])
             continue;
         int k = it->n_in + output_of(it, n->out[0]);
-        text_printf(t, "%s%s", is_first ? "" : ", ", place_text(g, &it->operands[k]));
+        text_printf(t, "%s%s", is_first ? "" : ", ", address_text(g, &it->operands[k]));
         is_first = false;
     }
 }

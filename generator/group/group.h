@@ -1,5 +1,5 @@
 // The calls of fused groups' functions, for all targets: which function a group shares, and the
-// places that it passes.
+// pointers that it passes.
 #ifndef SHARDCC_GENERATOR_GROUP_GROUP_H
 #define SHARDCC_GENERATOR_GROUP_GROUP_H
 
@@ -8,7 +8,7 @@
 // How a group calls its function.
 struct GroupCall {
     int function;                   // its number
-    int *place, n_places;           // operands whose places are passed
+    int *pointer, n_pointers;       // operands whose addresses are passed
     int shard[MAX_RANK], n_shards;  // indices into rt->shard
     bool uses_layer;
     int variant;  // of the function's sizes
@@ -32,7 +32,7 @@ typedef struct GroupText {
 // The node that makes the last values of the group.
 const Node *last_node(const Body *b);
 
-// Is the place that is passed as number `slot` one of a result?
+// Is the pointer that is passed as number `slot` one of a result?
 bool is_written(const Body *b, int slot);
 
 // "o2", "e2": the offset or the extent of shard k in the text.
@@ -55,7 +55,7 @@ void print_call_arguments(Gen *g, const Item *it, Text *t);
 void print_row_count(Gen *g, const Item *it, int64_t rows, Text *t);
 // Prints the shape of column sums: "B, H * W, C".
 void print_sums_shape(Gen *g, const Item *it, Text *t);
-// Prints the places of column sums, in the function's order.
-void print_sum_places(Gen *g, const Item *it, Text *t);
+// Prints the addresses of column sums, in the function's order.
+void print_sum_addresses(Gen *g, const Item *it, Text *t);
 
 #endif

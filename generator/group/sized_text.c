@@ -1,4 +1,4 @@
-// Finds sizes in the texts of functions, and puts parameters in their places.
+// Finds sizes in the texts of functions, and replaces them by parameters.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 //   plan: 1 rank, arena 7964160 bytes, bound 7964160
 //
 // micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
-// optimizer, forward only predicts. They stand first, after the names of their places in memory;
+// optimizer, forward only predicts. They come first, after the names of offsets in memory;
 // fused functions, the tables of tensors and the live ranges of buffers follow.
 #include <math.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 
 static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
     WTE_ROWS = 96, FC_SIZE = 192;
-// Places of values in the arena, in bytes from its start `m`; of repeated layers, that of layer 0.
-// OUT is the result of a module, D_ a gradient, D_ and IN that of its input. RECOMPUTED_ is made
-// again in the backward part. F_ is for forward alone. Values that aren't needed together share
-// bytes.
+// Offsets of values in the arena, in bytes from its start `m`; where layers repeat, of layer 0.
+// OUT is the result of a module, D_ a gradient, D_ and IN the gradient of its input. RECOMPUTED_
+// is made again in the backward part. F_ is for forward alone. Values that aren't needed together
+// share bytes.
 static const int64_t WTE_WEIGHT = 0, WPE_WEIGHT = 18496, LN_WEIGHT = 361664,
     LN_BIAS = 361920, HEAD_WEIGHT = 362176, LR = 380672, BETA1 = 380800,
     STEP = 380928, BETA2 = 381056, EPS = 381184, WEIGHT_DECAY = 381312,
@@ -101,7 +101,7 @@ static const int64_t F_INPUT_IDS = 1155264, F_WTE_SELECT = 1155264, F_WTE_OUT = 
     F_CROSS_ENTROPY_SELECT_2 = 1143488, F_LOSS = 1143808, F_WORK = 1142912;
 static const RtStack F_BLOCKS_OUT = {7391488, 12288};
 #define WITH(workspace) rt_with(rt, m + workspace)
-#define AT(place) ((void *)(m + (place)))
+#define AT(offset) ((void *)(m + (offset)))
 #define OF(stack, layer) ((stack).first + (layer) * (stack).step)
 // Kernels that init prepares, each after the first result that it makes.
 enum { QKV_DOT_KERNEL, PROJ_DOT_KERNEL, FC_DOT_KERNEL, OUT_DOT_KERNEL, HEAD_OUT_KERNEL,
@@ -1442,7 +1442,7 @@ static void init(Rt *rt)
         .type = RT_F32});  // blocks.{}.qkv
 }
 
-// Role, type, name, rank, shape and place; of layers also how many, and the bytes between two.
+// Role, type, name, rank, shape and offset; of layers also how many, and the bytes between two.
 static const RtTensor tensors[] = {
     {RT_PARAMETER, RT_F32, "wte.weight", 2, {96, 48}, .at = 0},
     {RT_PARAMETER, RT_F32, "wpe.weight", 2, {16, 48}, .at = 18496},
@@ -1648,7 +1648,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
-    .identity = 0x8d86ca811d498645,
+    .identity = 0x5c2bc23cfe7b055b,
 };
 
 int main(int argc, char **argv)

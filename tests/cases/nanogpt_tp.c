@@ -4,7 +4,7 @@
 //   plan: 2 ranks as tp=2, arena 7258304 bytes, bound 7258304
 //
 // micro is forward and backward of one micro-batch, reduce completes the gradients, update is the
-// optimizer, forward only predicts. They stand first, after the names of their places in memory;
+// optimizer, forward only predicts. They come first, after the names of offsets in memory;
 // fused functions, the tables of tensors and the live ranges of buffers follow.
 #include <math.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 
 static const int64_t LAYERS = 3, B = 4, T = 16, VOCAB = 96, C = 48, HEADS = 4, HEAD_SIZE = 12,
     WTE_ROWS = 96, FC_SIZE = 192;
-// Places of values in the arena, in bytes from its start `m`; of repeated layers, that of layer 0.
-// OUT is the result of a module, D_ a gradient, D_ and IN that of its input. RECOMPUTED_ is made
-// again in the backward part. F_ is for forward alone. Values that aren't needed together share
-// bytes.
+// Offsets of values in the arena, in bytes from its start `m`; where layers repeat, of layer 0.
+// OUT is the result of a module, D_ a gradient, D_ and IN the gradient of its input. RECOMPUTED_
+// is made again in the backward part. F_ is for forward alone. Values that aren't needed together
+// share bytes.
 static const int64_t WTE_WEIGHT = 0, WPE_WEIGHT = 18496, LN_WEIGHT = 193856,
     LN_BIAS = 194112, HEAD_WEIGHT = 194368, LR = 203648, BETA1 = 203776,
     STEP = 203904, BETA2 = 204032, EPS = 204160, WEIGHT_DECAY = 204288,
@@ -107,7 +107,7 @@ static const RtStack F_QKV_ALL_GATHER = {7050368, 27648}, F_QKV_ALL_GATHER_2 = {
     F_FC_ALL_GATHER = {6901248, 37632}, F_OUT_ALL_GATHER = {6976576, 36864},
     F_BLOCKS_OUT = {7180352, 12288};
 #define WITH(workspace) rt_with(rt, m + workspace)
-#define AT(place) ((void *)(m + (place)))
+#define AT(offset) ((void *)(m + (offset)))
 #define OF(stack, layer) ((stack).first + (layer) * (stack).step)
 // Kernels that init prepares, each after the first result that it makes.
 enum { QKV_DOT_KERNEL, PROJ_DOT_KERNEL, FC_DOT_KERNEL, OUT_DOT_KERNEL, HEAD_DOT_KERNEL,
@@ -1696,7 +1696,7 @@ static const RtCut cuts[] = {
     {96, 1, {0}},  // 2: on tp
 };
 
-// Role, type, name, rank, shape and place; of layers also how many, and the bytes between two.
+// Role, type, name, rank, shape and offset; of layers also how many, and the bytes between two.
 static const RtTensor tensors[] = {
     {RT_PARAMETER, RT_F32, "wte.weight", 2, {96, 48}, .at = 0},
     {RT_PARAMETER, RT_F32, "wpe.weight", 2, {16, 48}, .at = 18496},
@@ -1960,7 +1960,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x719ba2ffb46d3f22,
+    .identity = 0x8eb91fa1ff0fedc8,
 };
 
 int main(int argc, char **argv)

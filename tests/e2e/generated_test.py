@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the names of a trainer's C text say is true: D_ is of adjoints alone, one value at one place has one name, the
+"""What the names of a trainer's C text say is true: D_ is of adjoints alone, one value at one offset has one name, the
 numbers of statements are labelled, sizes have names, and fused functions take operands of their types. Adjoints are found
 from the graph: all that the backward part makes of the reciprocal of the loss's count.
 
@@ -78,9 +78,9 @@ def statements(text, functions, name):
             yield from statements(text, functions, m[2])
 
 
-def is_at(place, at):
-    """Is the offset one of the place, or of an instance of it?"""
-    first, step = place
+def is_at(offset, at):
+    """Is it the offset itself, or of an instance of it?"""
+    first, step = offset
     return (at - first) % step == 0 if step else at == first
 
 
@@ -88,14 +88,14 @@ def wrong_names(text, program, is_adjoint):
     """The names with D_ of statements none of whose adjoints is there; and how many names with D_ there are."""
     functions = {m[1]: m[2] for m in FUNCTION.finditer(text)}
     calls = [c for name in ("micro", "reduce", "update") if name in functions for c in statements(text, functions, name)]
-    items, place = operands(program), constants(text)
+    items, offset = operands(program), constants(text)
     if len(calls) != len(items):
         return [f"{len(calls)} calls of {len(items)} statements"], 0
     wrong, n = set(), 0
     for call, item in zip(calls, items):
         for name in re.findall(r"\bD_\w+(?<!_KERNEL)\b", call):
             n += 1
-            if not any(v in is_adjoint and is_at(place[name], at) for v, at in item):
+            if not any(v in is_adjoint and is_at(offset[name], at) for v, at in item):
                 wrong.add(name)
     return sorted(wrong), n
 
@@ -105,7 +105,7 @@ def check_counts(checks, name, text):
     checks.check(f"{name}: no constant is declared twice", not n["duplicates"], f"{n['duplicates']} are")
     checks.check(f"{name}: numbers of statements are labelled", not n["bare"], f"{n['bare']} aren't")
     checks.check(f"{name}: operands have types", not n["untyped"], f"{n['untyped']} haven't")
-    checks.check(f"{name}: functions and places have names that say what they are", not n["anonymous"], f"{n['anonymous']} don't")
+    checks.check(f"{name}: functions and offsets have names that say what they are", not n["anonymous"], f"{n['anonymous']} don't")
     checks.check(f"{name}: lines", longest <= 100, f"{longest} columns")
     return n
 

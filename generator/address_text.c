@@ -1,4 +1,4 @@
-// Prints places in the arena as the text's functions use them.
+// Prints addresses in the arena as the text's functions use them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@ const char *rank_text(Gen *g, const Item *it)
     const Buffer *b = &g->p->buffers[it->workspace_buffer];
     const char *at = use_buffer(g, it->workspace_buffer)->name;
     if (b->pool)
-        at = arena_string(g->arena, "%s + %s", at, slot_place(g, b->pool, b->stage, b->stage_step));
+        at = arena_string(g->arena, "%s + %s", at,
+                          slot_address(g, b->pool, b->stage, b->stage_step));
     return arena_string(g->arena, "WITH(%s)", at);
 }
 
@@ -124,20 +125,20 @@ static const char *instance_text(Gen *g, const Operand *o, int64_t before)
     return arena_string(g->arena, "%" PRId64, before);
 }
 
-static const PlaceName *place_of(Gen *g, const Operand *o)
+static const NamedOffset *offset_of(Gen *g, const Operand *o)
 {
     const Address *a = &o->address;
 
-    return use_place(g, a->buffer, a->first - g->p->buffers[a->buffer].offset, o->base);
+    return use_offset(g, a->buffer, a->first - g->p->buffers[a->buffer].offset, o->base);
 }
 
-const char *operand_name(Gen *g, const Operand *o) { return place_of(g, o)->name; }
+const char *operand_name(Gen *g, const Operand *o) { return offset_of(g, o)->name; }
 
-char *place_text(Gen *g, const Operand *o)
+char *address_text(Gen *g, const Operand *o)
 {
     const Address *a = &o->address;
     const Movement *inner = &a->move[0];
-    const PlaceName *p = place_of(g, o);
+    const NamedOffset *p = offset_of(g, o);
     int64_t distance = a->at - a->first, before = 0;
     bool is_stack = p->step && !a->pool && (!inner->step || inner->step == p->step);
     const char *own = o->rank_slice.slice ? own_text(g, o) : "";
@@ -147,14 +148,14 @@ char *place_text(Gen *g, const Operand *o)
         before = distance / p->step;
         distance = 0;
     }
-    g->has_places = true;
+    g->has_addresses = true;
     g->has_stacks |= is_stack;
     if (is_stack)
         s = arena_string(g->arena, "OF(%s, %s)%s", p->name, instance_text(g, o, before), own);
     else
         s = arena_string(g->arena, "%s%s%s", p->name, p->step ? ".first" : "", own);
     if (a->pool)
-        s = arena_string(g->arena, "%s + %s", s, slot_place(g, a->pool, a->stage, a->stage_step));
+        s = arena_string(g->arena, "%s + %s", s, slot_address(g, a->pool, a->stage, a->stage_step));
     if (distance)
         s = arena_string(g->arena, "%s %s %s", s, distance < 0 ? "-" : "+",
                          offset_text(g, o, llabs(distance)));

@@ -1,8 +1,8 @@
 // Names values in the arena: parameters, results of modules or of operators in them, and gradients
-// of these. A name is that of a value, so several names may be of one place.
+// of these. A name is that of a value, so several names may be of one offset.
 #include <string.h>
 
-#include "generator/place_names.h"
+#include "generator/offset_names.h"
 #include "generator/sizes.h"
 #include "ir/facts.h"
 
@@ -174,9 +174,9 @@ static int rank_of(const Namer *x, ValueId v)
     return x->output[v] ? OF_PROGRAM : x->leaves[v] ? OF_MODULE : OF_OPERATOR;
 }
 
-// Instances of a block have one name. A persistent place has that of its first value, as the others
-// are written over it for the next step.
-static char *place_key(Gen *g, int set, int32_t buffer, int64_t offset, ValueId v)
+// Instances of a block have one name. A persistent offset has that of its first value, as the
+// others are written over it for the next step.
+static char *offset_key(Gen *g, int set, int32_t buffer, int64_t offset, ValueId v)
 {
     const Graph *graph = g->p->set[set].g;
 
@@ -193,29 +193,29 @@ static char *place_key(Gen *g, int set, int32_t buffer, int64_t offset, ValueId 
                         b.again, k, is_made);
 }
 
-// Notes that the value `v` of the graph, or no value, lies at a place. The first step that it moves
-// by with a loop's iterations is the stack's.
-static void note_place(Namer *x, int32_t buffer, int64_t offset, ValueId v, int64_t step)
+// Notes that the value `v` of the graph, or no value, lies at an offset. The first step that it
+// moves by with a loop's iterations is the stack's.
+static void note_offset(Namer *x, int32_t buffer, int64_t offset, ValueId v, int64_t step)
 {
     Gen *g = x->g;
     const Buffer *b = &g->p->buffers[buffer];
-    char *key = place_key(g, x->set, buffer, offset, v);
-    int known = map_get(&g->places, key);
+    char *key = offset_key(g, x->set, buffer, offset, v);
+    int known = map_get(&g->offsets, key);
 
     if (!known) {
-        *arena_push(g->arena, g->place, g->n_places, g->cap_places) =
-            (PlaceName){.name = v                         ? name_of(x, v)
-                                : b->kind == BUFFER_POOLS ? "SLOTS"
-                                                          : "WORK",
-                        .group = b->kind == BUFFER_PERSISTENT ? N_SETS : b->set,
-                        .rank = v ? rank_of(x, v) : OF_OPERATOR,
-                        .buffer = offset ? 0 : buffer,
-                        .is_work = !v,
-                        .at = b->offset + offset};
-        map_set(&g->places, key, known = g->n_places);
+        *arena_push(g->arena, g->offset, g->n_offsets, g->cap_offsets) =
+            (NamedOffset){.name = v                         ? name_of(x, v)
+                                  : b->kind == BUFFER_POOLS ? "SLOTS"
+                                                            : "WORK",
+                          .group = b->kind == BUFFER_PERSISTENT ? N_SETS : b->set,
+                          .rank = v ? rank_of(x, v) : OF_OPERATOR,
+                          .buffer = offset ? 0 : buffer,
+                          .is_work = !v,
+                          .at = b->offset + offset};
+        map_set(&g->offsets, key, known = g->n_offsets);
     }
-    PlaceName *place = &g->place[known - 1];
-    place->step = place->step ? place->step : step;
+    NamedOffset *at = &g->offset[known - 1];
+    at->step = at->step ? at->step : step;
 }
 
 static void note_operands(Namer *x)
@@ -228,8 +228,8 @@ static void note_operands(Namer *x)
             const Operand *o = &s->items[i].operands[k];
             const Buffer *b = &x->g->p->buffers[o->address.buffer];
             if (o->address.buffer)
-                note_place(x, o->address.buffer, o->address.first - b->offset, o->base,
-                           o->address.move[0].step);
+                note_offset(x, o->address.buffer, o->address.first - b->offset, o->base,
+                            o->address.move[0].step);
         }
 }
 
@@ -237,23 +237,23 @@ static void note_operands(Namer *x)
 // that value.
 static void name_buffers(Gen *g)
 {
-    g->buffer_place = arena_array(g->arena, int, g->p->n_buffers);
-    for (int i = 0; i < g->n_places; i++) {
-        const PlaceName *x = &g->place[i];
-        int *best = &g->buffer_place[x->buffer];
-        const PlaceName *y = *best ? &g->place[*best - 1] : NULL;
+    g->buffer_offset = arena_array(g->arena, int, g->p->n_buffers);
+    for (int i = 0; i < g->n_offsets; i++) {
+        const NamedOffset *x = &g->offset[i];
+        int *best = &g->buffer_offset[x->buffer];
+        const NamedOffset *y = *best ? &g->offset[*best - 1] : NULL;
         if (!y || !x->step < !y->step || (!x->step == !y->step && x->rank > y->rank))
             *best = i + 1;
     }
 }
 
-// Makes the names unique. Values of one name at one place share it.
+// Makes the names unique. Values of one name at one offset share it.
 static void make_unique(Gen *g)
 {
     Map known = {.arena = g->arena};
 
-    for (int i = 0; i < g->n_places; i++) {
-        PlaceName *x = &g->place[i];
+    for (int i = 0; i < g->n_offsets; i++) {
+        NamedOffset *x = &g->offset[i];
         bool is_second = x->group == SET_PREDICT && g->p->set[SET_TRAIN].g;
         const char *name = is_second ? arena_string(g->arena, "F_%s", x->name) : x->name;
         char *key = arena_string(g->arena, "%s %d %" PRId64 " %" PRId64, x->is_work ? "" : name,
@@ -261,11 +261,11 @@ static void make_unique(Gen *g)
         x->same = map_get(&known, key);
         if (!x->same)
             map_set(&known, key, i + 1);
-        x->name = x->same ? g->place[x->same - 1].name : identifier_take(&g->identifiers, name);
+        x->name = x->same ? g->offset[x->same - 1].name : identifier_take(&g->identifiers, name);
     }
 }
 
-void find_place_names(Gen *g)
+void find_offset_names(Gen *g)
 {
     Namer of[N_SETS] = {{0}};
 
@@ -274,42 +274,42 @@ void find_place_names(Gen *g)
             of[i] = namer_of(g, i);
     for (int i = 1; i < g->p->n_buffers; i++)
         if (g->p->buffers[i].kind == BUFFER_PERSISTENT)
-            note_place(&of[g->p->buffers[i].set], i, 0, g->p->buffers[i].value, 0);
+            note_offset(&of[g->p->buffers[i].set], i, 0, g->p->buffers[i].value, 0);
     for (int i = 0; i < N_SETS; i++)
         if (g->p->set[i].g)
             note_operands(&of[i]);
     for (int i = 1; i < g->p->n_buffers; i++)
         if (g->p->buffers[i].kind != BUFFER_PERSISTENT)
-            note_place(&of[g->p->buffers[i].set], i, 0, g->p->buffers[i].value, 0);
+            note_offset(&of[g->p->buffers[i].set], i, 0, g->p->buffers[i].value, 0);
     find_sizes(g);
     name_buffers(g);
     make_unique(g);
 }
 
-static const PlaceName *use(Gen *g, int number)
+static const NamedOffset *use(Gen *g, int number)
 {
-    PlaceName *place = &g->place[number - 1];
-    PlaceName *first = place->same ? &g->place[place->same - 1] : place;
+    NamedOffset *at = &g->offset[number - 1];
+    NamedOffset *first = at->same ? &g->offset[at->same - 1] : at;
 
     first->is_used = true;
-    return place;
+    return at;
 }
 
-const PlaceName *use_place(Gen *g, int32_t buffer, int64_t offset, ValueId v)
+const NamedOffset *use_offset(Gen *g, int32_t buffer, int64_t offset, ValueId v)
 {
-    return use(g, map_get(&g->places, place_key(g, g->set, buffer, offset, v)));
+    return use(g, map_get(&g->offsets, offset_key(g, g->set, buffer, offset, v)));
 }
 
-const PlaceName *use_buffer(Gen *g, int32_t buffer) { return use(g, g->buffer_place[buffer]); }
+const NamedOffset *use_buffer(Gen *g, int32_t buffer) { return use(g, g->buffer_offset[buffer]); }
 
-// Declares the places of a group that are stacks, or those that are not.
-static void declare_places(const Gen *g, int group, bool are_stacks, Text *t)
+// Declares the offsets of a group that are stacks, or the others.
+static void declare_offsets(const Gen *g, int group, bool are_stacks, Text *t)
 {
     const char *type = are_stacks ? "RtStack" : "int64_t";
     List l = {.t = t, .indent = 4, .between = ",", .end = ""};
 
-    for (int k = 0; k < g->n_places; k++) {
-        const PlaceName *x = &g->place[k];
+    for (int k = 0; k < g->n_offsets; k++) {
+        const NamedOffset *x = &g->offset[k];
         bool is_declared = x->is_used && x->group == group;
         if (!is_declared || !x->step == are_stacks)
             continue;
@@ -326,17 +326,17 @@ static void declare_places(const Gen *g, int group, bool are_stacks, Text *t)
         text_printf(t, ";\n");
 }
 
-void generate_places(Gen *g, Text *t)
+void generate_offsets(Gen *g, Text *t)
 {
     for (int i = 0; i <= N_SETS; i++) {
-        int group = (i + N_SETS) % (N_SETS + 1);  // persistent places first
-        declare_places(g, group, false, t);
-        declare_places(g, group, true, t);
+        int group = (i + N_SETS) % (N_SETS + 1);  // persistent values first
+        declare_offsets(g, group, false, t);
+        declare_offsets(g, group, true, t);
     }
     if (g->has_workspace)
         text_printf(t, "#define WITH(workspace) rt_with(rt, m + workspace)\n");
-    if (g->has_places)
-        text_printf(t, "#define AT(place) ((void *)(m + (place)))\n");
+    if (g->has_addresses)
+        text_printf(t, "#define AT(offset) ((void *)(m + (offset)))\n");
     if (g->has_stacks)
         text_printf(t, "#define OF(stack, layer) ((stack).first + (layer) * (stack).step)\n");
 }
