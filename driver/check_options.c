@@ -38,9 +38,6 @@ static bool check_training(const Options *o, int *status)
 {
     if (is_text(o))
         return true;
-    if (!o->request.loss != !o->request.optimizer)
-        return complain(status,
-                        o->request.loss ? "--loss needs --optimizer" : "--optimizer needs --loss");
     if (!o->request.loss && request_of_training(&o->request, o->dump_after))
         return complain(status, "%s needs --loss and --optimizer",
                         request_of_training(&o->request, o->dump_after));
@@ -62,21 +59,58 @@ static const char *needs_onnx(const Options *o)
                                           : NULL;
 }
 
-bool check_graph(const Options *o, int *status)
+static const OptionDef *find_option(const Command *c, const char *name)
+{
+    const OptionDef *x = c->options;
+
+    while (strcmp(x->name, name) || !option_is_of(x, c))
+        x++;
+    return x;
+}
+
+// Fields of options that need others, or that others need, are zero if the option isn't given.
+static bool is_given(const OptionDef *x, const Options *o)
+{
+    const char *field = (const char *)o + x->offset;
+
+    for (size_t i = 0; i < x->type->size; i++)
+        if (field[i])
+            return true;
+    return false;
+}
+
+// Do others have the option that they need?
+static bool is_enough(const OptionDef *x, const Options *o)
+{
+    bool is_count = x->type == &option_count || x->type == &option_ranks;
+
+    return is_count ? *(const int *)((const char *)o + x->offset) >= x->enough : is_given(x, o);
+}
+
+// Does each option have the one that it needs? A graph's text may have what determines it.
+static bool check_needs(const Command *c, const Options *o, int *status)
+{
+    for (const OptionDef *x = c->options; x < c->options + c->n_options; x++)
+        if (x->needs && option_is_of(x, c) && !(is_text(o) && x->use == USE_GRAPH) &&
+            is_given(x, o) && !is_enough(find_option(c, x->needs), o))
+            return complain(status, "%s needs %s", x->name, x->needs);
+    return true;
+}
+
+bool check_graph(Arena *a, const Command *c, const Options *o, int *status)
 {
     if (!o->request.input)
         return complain(status, "no model given; --help tells more");
     if (!*o->request.input)
         return complain(status, "the model's name is empty");
-    if (!check_training(o, status))
+    if (request_is(&o->request, ".program") && option_of_passes(a, o))
+        return complain(status, "%s doesn't apply: a program's text has passed all passes",
+                        option_of_passes(a, o));
+    if (!check_needs(c, o, status) || !check_training(o, status))
         return false;
     if (request_is(&o->request, ".ir") && needs_onnx(o))
         return complain(status, "%s: a graph's text has its shapes and parameters already",
                         needs_onnx(o));
-    if (o->weight_map && !o->weights)
-        return complain(status, "--weight-map needs --weights, whose tensors it names");
-    if (o->request.pin.n && !o->request.mesh)
-        return complain(status, "--pin needs --mesh, whose axes it names");
     if (!o->request.accumulate && (!o->request.memory || is_text(o) || o->request.plan))
         return complain(status, "--accumulate auto %s",
                         o->request.plan ? "doesn't apply: a plan's file says itself how many it has"
@@ -113,18 +147,6 @@ bool range_take(Arena *a, Options *o, int *status)
     if (other)
         return complain(status, "%s doesn't go with a range of --bind", other);
     return true;
-}
-
-// Returns an option that says how to spread a step over ranks, but there is only one rank; NULL if
-// none is given.
-static const char *needs_ranks(const Options *o)
-{
-    return o->request.ranks > 1 ? NULL
-           : o->request.pin.n   ? "--pin"
-           : o->request.preset  ? "--plan-preset"
-           : o->request.mesh    ? "--mesh"
-           : o->transport       ? "--transport"
-                                : NULL;
 }
 
 // Does what is asked of the target go with it?
@@ -166,15 +188,10 @@ bool check_fewer(const Options *o, int *status)
     return !other || complain(status, "%s doesn't go with several numbers of --ranks", other);
 }
 
-bool check_together(Arena *a, const Options *o, int *status)
+bool check_together(Arena *a, const Command *c, const Options *o, int *status)
 {
-    if (!check_graph(o, status) || !check_target(a, o, status))
+    if (!check_graph(a, c, o, status) || !check_target(a, o, status))
         return false;
-    if (request_is(&o->request, ".program") && option_of_passes(a, o))
-        return complain(status, "%s doesn't apply: a program's text has passed all passes",
-                        option_of_passes(a, o));
-    if (needs_ranks(o))
-        return complain(status, "%s needs --ranks", needs_ranks(o));
     if (request_runs_chain(&o->request) && (!o->request.memory || o->request.ranks > 1 ||
                                             o->request.recompute.n > 1 || o->request.no_fuse))
         return complain(status, o->request.ranks > 1 ? "--recompute chain is for one rank"

@@ -53,9 +53,11 @@ struct OptionDef {
     const char *help;
     // For texts: does the value have the right form?
     bool (*check)(const char *s, int *status);
-    int max;           // for option_count
-    int absent;        // for option_count: the field's value if the option isn't given
-    const char *word;  // for option_count: means 0; NULL: nothing does
+    int max;            // for option_count
+    int absent;         // for option_count: the field's value if the option isn't given
+    const char *word;   // for option_count: means 0; NULL: nothing does
+    const char *needs;  // the option without which this one does nothing; NULL: none
+    int enough;         // for counts that others need: the least that they do with
     OptionUse use;
     int commands;          // the commands of a shared table that have it, as bits; 0: all
     const Target *target;  // whose programs have it; NULL: all
@@ -127,8 +129,8 @@ bool range_read(Arena *a, const char *s, DimRange *to);
 bool range_take(Arena *a, Options *o, int *status);
 
 // Are the options consistent? check_graph checks only those that determine the graph.
-bool check_graph(const Options *o, int *status);
+bool check_graph(Arena *a, const Command *c, const Options *o, int *status);
 bool check_fewer(const Options *o, int *status);  // do they go with several numbers of --ranks?
-bool check_together(Arena *a, const Options *o, int *status);
+bool check_together(Arena *a, const Command *c, const Options *o, int *status);
 
 #endif

@@ -43,9 +43,9 @@ static const OptionDef table[] = {
      "cross_entropy(x, labels, ignore_index=-100, label_smoothing=0),\n"
      "mse(x, y), l1(x, y), bce_with_logits(x, y), or a scalar output;\n"
      "x is a value of the model, labels and y are inputs that it lacks",
-     .check = check_loss, .use = USE_GRAPH},
+     .check = check_loss, .needs = "--optimizer", .use = USE_GRAPH},
     {"--optimizer", "TEXT", &option_text, AT(request.optimizer), optimizers_help,
-     .check = check_optimizer, .use = USE_GRAPH},
+     .check = check_optimizer, .needs = "--loss", .use = USE_GRAPH},
     {"--clip-norm", "X", &option_number, AT(request.clip_norm),
      "scale gradients so that their 2-norm is at most X", .use = USE_GRAPH},
     {"--accumulate", "K", &option_count, AT(request.accumulate),
@@ -79,7 +79,7 @@ static const OptionDef table[] = {
     {"--weight-map", "FILE", &option_source, AT(weight_map),
      "which tensors of --weights a parameter is made of, where names don't tell:\n"
      "lines as NAME = stack(experts.{0..7}.w) or transpose(w) (docs/weights.md)",
-     .use = USE_PROGRAM},
+     .needs = "--weights", .use = USE_PROGRAM},
     {"--freeze", "GLOB", &option_texts, AT(request.freeze),
      "parameters that are not trained (* any text, ? any letter)", .use = USE_GRAPH},
     {"--no-decay", "GLOB", &option_texts, AT(request.no_decay), "parameters without weight decay",
@@ -134,24 +134,24 @@ static const OptionDef table[] = {
     {"--ranks", "N[,N...]", &option_ranks, AT(request.ranks),
      "compile for N ranks, which mpirun -n N starts; 8,6,4 also makes NAME.6 and\n"
      "NAME.4 for fewer ranks, with the same weights",
-     .max = MAX_MESH_RANKS, .use = USE_PROGRAM, .commands = COMPILE},
+     .max = MAX_MESH_RANKS, .enough = 2, .use = USE_PROGRAM, .commands = COMPILE},
     {"--ranks", "N", &option_count, AT(request.ranks), "compile for N ranks", .max = MAX_MESH_RANKS,
-     .commands = PROFILE},
+     .enough = 2, .commands = PROFILE},
     {"--ranks", "N", &option_count, AT(request.ranks), "how many ranks (one for each device)",
      .max = MAX_MESH_RANKS, .commands = PLAN},
     {"--transport", "TRANSPORT", &option_transport, AT(transport), transports_help,
-     .use = USE_PROGRAM, .commands = COMPILE, .is_of_text = true},
+     .needs = "--ranks", .use = USE_PROGRAM, .commands = COMPILE, .is_of_text = true},
     {"--plan", "FILE.json", &option_text, AT(request.plan),
      "compile this plan of shardcc plan, with the options that it was made for;\n"
      "entries that you edited stay fixed, and a search chooses all others again",
      .commands = COMPILE | PROFILE},
     {"--mesh", "MESH", &option_text, AT(request.mesh),
      "the ranks as a grid: 2x4, or dp=2,tp=4 (the best one)", .check = check_mesh,
-     .use = USE_PROGRAM},
+     .needs = "--ranks", .use = USE_PROGRAM},
     {"--pin", "GLOB=SPEC", &option_texts, AT(request.pin),
      "fix the storage spec of values by their names: 'h.*.fc.weight=[-,tp]',\n"
      "or the strategy of a node: 'v505=m:dp n:tp'; the axes are those of --mesh",
-     .check = check_pin, .use = USE_PROGRAM},
+     .check = check_pin, .needs = "--mesh", .use = USE_PROGRAM},
     {"--chain", "FILE.json", &option_text, AT(chain),
      "write the chain of stages of the plan's program (docs/chain.md), and say what\n"
      "its best schedule would save; with --ranks 1 there is no plan",
@@ -159,7 +159,7 @@ static const OptionDef table[] = {
     {"--plan-preset", "TEXT", &option_text, AT(request.preset),
      "use a known plan: ddp, zero1, zero2, fsdp, megatron, megatron-sp, ulysses,\n"
      "2d, 2.5d, 3d, or several with their ranks: ddp=2,megatron=4",
-     .check = check_preset, .use = USE_PROGRAM},
+     .check = check_preset, .needs = "--ranks", .use = USE_PROGRAM},
     {"--memory", "SIZE", &option_bytes, AT(request.memory),
      "the memory of each rank, as 70GiB (with ranks all that its device has):\n"
      "kernels run again as far as it needs, unless --recompute says which",

@@ -18,7 +18,7 @@ bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
         return false;
     complete(o);
     return check_fewer(o, status) && (!o->request.plan || plan_options_take(a, o, status)) &&
-           check_together(a, o, status);
+           check_together(a, &compile_options, o, status);
 }
 
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
@@ -29,7 +29,7 @@ bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
     complete(o);
     if (o->request.input && request_is(&o->request, ".program"))
         return complain(status, "'%s': a program has its plan already", o->request.input);
-    return check_graph(o, status);
+    return check_graph(a, &plan_options, o, status);
 }
 
 bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
@@ -41,6 +41,6 @@ bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *stat
     if (!command_read(a, &profile_options, argc, argv, o, status))
         return false;
     complete(o);
-    return (!o->request.plan || plan_options_take(a, o, status)) && check_together(a, o, status) &&
-           range_take(a, o, status);
+    return (!o->request.plan || plan_options_take(a, o, status)) &&
+           check_together(a, &profile_options, o, status) && range_take(a, o, status);
 }

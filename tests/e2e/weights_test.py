@@ -294,7 +294,7 @@ MISTAKES = (
      NO_MODEL + "'linear.onnx': safetensors: its header says 729875616609470984 bytes, the file has 163: truncated?"),
     (["--weights", "w.safetensors", "--weights", "w.safetensors"], 2,
      "shardcc: error: --weights is given twice: 'w.safetensors' and 'w.safetensors'"),
-    (["--weight-map", "bad.map"], 2, "shardcc: error: --weight-map needs --weights, whose tensors it names"),
+    (["--weight-map", "bad.map"], 2, "shardcc: error: --weight-map needs --weights"),
     (["--weights", ""], 2, "shardcc: error: --weights: the name is empty"),
 )  # fmt: skip
 EXPORTS = (
