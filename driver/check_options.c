@@ -1,4 +1,5 @@
 // Checks options together, before the model is read.
+#include <assert.h>
 #include <string.h>
 
 #include "compile/compile.h"
@@ -63,8 +64,10 @@ static const OptionDef *find_option(const Command *c, const char *name)
 {
     const OptionDef *x = c->options;
 
-    while (strcmp(x->name, name) || !option_is_of(x, c))
+    while (strcmp(x->name, name) || !option_is_of(x, c)) {
         x++;
+        assert(x < c->options + c->n_options);
+    }
     return x;
 }
 

@@ -21,16 +21,17 @@ const RtOption rt_options[] = {
      "left out",
      0, true},
     {"--eval-every", RT_WHOLE, AT(eval_every), 1, RT_MAX_STEPS, "N",
-     "evaluate every N steps, and at the end in any case"},
+     "evaluate every N steps, and at the end in any case", .needs = {"--eval-data"}},
     {"--eval-samples", RT_WHOLE, AT(eval_samples), 1, INT64_MAX, "N",
-     "evaluate on the first N samples of --eval-data (all)"},
+     "evaluate on the first N samples of --eval-data (all)", .needs = {"--eval-data"}},
     {"--token-bytes", RT_WORD, AT(token_choice), 0, 0, "1|2|4",
      "bytes of a token in a file without a header (1 where the vocabulary is at most 256, else 2)"},
     {"--documents", RT_WORD, AT(documents), 0, 0, "packed|cut",
      "documents in files of tokens: packed ignores labels that would predict the next document "
-     "from the end of one, cut lets each window lie in one document"},
+     "from the end of one, cut lets each window lie in one document",
+     .needs = {"--document-end", "--data or --eval-data"}},
     {"--document-end", RT_WHOLE, AT(document_end), 0, UINT32_MAX, "ID",
-     "the token that ends a document"},
+     "the token that ends a document", .needs = {"--documents"}},
     {"--steps", RT_WHOLE, AT(steps), 0, RT_MAX_STEPS, "N", "how many steps to train"},
     {"--epochs", RT_WHOLE, AT(epochs), 1, RT_MAX_STEPS, "N",
      "how often to go through the data (1); with --steps, whichever ends first"},
@@ -67,45 +68,57 @@ const RtOption rt_options[] = {
      "checkpoints (NAME.safetensors next to the program)",
      0, true},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",
-     "write parameters and buffers at the end, also after Ctrl-C"},
+     "write parameters and buffers at the end, also after Ctrl-C", .needs = {"--data"}},
     {"--save-gradients", RT_TEXT, AT(save_gradients), 0, 0, "FILE",
      "write the gradients of the first step: the mean over its micro-batches, before clipping; "
-     "without --steps and --epochs that step is the only one"},
+     "without --steps and --epochs that step is the only one",
+     .needs = {"--data"}},
     {"--checkpoint", RT_TEXT, AT(checkpoint), 0, 0, "FOLDER",
      "write checkpoints into this folder: weights, the optimizer's states and the position in the "
-     "data; one at the end in any case, also after Ctrl-C"},
+     "data; one at the end in any case, also after Ctrl-C",
+     .needs = {"--data"}},
     {"--checkpoint-every", RT_PERIOD, AT(every), 1, RT_MAX_STEPS, "N|TIME",
-     "a checkpoint every N steps, or every 90s, 10min or 2h"},
+     "a checkpoint every N steps, or every 90s, 10min or 2h", .needs = {"--checkpoint"}},
     {"--checkpoint-in-place", RT_FLAG, AT(in_place), 0, 0, NULL,
-     "let steps wait while a checkpoint is written, instead of writing a copy meanwhile"},
-    {"--keep", RT_WHOLE, AT(keep), 1, RT_MAX_STEPS, "N", "how many checkpoints are kept (2)"},
+     "let steps wait while a checkpoint is written, instead of writing a copy meanwhile",
+     .needs = {"--checkpoint"}},
+    {"--keep", RT_WHOLE, AT(keep), 1, RT_MAX_STEPS, "N", "how many checkpoints are kept (2)",
+     .needs = {"--checkpoint"}},
     {"--keep-best", RT_FLAG, AT(keep_best), 0, 0, NULL,
-     "write a checkpoint after the evaluation with the least loss so far, and keep it"},
+     "write a checkpoint after the evaluation with the least loss so far, and keep it",
+     .needs = {"--eval-data", "--checkpoint"}},
     {"--resume", RT_FLAG, AT(resume), 0, 0, NULL,
      "go on from the last whole checkpoint in the folder of --checkpoint; from the start if there "
-     "is none"},
+     "is none",
+     .needs = {"--checkpoint"}},
     {"--max-time", RT_TIME, AT(max_time), 1, RT_MAX_STEPS, "TIME",
-     "stop after so much time, 90s, 10min or 2h, as after SIGUSR1: save, and exit with status 75"},
+     "stop after so much time, 90s, 10min or 2h, as after SIGUSR1: save, and exit with status 75",
+     .needs = {"--data"}},
     {"--spike", RT_REAL, AT(spike), 0, 0, "K",
      "watch for steps whose loss, or norm of the gradients, is more than K times its median over "
-     "the last 64 steps"},
+     "the last 64 steps",
+     .needs = {"--data"}},
     {"--on-spike", RT_WORD, AT(on_spike), 0, 0, "warn|stop|rollback",
-     "what to do then (warn); rollback: go back to the last checkpoint, and on with other data"},
+     "what to do then (warn); rollback: go back to the last checkpoint, and on with other data",
+     .needs = {"--spike"}},
     {"--max-rollbacks", RT_WHOLE, AT(max_rollbacks), 1, RT_MAX_STEPS, "N",
      "stop at the spike after so many rollbacks (3)"},
     {"--log", RT_TEXT, AT(log), 0, 0, "FILE",
-     "write one line of JSON for each step and each evaluation", 0, true},
+     "write one line of JSON for each step and each evaluation", 0, true,
+     .needs = {"--data or --eval-data"}},
     {"--tensorboard", RT_TEXT, AT(tensorboard), 0, 0, "FOLDER",
-     "write a file of events there, for TensorBoard", 0, true},
+     "write a file of events there, for TensorBoard", 0, true, .needs = {"--data or --eval-data"}},
     {"--predict", RT_TEXT, AT(predict), 0, 0, "PATH",
      "write the outputs for these inputs to the file of -o; data as for --data, or the .npy of the "
      "only input",
-     0, true},
-    {"-o", RT_TEXT, AT(out), 0, 0, "FILE.npz", "the file that --predict writes"},
+     0, true, .needs = {"-o"}},
+    {"-o", RT_TEXT, AT(out), 0, 0, "FILE.npz", "the file that --predict writes",
+     .needs = {"--predict"}},
     {"--generate", RT_WHOLE, AT(generate), 1, RT_MAX_STEPS, "N",
      "print N more tokens after the prompt"},
     {"--prompt", RT_TEXT, AT(prompt), 0, 0, "TEXT",
-     "the text to continue; numbers of tokens if the vocabulary is larger than 256"},
+     "the text to continue; numbers of tokens if the vocabulary is larger than 256",
+     .needs = {"--generate"}},
     {"--temperature", RT_REAL, AT(temperature), 0, 0, "T",
      "how freely to sample (1); 0: always the likeliest token"},
     {"--no-overlap", RT_FLAG, AT(no_overlap), 0, 0, NULL,
@@ -128,10 +141,11 @@ const RtOption rt_options[] = {
     {"--check-arena", RT_FLAG, AT(check_arena), 0, 0, NULL,
      "fill unused memory with NaN, to find reads and writes outside live ranges", RT_CAN_WATCH},
     {"--profile", RT_FLAG, AT(profile), 0, 0, NULL,
-     "print at the end how long each module and each call takes in a step", 0, true},
+     "print at the end how long each module and each call takes in a step", 0, true,
+     .needs = {"--data"}},
     {"--trace", RT_TEXT, AT(trace), 0, 0, "FILE.json",
      "write the calls of the last step as Chrome trace events (ui.perfetto.dev shows them)", 0,
-     true},
+     true, .needs = {"--data"}},
     {"--quiet", RT_FLAG, AT(quiet), 0, 0, NULL, "print errors only", 0, true},
     {"--help", RT_FLAG, AT(help), 0, 0, NULL, "print this text", 0, true},
 };
@@ -369,10 +383,59 @@ static bool parse_one(RtOptions *o, const RtModel *m, int argc, char **argv, int
     return x ? set_option(m, o, x, text) : set_real(m, name, text, &o->hyper[hyper]);
 }
 
+// ---- options that need others ----
+
+// The options if none is given.
+static const RtOptions absent = {.steps = -1,
+                                 .temperature = 1,
+                                 .token_choice = -1,
+                                 .documents = -1,
+                                 .document_end = -1,
+                                 .on_spike = -1,
+                                 .rank = -1,
+                                 .timeout = 60};
+
+static bool is_given(const RtOptions *o, const RtOption *x)
+{
+    static const size_t size[] = {
+        [RT_FLAG] = sizeof(bool),     [RT_TEXT] = sizeof(const char *),
+        [RT_WHOLE] = sizeof(int64_t), [RT_REAL] = sizeof(double),
+        [RT_WORD] = sizeof(int64_t),  [RT_PERIOD] = sizeof(RtPeriod),
+        [RT_TIME] = sizeof(double),
+    };
+
+    return memcmp((const char *)o + x->at, (const char *)&absent + x->at, size[x->kind]) != 0;
+}
+
+// Is one of the options given that `names` lists, with " or " between them?
+static bool is_any_given(const RtOptions *o, const char *names)
+{
+    static const char between[] = " or ";
+
+    while (names) {
+        const char *end = strstr(names, between);
+        size_t n = end ? (size_t)(end - names) : strlen(names);
+
+        for (int i = 0; i < rt_n_options; i++)
+            if (strlen(rt_options[i].name) == n && strncmp(rt_options[i].name, names, n) == 0 &&
+                is_given(o, &rt_options[i]))
+                return true;
+        names = end ? end + strlen(between) : NULL;
+    }
+    return false;
+}
+
+static bool check_needs(const RtOptions *o, const RtModel *m)
+{
+    for (int i = 0; i < rt_n_options; i++)
+        for (int k = 0; k < RT_MAX_NEEDS && rt_options[i].needs[k]; k++)
+            if (is_given(o, &rt_options[i]) && !is_any_given(o, rt_options[i].needs[k]))
+                return rt_error(m, "%s needs %s", rt_options[i].name, rt_options[i].needs[k]);
+    return true;
+}
+
 static bool check_spike(const RtOptions *o, const RtModel *m)
 {
-    if (o->on_spike >= 0 && o->spike == 0)
-        return rt_error(m, "--on-spike needs --spike");
     if (o->on_spike == RT_ROLLBACK && !o->checkpoint)
         return rt_error(m, "--on-spike rollback needs --checkpoint");
     if (o->max_rollbacks && o->on_spike != RT_ROLLBACK)
@@ -382,13 +445,8 @@ static bool check_spike(const RtOptions *o, const RtModel *m)
 
 static bool check_documents(const RtOptions *o, const RtModel *m)
 {
-    if ((o->documents < 0) != (o->document_end < 0))
-        return rt_error(m, o->documents < 0 ? "--document-end needs --documents"
-                                            : "--documents needs --document-end");
     if (o->documents < 0)
         return true;
-    if (!o->data && !o->eval_data)
-        return rt_error(m, "--documents needs --data or --eval-data");
     if (m->vocabulary > 0 && o->document_end >= m->vocabulary)
         return rt_error(m, "--document-end: %lld is no token of the model: 0 to %lld",
                         (long long)o->document_end, (long long)m->vocabulary - 1);
@@ -397,7 +455,6 @@ static bool check_documents(const RtOptions *o, const RtModel *m)
                        "cross_entropy does; cut needs none");
 }
 
-// Checks for options that need another option.
 static bool check_options(const RtOptions *o, const RtModel *m)
 {
     bool has_lr = false;
@@ -407,37 +464,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
     if (!o->data && !o->eval_data && !o->predict && !o->generate)
         return rt_error(m, "nothing to do: give --data, --eval-data, --predict or --generate; "
                            "--help lists all options");
-    if (!o->predict != !o->out)
-        return rt_error(m, o->out ? "-o needs --predict" : "--predict needs -o FILE.npz");
-    if (o->prompt && !o->generate)
-        return rt_error(m, "--prompt needs --generate");
-    if (o->eval_every && !o->eval_data)
-        return rt_error(m, "--eval-every needs --eval-data");
-    if (o->eval_samples && !o->eval_data)
-        return rt_error(m, "--eval-samples needs --eval-data");
-    if (o->keep_best && !o->eval_data)
-        return rt_error(m, "--keep-best needs --eval-data");
-    const char *checkpoints = o->every.steps || o->every.seconds > 0 ? "--checkpoint-every"
-                              : o->in_place                          ? "--checkpoint-in-place"
-                              : o->keep                              ? "--keep"
-                              : o->keep_best                         ? "--keep-best"
-                              : o->resume                            ? "--resume"
-                                                                     : NULL;
-    if (checkpoints && !o->checkpoint)
-        return rt_error(m, "%s needs --checkpoint", checkpoints);
-    const char *training = o->save             ? "--save"
-                           : o->checkpoint     ? "--checkpoint"
-                           : o->save_gradients ? "--save-gradients"
-                           : o->profile        ? "--profile"
-                           : o->trace          ? "--trace"
-                           : o->max_time > 0   ? "--max-time"
-                           : o->spike > 0      ? "--spike"
-                                               : NULL;
-    if (training && !o->data)
-        return rt_error(m, "%s needs --data", training);
-    if ((o->log || o->tensorboard) && !o->data && !o->eval_data)
-        return rt_error(m, "%s needs --data or --eval-data", o->log ? "--log" : "--tensorboard");
-    if (!check_spike(o, m) || !check_documents(o, m))
+    if (!check_needs(o, m) || !check_spike(o, m) || !check_documents(o, m))
         return false;
     if ((o->schedule || o->warmup) && !has_lr)
         return rt_error(m, "%s: the model has no learning rate",
@@ -447,14 +474,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
 
 int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
 {
-    *o = (RtOptions){.steps = -1,
-                     .temperature = 1,
-                     .token_choice = -1,
-                     .documents = -1,
-                     .document_end = -1,
-                     .on_spike = -1,
-                     .rank = -1,
-                     .timeout = 60};
+    *o = absent;
     o->hyper = rt_alloc((size_t)m->n_tensors, sizeof *o->hyper);
     for (int i = 0; i < m->n_tensors; i++)
         o->hyper[i] = NAN;

@@ -57,6 +57,8 @@ typedef enum RtOptionKind {
     RT_TIME
 } RtOptionKind;
 
+enum { RT_MAX_NEEDS = 2 };
+
 typedef struct RtOption {
     const char *name;
     RtOptionKind kind;
@@ -65,6 +67,8 @@ typedef struct RtOption {
     const char *value, *help;
     unsigned of;  // an RtCan: programs with such a device or transport have it; 0: all
     bool is_own;  // ranks may have different values
+    // Options without which it does nothing: "--data or --eval-data". NULL: no more.
+    const char *needs[RT_MAX_NEEDS];
 } RtOption;
 
 extern const RtOption rt_options[];

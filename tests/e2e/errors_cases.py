@@ -225,7 +225,7 @@ TRAINER_OPTIONS = [
     (["--data", "good", "--lr", "fast"], "--lr: 'fast' is not a number"),
     (["--data", "good", "--schedule", "cosin"], "--schedule: 'cosin' is not one of constant|linear|cosine (did you mean 'cosine'?)"),
     (["--data", "good", "--quiet=1"], "--quiet takes no value"),
-    (["--predict", "good"], "--predict needs -o FILE.npz"),
+    (["--predict", "good"], "--predict needs -o"),
     (["--save", "it.safetensors", "--eval-data", "good"], "--save needs --data"),
     (["--profile", "--eval-data", "good"], "--profile needs --data"),
     (["--trace", "it.json", "--predict", "good", "-o", "it.npz"], "--trace needs --data"),

@@ -33,7 +33,7 @@ static const Case wrong_options[] = {
     {"--schedule cosin",
      "--schedule: 'cosin' is not one of constant|linear|cosine (did you mean 'cosine'?)\n"},
     {"--token-bytes 3", "--token-bytes: '3' is not one of 1|2|4\n"},
-    {"--predict x", "--predict needs -o FILE.npz\n"},
+    {"--predict x", "--predict needs -o\n"},
     {"--data x -o y", "-o needs --predict\n"},
     {"--data x --prompt y", "--prompt needs --generate\n"},
     {"--data x --eval-every 3", "--eval-every needs --eval-data\n"},
@@ -42,6 +42,13 @@ static const Case wrong_options[] = {
     {"--eval-data x --save y", "--save needs --data\n"},
     {"--predict x -o y --log z", "--log needs --data or --eval-data\n"},
     {"--generate 1 --tensorboard y", "--tensorboard needs --data or --eval-data\n"},
+    {"--data x --keep-best", "--keep-best needs --eval-data\n"},
+    {"--data x --eval-data y --keep-best", "--keep-best needs --checkpoint\n"},
+    {"--data x --checkpoint-every 90s", "--checkpoint-every needs --checkpoint\n"},
+    {"--data x --checkpoint-in-place", "--checkpoint-in-place needs --checkpoint\n"},
+    {"--eval-data x --spike 2", "--spike needs --data\n"},
+    {"--data x --documents packed", "--documents needs --document-end\n"},
+    {"--data x --document-end 0", "--document-end needs --documents\n"},
 };
 
 // data/ is good; each other folder differs from it in one respect.
@@ -97,6 +104,22 @@ static const Case wrong_text[] = {
     {"--eval-data high.bin", "step 1: sample 2, position 1: label 200 is out of range\n"},
     {"--generate 5 --prompt \xc3\xa4", "--prompt: token 195 is not below the vocabulary's 128\n"},
 };
+
+// Options that others need are there.
+static void needed_options(void **state)
+{
+    for (int i = 0; i < rt_n_options; i++)
+        for (int k = 0; k < RT_MAX_NEEDS && rt_options[i].needs[k]; k++) {
+            char names[64], *rest = names;
+            snprintf(names, sizeof names, "%s", rt_options[i].needs[k]);
+            for (const char *name; (name = strtok_r(rest, " ", &rest));) {
+                bool is_there = strcmp(name, "or") == 0;
+                for (int n = 0; n < rt_n_options; n++)
+                    is_there |= strcmp(name, rt_options[n].name) == 0;
+                assert_true(is_there);
+            }
+        }
+}
 
 static void write_safe(const char *path, const RtStored *t, int n)
 {
@@ -258,9 +281,11 @@ static int enter_and_write(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options),    cmocka_unit_test(data),        cmocka_unit_test(text),
-        cmocka_unit_test(no_weights), cmocka_unit_test(no_training), cmocka_unit_test(no_memory),
-        cmocka_unit_test(help),       cmocka_unit_test(info),
+        cmocka_unit_test(options),        cmocka_unit_test(data),
+        cmocka_unit_test(text),           cmocka_unit_test(no_weights),
+        cmocka_unit_test(no_training),    cmocka_unit_test(no_memory),
+        cmocka_unit_test(help),           cmocka_unit_test(info),
+        cmocka_unit_test(needed_options),
     };
 
     return cmocka_run_group_tests(tests, enter_and_write, leave_folder);
