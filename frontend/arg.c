@@ -28,7 +28,7 @@ bool op_error(Op *o, const char *fmt, ...)
 
 ValueId arg(const Op *o, int i) { return i < o->n_in ? o->in[i].value : 0; }
 
-Value *arg_value(const Op *o, int i) { return value_of(o->g, arg(o, i)); }
+const Value *arg_value(const Op *o, int i) { return value_of(o->g, arg(o, i)); }
 
 const char *arg_name(const Op *o, int i)
 {

@@ -31,7 +31,7 @@ static void read_weight(ClassLoss *l, ValueId scores)
     if (!has(o, 2))
         return;
     if (value_of(l->g, w)->kind == VALUE_PARAMETER)
-        value_of(l->g, w)->kind = VALUE_BUFFER;
+        value_edit(l->g, w)->kind = VALUE_BUFFER;
     if (value_of(l->g, w)->rank != 1 || value_of(l->g, w)->dim[0] != l->classes) {
         op_error(o, "%" PRId64 " classes need as many weights", l->classes);
         return;

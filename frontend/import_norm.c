@@ -99,7 +99,7 @@ static void import_rms_norm(Op *o)
 static void make_buffer(Graph *g, ValueId v)
 {
     if (value_of(g, v)->kind == VALUE_PARAMETER)
-        value_of(g, v)->kind = VALUE_BUFFER;
+        value_edit(g, v)->kind = VALUE_BUFFER;
 }
 
 static ValueId per_channel(Graph *g, ValueId v, ValueId x) { return vector_at(g, v, x, 1); }

@@ -207,7 +207,7 @@ extern const OpImporter import_activation[], import_attention[], import_bits[],
 
 bool has(const Op *o, int i);     // is input i present?
 ValueId arg(const Op *o, int i);  // input i; 0 if absent
-Value *arg_value(const Op *o, int i);
+const Value *arg_value(const Op *o, int i);
 const char *arg_name(const Op *o, int i);
 void give(Op *o, int i, ValueId v);
 bool wants(const Op *o, int i);  // is output i used?

@@ -410,7 +410,7 @@ static bool walk_node(Import *x, Frame *f, const Onnx__NodeProto *node)
             item->failed = true;
         }
         if (is_nameless(&o, i))
-            value_of(x->g, item->value)->name = origin.out[i];
+            value_edit(x->g, item->value)->name = origin.out[i];
         if (f->depth == 1 && item->value)
             bind_check(x, node->output[i], item->value);
     }

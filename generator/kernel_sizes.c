@@ -50,7 +50,7 @@ static bool set_dims(KernelSizes *s, ValueId v)
 
     for (int i = 0; i < real->rank; i++) {
         int64_t dim = symbol_of(s, v, i);
-        value_of(s->g->symbolic, v)->dim[i] = dim;
+        value_edit(s->g->symbolic, v)->dim[i] = dim;
         if (dim > 0 && count > INT64_MAX / 4096 / dim)
             return false;
         count *= dim > 0 ? dim : 1;
@@ -62,7 +62,7 @@ static void restore_dims(const KernelSizes *s, ValueId v)
 {
     const Value *real = value_of(s->g->s->g, v);
 
-    memcpy(value_of(s->g->symbolic, v)->dim, real->dim, sizeof real->dim);
+    memcpy(value_edit(s->g->symbolic, v)->dim, real->dim, sizeof real->dim);
 }
 
 // A stride of a view by primes: it is the number of elements after a dim of the base. False: it is

@@ -86,7 +86,7 @@ void class_split(Graph *g, int32_t cls, int first)
     for (NodeId i = 1; i < g->n_nodes; i++)
         split_label(&g->nodes[i].block, cls, first, to);
     for (ValueId v = 1; v < g->n_values; v++)
-        split_label(&value_of(g, v)->block, cls, first, to);
+        split_label(&value_edit(g, v)->block, cls, first, to);
     g->classes[cls].length = first;
 }
 
@@ -110,7 +110,7 @@ void class_compact(Graph *g)
     for (NodeId i = 1; i < g->n_nodes; i++)
         renumber(&g->nodes[i].block, to);
     for (ValueId v = 1; v < g->n_values; v++)
-        renumber(&value_of(g, v)->block, to);
+        renumber(&value_edit(g, v)->block, to);
     g->n_classes = n;
 }
 

@@ -207,7 +207,7 @@ ValueId graph_constant(Graph *g, DType t, int rank, const int64_t *dim, const vo
     ValueId v = graph_value(g, VALUE_CONSTANT, NULL, t, rank, dim);
 
     if (v)
-        value_of(g, v)->data = data;
+        value_edit(g, v)->data = data;
     return v;
 }
 

@@ -222,15 +222,20 @@ void graph_output(Graph *g, const char *name, ValueId v, OutputRole role);
 // Appends an output like one of another graph, which is the value `v`.
 void graph_output_like(Graph *g, const Output *like, ValueId v);
 
-static inline Value *value_of(const Graph *g, ValueId v) { return &g->values[v]; }
-static inline Value *in(const Graph *g, const Node *n, int i) { return &g->values[n->in[i]]; }
-static inline Value *out(const Graph *g, const Node *n) { return &g->values[n->out[0]]; }
+// Values to read. value_edit gives one to those who may change the graph.
+static inline const Value *value_of(const Graph *g, ValueId v) { return &g->values[v]; }
+static inline Value *value_edit(Graph *g, ValueId v) { return &g->values[v]; }
+static inline const Value *in(const Graph *g, const Node *n, int i) { return &g->values[n->in[i]]; }
+static inline const Value *out(const Graph *g, const Node *n) { return &g->values[n->out[0]]; }
 // Operand `i`: inputs come first, then outputs. 0: an absent input.
 static inline ValueId nth_operand(const Node *n, int i)
 {
     return i < n->n_in ? n->in[i] : n->out[i - n->n_in];
 }
-static inline Node *producer(const Graph *g, ValueId v) { return &g->nodes[g->values[v].producer]; }
+static inline const Node *producer(const Graph *g, ValueId v)
+{
+    return &g->nodes[g->values[v].producer];
+}
 
 void dense_strides(int rank, const int64_t *dim, int64_t *stride);  // row-major, in elements
 int64_t value_count(const Value *v);  // elements; checked when the value was made
@@ -329,8 +334,7 @@ void graph_print(const Graph *g, Text *t);
 const char **graph_names(Arena *a, const Graph *g);
 // Returns NULL after reporting errors with line numbers. The text is not trusted.
 Graph *graph_parse(Arena *a, const char *text, size_t n, Diag *d);
-// The same for a text of one or two graphs. The second one, NULL if there is none, must be forward
-// only.
+// The same for a text of one or two graphs. The second one (NULL: none) must be forward only.
 Graph *graph_parse_two(Arena *a, const char *text, size_t n, Graph **second, Diag *d);
 // Reads the graph that begins at a token of a longer text.
 Graph *graph_read(Arena *a, struct Lexer *l);
@@ -437,8 +441,7 @@ struct OpDef {
     double flops;       // per element of the iteration space; 0 if it only moves bytes
     double (*work)(const Graph *g, const Node *n);  // flops of the node, where `flops` can't say it
     // Makes the output a view of the input's bytes: sets the output's strides from the input's, and
-    // the offset of its first element (all in elements). False: it needs a copy. NULL: never a
-    // view.
+    // the offset of its first element (all in elements). False: it needs a copy; NULL: always.
     bool (*view)(const Graph *g, const Node *n, const int64_t *in_stride, int64_t *out_stride,
                  int64_t *offset);
     // For an operator that only copies inputs into its output: sets strides and offset of the
@@ -459,14 +462,11 @@ struct OpDef {
     // are `size`; lists are in `a`. NULL: no attribute depends on sizes.
     void (*localise)(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr);
     // Collectives: evaluates the node for all ranks along its mesh axes in one call. `in` and `out`
-    // are by rank, row-major over the axes (attribute 0); `out` is allocated with each rank's own
-    // dims.
+    // are by rank, row-major over the axes (attribute 0); `out` has each rank's own dims.
     void (*exchange)(const Node *n, int ranks, const Tensor *in, Tensor *out);
-    // Sets *k to the request for its kernel, see node_kernel. NULL: `expr` or `view` is used
-    // instead.
+    // Sets *k to the request for its kernel, see node_kernel. NULL: `expr` or `view` serves.
     void (*kernel)(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
-    // Does element `e` of input i get no gradient, though the outputs depend on it? NULL: none
-    // does.
+    // Does element `e` of input i get no gradient, though the outputs depend on it? NULL: never.
     bool (*holds)(const Graph *g, const Node *n, int i, int64_t e);
     bool is_flat;                      // its gradient is zero wherever it exists, as that of sign
     uint64_t no_grad_in, no_grad_out;  // masks of float inputs and outputs without a gradient

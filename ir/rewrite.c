@@ -17,11 +17,11 @@ Rewrite rewrite_begin(Graph *g)
     for (int i = 1; i < g->n_classes; i++)
         *arena_push(g->arena, r.to->classes, r.to->n_classes, r.to->cap_classes) = g->classes[i];
     for (ValueId v = 1; v < g->n_values; v++) {
-        Value *x = value_of(g, v);
+        const Value *x = value_of(g, v);
         if (x->producer)
             continue;
         r.map[v] = graph_value(r.to, x->kind, x->name, x->dtype, x->rank, x->dim);
-        *value_of(r.to, r.map[v]) = *x;
+        *value_edit(r.to, r.map[v]) = *x;
     }
     return r;
 }
@@ -49,7 +49,7 @@ static void inherit(const Value *old, Value *v)
 void rewrite_put(Rewrite *r, ValueId old, ValueId v)
 {
     r->map[old] = v;
-    inherit(value_of(r->from, old), value_of(r->to, v));
+    inherit(value_of(r->from, old), value_edit(r->to, v));
 }
 
 NodeId rewrite_copy(Rewrite *r, NodeId n, Diag *d)
@@ -203,7 +203,7 @@ typedef struct Numbering {
 
 static void number_value(Numbering *x, ValueId v)
 {
-    Block *b = &value_of(x->g, v)->block;
+    Block *b = &value_edit(x->g, v)->block;
 
     b->pos = x->next_value[x->first[b->cls] + b->iter]++;
     x->is_done[v] = true;
@@ -274,5 +274,5 @@ void graph_write_out(Graph *g, int32_t cls)
             g->nodes[n].block = (Block){0};
     for (ValueId v = 1; v < g->n_values; v++)
         if (value_of(g, v)->block.cls == cls)
-            value_of(g, v)->block = (Block){0};
+            value_edit(g, v)->block = (Block){0};
 }

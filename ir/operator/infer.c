@@ -5,7 +5,7 @@
 
 bool infer_set(Graph *g, Node *n, int i, DType t, int rank, const int64_t *dim, Diag *d)
 {
-    Value *v = value_of(g, n->out[i]);
+    Value *v = value_edit(g, n->out[i]);
     const char *problem = shape_problem(rank, dim);
 
     if (problem)

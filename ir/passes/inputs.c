@@ -24,7 +24,7 @@ void inputs_drop_unread(Graph *g, bool tells, Diag *d)
     int n = 0;
 
     for (ValueId v = 1; v < g->n_values; v++) {
-        Value *x = value_of(g, v);
+        Value *x = value_edit(g, v);
         if (x->kind != VALUE_INPUT || is_read[v])
             continue;
         text_printf(&names, "%s'%s'", n++ ? ", " : "", x->name);

@@ -268,7 +268,7 @@ static void map_outputs(Rewrite *r, const Node *n, const Refined *refined, Value
 
         if (is_refined(value_of(r->to, w), &refined[v]))
             w = make_reshape(r->to, w, refined[v].rank, refined[v].dim);
-        Value *x = value_of(r->to, w);
+        Value *x = value_edit(r->to, w);
         if (!x->name && x->producer)
             x->name = value_of(r->from, v)->name;
         r->map[v] = w;
@@ -322,7 +322,7 @@ static void refine_sources(Rewrite *r, const Refined *refined)
 
         if (!r->map[v] || !is_refined(x, &refined[v]))
             continue;
-        Value *y = value_of(r->to, r->map[v]);
+        Value *y = value_edit(r->to, r->map[v]);
         y->rank = refined[v].rank;
         memcpy(y->dim, refined[v].dim, sizeof y->dim);
         if (x->kind != VALUE_CONSTANT)
@@ -338,7 +338,7 @@ static void refine_outputs(Rewrite *r)
     for (int i = 0; i < r->from->n_outputs; i++) {
         ValueId v = r->from->outputs[i].value, w = r->map[v];
         const Value *x = value_of(r->from, v);
-        Value *y = value_of(r->to, w);
+        Value *y = value_edit(r->to, w);
         bool is_source = !y->producer && y->kind != VALUE_CONSTANT, is_shared = false;
 
         for (int k = 0; k < i; k++)

@@ -105,7 +105,7 @@ bool same_axes(const Attr *a, const Attr *b)
 
 bool replace(const Match *m, const Node *n, ValueId v)
 {
-    Value *y = value_of(m->r->to, v);
+    Value *y = value_edit(m->r->to, v);
 
     m->r->map[n->out[0]] = v;
     if (v && !y->name && y->producer)

@@ -70,7 +70,7 @@ static bool parse_value_as(Parser *p, ValueKind kind, Definition *def)
     if (p->g->n_values > MAX_VALUES)
         return lexer_error(p->lex, "more than %d values", MAX_VALUES);
     ValueId v = graph_value(p->g, kind, x.name, x.dtype, x.rank, x.dim);
-    *value_of(p->g, v) = x;
+    *value_edit(p->g, v) = x;
     return parse_define(p, x.name, v);
 }
 

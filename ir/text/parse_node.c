@@ -178,7 +178,7 @@ static bool check_results(Parser *p, ValueId v, int n, const Definition *def)
     if (node->n_out != n)
         return lexer_error(p->lex, "%s has %d results, not %d", node->op->name, node->n_out, n);
     for (int i = 0; i < n; i++) {
-        Value *x = value_of(p->g, node->out[i]);
+        Value *x = value_edit(p->g, node->out[i]);
         if (!same_type(x, &def[i].type))
             return lexer_error(p->lex, "'%%%s' is %s, not %s", def[i].name,
                                type_text(p->g->arena, x), type_text(p->g->arena, &def[i].type));

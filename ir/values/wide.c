@@ -18,7 +18,7 @@ static ValueId widen_value(Arena *a, Graph *to, const Value *x)
     if (x->kind == VALUE_CONSTANT)
         return graph_constant(to, x->dtype, x->rank, x->dim, x->data);
     v = graph_value(to, x->kind, x->name, widened(x->dtype), x->rank, x->dim);
-    y = value_of(to, v);
+    y = value_edit(to, v);
     y->fill = x->fill;
     y->own_rank = x->own_rank;
     memcpy(y->own_dim, x->own_dim, sizeof y->own_dim);

@@ -231,7 +231,7 @@ static void find_buckets(Bucketing *b)
 static void map_value(Bucketing *b, ValueId old, ValueId v)
 {
     const Value *x = value_of(b->from->g, old);
-    Value *y = value_of(b->to->g, v);
+    Value *y = value_edit(b->to->g, v);
 
     y->name = x->name;
     y->own_rank = x->own_rank;
@@ -425,7 +425,7 @@ static void add_values(Bucketing *b)
         if (x->producer)
             continue;
         ValueId to = graph_value(b->to->g, x->kind, x->name, x->dtype, x->rank, x->dim);
-        *value_of(b->to->g, to) = *x;
+        *value_edit(b->to->g, to) = *x;
         map_value(b, v, to);
     }
 }

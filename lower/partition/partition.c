@@ -220,7 +220,7 @@ static void add_node(Partition *p, NodeId id)
     for (int i = 0; i < n->n_out; i++) {
         ValueId v = reshard_value(p, graph_output_of(g, first, i),
                                   &p->plan->storage_spec[n->out[i]], n->out[i]);
-        value_of(g, v)->name = value_of(p->from, n->out[i])->name;
+        value_edit(g, v)->name = value_of(p->from, n->out[i])->name;
         p->stored[n->out[i]] = v;
     }
 }
@@ -241,7 +241,7 @@ static void add_value(Partition *p, ValueId id)
     if (is_split)
         shard.own_rank = -1;
     ValueId v = graph_value(graph_of(p), x->kind, x->name, x->dtype, x->rank, shard.dim);
-    *value_of(graph_of(p), v) = shard;
+    *value_edit(graph_of(p), v) = shard;
     note_value(p, v, id, &p->plan->storage_spec[id]);
     p->stored[id] = v;
 }

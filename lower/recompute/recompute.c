@@ -166,7 +166,7 @@ static ValueId mapped(const Rebuild *m, ValueId v)
 static void recompute_value(Rebuild *m, ValueId v)
 {
     Graph *g = m->r->g;
-    Node *n = producer(g, v);
+    const Node *n = producer(g, v);
     ValueId *inputs = arena_array(m->r->arena, ValueId, n->n_in);
 
     for (int k = 0; k < n->n_in; k++)

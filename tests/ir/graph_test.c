@@ -90,7 +90,7 @@ static const char *const broken[] = {
 
 static void break_graph(Graph *g, int how)
 {
-    Value *y = value_of(g, 3);
+    Value *y = value_edit(g, 3);
     Node *first = &g->nodes[1];
 
     if (how == 0)
@@ -140,7 +140,7 @@ static void test_unique_names(void **state)
     graph_value(g, VALUE_PARAMETER, "w", F32, 0, NULL);
     graph_value(g, VALUE_CONSTANT, "w", F32, 0, NULL);
     graph_value(g, VALUE_STATE, "w", F32, 0, NULL);
-    value_of(g, 2)->data = &(float){1};
+    value_edit(g, 2)->data = &(float){1};
     assert_false(graph_verify(g, &d));
     assert_string_equal(messages.s, "error: value 'w' has the name of another one\n");
     text_free(&messages);
@@ -393,7 +393,7 @@ static void test_large(void **state)
     for (int i = 0; i < NODES / 2; i++) {
         g->block = (Block){1, i, 0};
         x = make_add(g, x, make_neg(g, x));
-        value_of(g, x)->name = "x";
+        value_edit(g, x)->name = "x";
     }
     graph_output(g, "x", x, OUTPUT_MODEL);
     graph_number_blocks(g);

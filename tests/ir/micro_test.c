@@ -250,7 +250,8 @@ static Graph *make(Arena *a, const char *text, const char *loss, int batch, Diag
         fail_msg("%s\n%s", t.s, d->to->s);
     for (ValueId v = 1; v < g->n_values; v++)  // sources name nodes in messages
         if (value_of(g, v)->producer)
-            producer(g, v)->source = graph_source(g, value_of(g, v)->name, "module");
+            g->nodes[value_of(g, v)->producer].source =
+                graph_source(g, value_of(g, v)->name, "module");
     assert_true(loss_add(g, loss, d));
     text_free(&t);
     return g;

@@ -225,10 +225,10 @@ static void test_names(void **state)
     Graph *g = graph_new(a, "g");
     ValueId x = graph_value(g, VALUE_INPUT, "x", F32, 0, NULL);
     ValueId y = graph_node(g, &op_neg, 1, &x, NULL);
-    value_of(g, y)->name = "x";
+    value_edit(g, y)->name = "x";
     ValueId z = graph_node(g, &op_neg, 1, &y, NULL);
-    value_of(g, z)->name = "x.2";
-    value_of(g, graph_node(g, &op_neg, 1, &z, NULL))->name = "x";
+    value_edit(g, z)->name = "x.2";
+    value_edit(g, graph_node(g, &op_neg, 1, &z, NULL))->name = "x";
     graph_value(g, VALUE_ZERO, "v6", F32, 0, NULL);
     graph_node(g, &op_neg, 1, &z, NULL);
     Text t = {0};

@@ -153,7 +153,7 @@ static void check_gradients(Sample *s, const char *node, const char *expected)
     for (int i = 0; i < s->node.n_in; i++)
         want[i] = s->in[i].f;
     dy[0] = graph_value(s->g, VALUE_ZERO, NULL, F64, v->rank, v->dim);
-    value_of(s->g, dy[0])->fill = 1;
+    value_edit(s->g, dy[0])->fill = 1;
     s->node.op->grad(s->g, &s->node, dy, want, dx);
     Tensor *values = arena_array(s->arena, Tensor, s->g->n_values);
     for (int i = 0; i < s->node.n_in; i++)

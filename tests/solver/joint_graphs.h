@@ -135,7 +135,7 @@ static inline void name_all(Arena *a, Step *s)
     }
     for (ValueId v = 1; v < g->n_values; v++)
         if (value_of(g, v)->producer || !value_of(g, v)->name)
-            value_of(g, v)->name = arena_string(a, "value%d", (int)v);
+            value_edit(g, v)->name = arena_string(a, "value%d", (int)v);
 }
 
 // A machine on which sharding pays, with links of any speed.

@@ -247,7 +247,7 @@ static void label_values(const Finder *f, Rewrite *r)
             int instance = b.iter + 1 < c->n_iter ? i + c->period : i - c->period;
             ValueId other = g->nodes[f->order[instance]].in[k];
             if (other != n->in[k] && !value_of(g, other)->producer)
-                value_of(r->to, r->map[n->in[k]])->block = b;
+                value_edit(r->to, r->map[n->in[k]])->block = b;
         }
     }
 }

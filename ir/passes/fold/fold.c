@@ -150,7 +150,7 @@ ValueId fold_value(Folder *f, ValueId v)
 static void keep_name(const Graph *from, ValueId old, Graph *to, ValueId v)
 {
     const Value *x = value_of(from, old);
-    Value *y = value_of(to, v);
+    Value *y = value_edit(to, v);
 
     if (!y->producer)
         return;

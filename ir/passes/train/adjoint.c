@@ -224,7 +224,7 @@ void adjoint_add(Adjoint *a, const Node *n, int i, ValueId dx, NodeId first)
     Slice slice = {.block = label(n->block), .next = a->sums[v].slice};
     if (flow == LEAKED) {
         if (value_of(g, dx)->producer >= first)
-            producer(g, dx)->block = label(own);
+            g->nodes[value_of(g, dx)->producer].block = label(own);
     } else if (value_of(g, dx)->producer >= first && read_slice(g, dx, &slice)) {
         *arena_push(g->arena, a->slices, a->n_slices, a->cap_slices) = slice;
         a->sums[v].slice = a->n_slices - 1;

@@ -205,7 +205,7 @@ static ValueId accumulated(Graph *g, ValueId x, const char *name, Block block)
     Value like = *value_of(g, x);
     ValueId sum = graph_value(g, VALUE_ZERO, name, like.dtype, like.rank, like.dim);
 
-    value_of(g, sum)->block = block;
+    value_edit(g, sum)->block = block;
     return accumulated_in(g, sum, x);
 }
 
@@ -282,8 +282,8 @@ static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
         set_labels(g, UPDATE, p.block, graph_source(g, "accumulate", p.name));
         gradient = make_mul(g, sum, broadcast_like(g, make_cast(g, scale, p.dtype), sum));
     }
-    value_of(g, gradient)->own_rank = p.own_rank;
-    memcpy(value_of(g, gradient)->own_dim, p.own_dim, sizeof p.own_dim);
+    value_edit(g, gradient)->own_rank = p.own_rank;
+    memcpy(value_edit(g, gradient)->own_dim, p.own_dim, sizeof p.own_dim);
     graph_output(g, p.name, gradient, OUTPUT_GRADIENT);
 }
 

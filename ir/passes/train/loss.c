@@ -235,7 +235,7 @@ static bool add_loss(Graph *g, const LossDef *def, const Call *c, const double *
     DType t = x.dtype == F64 ? F64 : F32;
     g->source = graph_source(g, def->name, "");
     Loss l = {.g = g, .option = option, .x = make_cast(g, v, t)};
-    value_of(g, target)->is_labels = value_of(g, target)->kind == VALUE_INPUT;
+    value_edit(g, target)->is_labels = value_of(g, target)->kind == VALUE_INPUT;
     l.target = make_cast(g, target, def->takes_labels ? I64 : t);
     def->add(&l);
     ValueId sum = reduce_all(g, l.each);

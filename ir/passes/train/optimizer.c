@@ -26,7 +26,7 @@ static ValueId add_state(Graph *g, Map *names, const Value *p, const StateDef *s
     DType t = p->dtype == F64 ? F64 : F32;
     ValueId v =
         graph_value(g, VALUE_STATE, state_name(g, names, p->name, s->name), t, p->rank, p->dim);
-    Value *state = value_of(g, v);
+    Value *state = value_edit(g, v);
 
     state->block = p->block;
     state->own_rank = p->own_rank;

@@ -100,6 +100,6 @@ ValueId hyper_value(Graph *g, const char *name, double fill)
         if (g->values[v].kind == VALUE_HYPER && strcmp(g->values[v].name, name) == 0)
             return v;
     ValueId v = graph_value(g, VALUE_HYPER, name, F32, 0, NULL);
-    value_of(g, v)->fill = fill;
+    value_edit(g, v)->fill = fill;
     return v;
 }
