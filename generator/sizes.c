@@ -144,12 +144,12 @@ static void name_of_module(Gen *g, int set, const Node *n, ValueId v, int i, con
              arena_string(g->arena, "%s_%s", identifier_of(&g->identifiers, path, 1), ending));
 }
 
-// A dim that a parameter alone has is that of the rows of a table.
+// Without a window, a dim that a parameter alone has is that of the rows of a table.
 static void name_tables(Gen *g, int set, const Node *n, const Rule *r)
 {
     const Graph *graph = g->sizes->d->graph[set];
 
-    for (int k = 0; k < n->n_in; k++) {
+    for (int k = 0; k < n->n_in && !has_window(r); k++) {
         const Value *x = value_of(graph, n->in[k]);
         for (int i = 0; x->kind == VALUE_PARAMETER && i < x->rank; i++) {
             bool is_own = x->dim[i] >= MIN_NAMED && n->n_in > 1;

@@ -34,8 +34,8 @@ FORMS = {
 }
 # Forms that one model shows.
 SHOWN_BY = {"stages": "nanogpt", "a GPU": "gpt_dropout"}
-# Numbers above 64 that are no size: the 147 elements of a window; 3 operations for each of 24 inputs.
-LITERALS = {"resnet": 3, "regress": 1}
+# Numbers above 64 that are no size: the 147 or 192 elements of a window; 3 operations for each of 24 inputs.
+LITERALS = {"resnet": 3, "mixer": 2, "vit": 2, "regress": 1}
 
 
 def adjoints(graph):
