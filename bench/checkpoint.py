@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The cost of checkpoints: the mean step of a run that saves every few steps, over its steps beside no save.
+"""The cost of checkpoints: the mean step of a run that saves every few steps, over its steps without a save.
 
   checkpoint.py --shardcc build/shardcc --work DIR [--every 20] [--saves 2] [--rounds 2] [--threads 2] [NAME ...]
 
-Ours: beside the steps, and in place. PyTorch's: torch.save in the loop, and torch.distributed.checkpoint's async_save,
+Ours: during the steps, and in place. PyTorch's: torch.save in the loop, and torch.distributed.checkpoint's async_save,
 whose first step waits for the save before. All save weights and AdamW's states every 20 steps. The sides run one after the
 other, in separate processes. The speed of a machine drifts by more than a save costs, so each run is its own measure: the
 mean of the steps from one save to the next, over the median of the later half of them, when no save is written any more.
 `cost` is the mean of this over all saves; the sides without saves show how far that is from 1 by chance. The last rows: how
-long ours, beside, holds up the step that begins a save (the median of all), over a copy of as many bytes by as many threads:
+long ours, during the steps, holds up the step that begins a save (the median of all), over a copy of as many bytes by as many threads:
 again and again (the least), and each after some seconds of other work as between two saves (the median).
 """
 import argparse
@@ -36,7 +36,7 @@ WORK_SECONDS = 10  # between two copies in memory
 
 
 def steps_of(options):
-    """The last save has a few steps to be written beside."""
+    """The last save has a few steps during which it is written."""
     return options.every * (options.saves + 1)
 
 

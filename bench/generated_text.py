@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much generated C texts leave unsaid, one row each; with --base, each count is beside that of the same file there.
+"""How much generated C texts leave unsaid, one row each; with --base, each count is next to the same file's there.
 
   generated_text.py [--base FOLDER] TEXT.c ...
 

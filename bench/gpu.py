@@ -4,7 +4,7 @@
   gpu.py --shardcc build/shardcc --work DIR [--build DIR | --run DIR] [--steps 20] [--rounds 3] [NAME ...]
 
 Tiny models: first loss, gradients and curve against PyTorch's, and two runs bit by bit. Large ones: the median of the
-steps beside PyTorch's, eager and compiled, both in turn; f32 without TF32, AdamW, random weights, the same batch each
+steps compared with PyTorch's, eager and compiled, both in turn; f32 without TF32, AdamW, random weights, the same batch each
 step; five steps to warm up. Of a large one's calls in a profile: the median rate of groups that move 64 MiB or more,
 in percent of the rate of a copy; and how long the GPU is idle in a step, in percent.
 """

@@ -65,7 +65,7 @@ class Hosts:
         run([self.script, "-p", PREFIX, *words])
 
     def __enter__(self):
-        self.call("down")  # hosts that a killed run left behind
+        self.call("down")  # hosts that a killed run has left
         self.call("-n", HOSTS, "-s", self.slots, "-b", f"{self.rate}mbit", "-l", self.latency, "up")
         return self
 

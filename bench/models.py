@@ -74,7 +74,7 @@ def write_batch(name, work):
 
 
 def build(name, shardcc, work, is_built=False):
-    """Builds the trainer of a model, with its weights beside it, and a folder with one batch."""
+    """Builds the trainer of a model, with its weights next to it, and a folder with one batch."""
     trainer = work / f"{name}_trainer"
     if not is_built:
         run([shardcc, export(name, work), "-o", trainer, *TRAINING])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Operators beside PyTorch, forward and backward.
+"""Operators compared with PyTorch, forward and backward.
 
   operators.py --shardcc build/shardcc --work DIR [--rounds 6] [--threads 2] [NAME ...]
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Operators beside PyTorch, forward and backward: bench/operators.sh [--rounds N] [--threads N] [NAME ...]
+# Operators compared with PyTorch, forward and backward: bench/operators.sh [--rounds N] [--threads N] [NAME ...]
 #
 #   WORK=DIR           where exports and trainers are kept (default: build/operators)
 #   SHARDCC=FILE       the compiler (default: build/shardcc)

@@ -4,7 +4,7 @@
   plan.py --shardcc build/shardcc --work DIR [--presets] FOLDER [NAME ...]
 
 accumulate: the least power of two with which a plan fits. MiB: the most resident memory that shardcc and its
-engines had at once. step: the least sum of the times of nodes and collectives. gap: (step - bound) / step.
+engines had together. step: the least sum of the times of nodes and collectives. gap: (step - bound) / step.
 against: the fastest of the presets.
 
 --presets: compares the search with every preset, on 8 to 64 ranks. Shows a preset's step over the searched

@@ -5,7 +5,7 @@
 
 left: nodes after the presolve. certified: the bound that `shardcc solve --check` recomputes from the answer's
 duals; it also checks the answer. gap: (cost - bound) / cost. MiB: the most resident memory that shardcc and its
-engines had at once, sampled every 20 ms. best: the contest's best cost (20 teams, 60 to 300 s per instance).
+engines had together, sampled every 20 ms. best: the contest's best cost (20 teams, 60 to 300 s per instance).
 """
 import argparse
 import json

@@ -19,7 +19,7 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initi
 add_compile_definitions(_GNU_SOURCE)
 include_directories(${CMAKE_SOURCE_DIR})
 
-# The flags of kernels stand in runtime/rt_flags.def, which the compiler reads too.
+# The flags of kernels are in runtime/rt_flags.def, which the compiler reads too.
 file(STRINGS ${CMAKE_SOURCE_DIR}/runtime/rt_flags.def lines REGEX "^RT_FLAG")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/rt_flags.def)
 set(KERNEL_FLAGS -march=${SHARDCC_MARCH})

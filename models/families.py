@@ -197,7 +197,7 @@ class Coupling(nn.Module):
 
 
 class RealNvp(nn.Module):
-    """The negative logarithm of the likelihood of each sample, beside whose labels 0 the loss is a distance."""
+    """The negative logarithm of the likelihood of each sample, for which a loss with labels 0 is a distance."""
 
     def __init__(self, width=8, hidden=16, layers=4):
         super().__init__()

@@ -319,7 +319,7 @@ class SubPixel(nn.Module):
 
 
 class Upscaler(nn.Module):
-    """EDSR (Lim et al. 2017) beside an interpolation of the input."""
+    """EDSR (Lim et al. 2017) added to an interpolation of the input."""
 
     def __init__(self, mode, width=8, blocks=3, antialias=False):
         super().__init__()

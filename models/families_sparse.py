@@ -112,7 +112,7 @@ class Messages(nn.Module):
 
 
 class Sage(nn.Module):
-    """GraphSAGE (Hamilton et al. 2017): the mean of the neighbours beside the node, normalized."""
+    """GraphSAGE (Hamilton et al. 2017): the mean of the neighbours joined to the node, normalized."""
 
     def __init__(self, width):
         super().__init__()

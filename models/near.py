@@ -4,7 +4,7 @@
   near.py --out DIR [NAME ...]     NAME.onnx, .npz, .json of each
   near.py --list
 
-Attention, norms, GELU, softmax, log-sum-exp and rotary embeddings stand here as their authors write them, and each once
+Attention, norms, GELU, softmax, log-sum-exp and rotary embeddings are here as their authors write them, and each once
 more with a small difference that means other numbers: another mask, another constant, another axis, another reader. Masked
 rows see no key, rows are constant, scores are equal or huge. The files have the form of those of nets.py, and
 compare.py compares trainers with them, fused and not.
@@ -157,7 +157,7 @@ def by_hand(s):
 
 NUMBERS = {"min": MIN, "1e9": -1e9, "1e4": -1e4}
 for word, number in NUMBERS.items():
-    # A score beside 1e9 loses its digits in float32, which makes the weights of a masked row equal.
+    # A score next to 1e9 loses its digits in float32, which makes the weights of a masked row equal.
     attention_single = partial(attention, single=word != "min")
     attention(f"filled_{word}", lambda m, s, keep, n=number: soft(s.masked_fill(~key(keep), n)), keep=KEEP)
     attention_single(f"added_{word}", lambda m, s, keep, n=number: soft(s + absent(keep, n)), keep=KEEP)

@@ -239,7 +239,7 @@ def check(case, batches):
 
 
 def reason(error):
-    """A line of an error. The exporter hides the reason behind advice."""
+    """A line of an error. The exporter puts advice after the reason."""
     while isinstance(error, torch.onnx.errors.OnnxExporterError) and error.__cause__:
         error = error.__cause__
     return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:200]}"

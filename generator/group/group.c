@@ -29,7 +29,7 @@ static bool is_same_address(const Operand *x, const Operand *y)
            x->rank_slice.whole == y->rank_slice.whole;
 }
 
-// Finds the operands whose places are passed. A buffer that is updated in place is passed once;
+// Finds the operands whose addresses are passed. A buffer that is updated in place is passed once;
 // addresses that coincide by chance are passed twice, as that needs no function of its own.
 static void find_slots(Body *b, GroupCall *call)
 {

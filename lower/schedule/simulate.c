@@ -25,14 +25,14 @@ static double link_end(const Clock *k) { return k->link_free > k->now ? k->link_
 // The rank computes, and the collectives in flight take their share of its time.
 static void compute(Clock *k, double seconds)
 {
-    double under_way = link_end(k) - k->now;
+    double in_flight = link_end(k) - k->now;
 
     k->sum.compute += seconds;
-    if (seconds + k->owed_seconds >= under_way) {
+    if (seconds + k->owed_seconds >= in_flight) {
         k->now += seconds + k->owed_seconds;
         k->owed_seconds = 0;
     } else {
-        double share = k->owed_seconds / under_way;
+        double share = k->owed_seconds / in_flight;
         k->now += seconds / (1 - share);
         k->owed_seconds -= seconds / (1 - share) * share;
     }

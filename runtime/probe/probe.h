@@ -43,8 +43,8 @@ enum {
     MAX_MESSAGE_CALLS = 201,
 };
 
-// Seconds of a one-way message between this rank and `other`; the rank with `begins` sends first.
-// The median of `calls`, at most MAX_MESSAGE_CALLS.
+// Seconds of a message between this rank and `other`, half of a round trip; the rank with `begins`
+// sends first. The median of `calls`, at most MAX_MESSAGE_CALLS.
 double message_seconds(int other, bool begins, char *p, int bytes, int calls);
 
 // Every rank exchanges messages with the rank `stride` away. Returns how many times longer this

@@ -5,7 +5,7 @@
 
 The models' batch is a named dim. Models with batch norm are left out, because it sees the micro-batch. Some of the
 encoder's labels are ignored, so that its micro-batches have different weights. gpt_dropout drops the same elements
-either way. The gradients of two micro-batches take no bytes beside their accumulators.
+in either form. The gradients of two micro-batches take no bytes in addition to their accumulators.
 """
 import re
 
@@ -13,7 +13,7 @@ from harness import read_safetensors, relative, run
 from model import QUICK_CC, REPOSITORY, Model, curves_of, for_models, parser
 
 
-def check_places(checks, model, *more):
+def check_offsets(checks, model, *more):
     """Each accumulator's buffer holds three values: the accumulator, the sum after a micro-batch and the gradient."""
     text = model.work / "text.program"
     options = [*model.arguments(curves_of(model.info)["adamw"]), "--accumulate", 2, *more]
@@ -24,8 +24,8 @@ def check_places(checks, model, *more):
 
 
 def test(checks, model):
-    check_places(checks, model)
-    check_places(checks, model, "--clip-norm", 1)
+    check_offsets(checks, model)
+    check_offsets(checks, model, "--clip-norm", 1)
     gradients, curves = {}, {}
     for k in (1, 2):
         trainer = model.compile(f"by_{k}", None, "--accumulate", k)

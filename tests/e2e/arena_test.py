@@ -99,7 +99,7 @@ def test(checks, model):
         end = max(last for _, _, _, last, _ in ranges)
         right = trainer.run(kind)
         checks.check(f"{what}: as it is", right[0] == 0, right[1].strip())
-        # Not the workspace of kernels, which has room for the most threads; a call may need less.
+        # Not the workspace of kernels, which suffices for the most threads; a call may need less.
         large = [i for i, live in enumerate(ranges) if live[1] > 64 and not re.match(r"(F_)?WORK(_\d+)?$", live[0])]
         said = {i: trainer.run(kind, i, size=64) for i in large}
         missed = [ranges[i][0] for i in large if f"wrote past the end of {ranges[i][0]}\n" not in said[i][1]]

@@ -39,7 +39,7 @@ FILES = [
 
 
 def stage(name, output, scratch, time, *policies):
-    """Policies: bytes that are saved, forward time, backward time and, of some, scratch of the backward beside the stage's."""
+    """Policies: bytes that are saved, forward time, backward time and, of some, scratch of the backward in addition to the stage's."""
     keep = [dict(zip(("saved", "forward_time", "backward_time", "more_scratch"), policy)) for policy in policies]
     return {"name": name, "output": output, "forward_scratch": scratch[0], "backward_scratch": scratch[1],
             "forward_time": time, "keep": keep}  # fmt: skip

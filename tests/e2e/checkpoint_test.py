@@ -262,7 +262,7 @@ def test_messages(checks, trainer):
 
 
 def test_room(checks, trainer):
-    """A run that is asked to make room, by a signal or by its own time, goes on another time."""
+    """A run that is asked to end, by a signal or by its own time, goes on another time."""
     whole, parts = trainer.folder("whole"), trainer.folder("room")
     trainer.run("--steps", 600, "--checkpoint", whole)
     p = trainer.start("--steps", 600, "--checkpoint", parts, "--resume", "--log", "room.jsonl")
@@ -279,7 +279,7 @@ def test_room(checks, trainer):
 
 
 def as_type(kind, x):
-    """The bytes of a float array in that type, and the array that they stand for. bf16 is cut, not rounded."""
+    """The bytes of a float array in that type, and the array that they represent. bf16 is cut, not rounded."""
     if kind == "F16":
         return x.astype(np.float16).tobytes(), x.astype(np.float16).astype(np.float32)
     if kind == "BF16":
@@ -380,10 +380,10 @@ def test_full_disk(checks, trainer):
     status, said = trainer.run("--steps", 4, "--checkpoint", full, "--checkpoint-every", 2,
                                limit=(resource.RLIMIT_FSIZE, (size, size)))  # fmt: skip
     warned = said.splitlines()
-    checks.check("no room: the run goes on", status == 0 and len(warned) == 2 and all("not saved" in x for x in warned), said)
-    checks.check("no room: nothing is left", not list(full.glob("step-*")))
+    checks.check("a full disk: the run goes on", status == 0 and len(warned) == 2 and all("not saved" in x for x in warned), said)
+    checks.check("a full disk: nothing is left", not list(full.glob("step-*")))
     status, said = trainer.run("--steps", 4, "--checkpoint", full)
-    checks.check("later there is room", status == 0 and not said and (step(full, 4) / "MANIFEST").exists(), said)
+    checks.check("later the disk has space", status == 0 and not said and (step(full, 4) / "MANIFEST").exists(), said)
 
 
 def test_kills(checks, trainer):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs that are killed at random moments, checkpoints that are spoiled at random places, and disks without room: each run goes on
+"""Runs that are killed at random moments, checkpoints that are spoiled at random offsets, and full disks: each run goes on
 with the bits of one that was never disturbed, or refuses what is spoiled by name.
 
   crash_test.py --shardcc build/shardcc [--all] [--part NAME ...] [--seed N]
@@ -35,7 +35,7 @@ def files_of(folder):
 
 
 class Run:
-    """A command line of a trainer in a folder of checkpoints, with a log beside it."""
+    """A command line of a trainer in a folder of checkpoints, with a log next to it."""
 
     def __init__(self, trainer, name, steps, *options):
         self.trainer, self.folder, self.given = trainer, trainer.folder(name), (steps, *options)
@@ -275,7 +275,7 @@ def test_soak(checks, trainer, steps, kills_under_run, seed):
 
 PAGE = 4096
 DISK_PAGES = 512
-FEW_PAGES = (0, 1, 23)  # no room for the lock; the log; a manifest
+FEW_PAGES = (0, 1, 23)  # too few bytes for the lock; the log; a manifest
 
 
 def fill(disk, pages_left):
@@ -289,7 +289,7 @@ def fill(disk, pages_left):
 
 
 def test_pages(checks, trainer, good, disk, pages):
-    """A run has that room for checkpoints and the log; then there is more."""
+    """A run has those bytes for checkpoints and the log; then there are more."""
     run = Run(trainer, disk / f"pages{pages}", *good.given)
     fill(disk, pages)
     status, said = run.end()
@@ -335,7 +335,7 @@ def test_on_disk(checks, trainer, disk, o):
     """Inside a namespace that has the disk."""
     few, long = [6, "--checkpoint-every", 2], [300, "--checkpoint-every", 3]
     goods = [Run(trainer, f"disk_good{x[0]}", *x) for x in (few, long)]
-    checks.check("a disk with room", all(x.end() == (0, "") for x in goods))
+    checks.check("a disk with space", all(x.end() == (0, "") for x in goods))
     pages = [] if "disk" not in o.part else range(amount(o, "disk")) if o.all else FEW_PAGES
     said = [test_pages(checks, trainer, goods[0], disk, n) for n in pages]
     checks.check("a small disk is noticed, a larger one suffices", not said or (said[0] and (not o.all or not said[-1])))

@@ -64,7 +64,7 @@ def check_nvcc(checks, name, folder):
 
 
 def check_vectors(checks, folder):
-    """The groups of mlp move 16 bytes at once."""
+    """The groups of mlp move 16 bytes together."""
     run(NVCC, "-std=c++17", "-arch=compute_80", "-ptx", "-I.", "-o", folder / "mlp.ptx", folder / "mlp_groups.cu", cwd=ROOT)
     kernels = (folder / "mlp.ptx").read_text().split(".entry ")[1:]
     flat = next(k for k in kernels if k.startswith("module_1_forward"))

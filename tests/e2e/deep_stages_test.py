@@ -6,7 +6,7 @@
 A transformer, an LSTM and a residual network, made here, train in half, 20, 10 and 5 percent of what their chain saves and
 in the least memory. Losses, gradients and weights are those without recomputation, bit by bit; the arena is at most 2 %
 larger than the replay of the chain's schedule. With --all they are deep (96 layers, 256 steps, 50 blocks of three
-convolutions), and the table of their steps is printed: what the best schedule, the ways of keeping alone and the square
+convolutions), and the table of their steps is printed: what the best schedule, the policies of keeping alone and the square
 root rule take.
 """
 import argparse
@@ -24,7 +24,7 @@ from onnx_bytes import value
 
 SHARES = (0.5, 0.2, 0.1, 0.05)
 ARGUMENTS = ("--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--threads", 2, "--init", "normal(0.1)")
-SLACK = 1.02  # of the arena, beside the replay
+SLACK = 1.02  # of the arena, compared with the replay
 
 
 def residual(b, x, name, width, inner, step):
@@ -101,7 +101,7 @@ class Deep:
         return [x["loss"] for x in read_log(log)], *({k: v.tobytes() for k, v in read_safetensors(f).items()} for f in files)
 
     def chain(self, *more):
-        """The stages of one rank's program that keep in one way, and the bytes beside them."""
+        """The stages of one rank's program that have one policy, and the bytes outside of them."""
         path = self.work / "chain.json"
         status, out, err = self.said("plan", self.onnx, *ARGUMENTS[:-2], "--ranks", 1, "--chain", path, *more)
         assert status == 0, err
@@ -109,7 +109,7 @@ class Deep:
 
     def replay(self, chain, memory, *more):
         """Time and peak of the schedule in that memory, None if there is none; and the least memory."""
-        path = self.work / "one_way.json"
+        path = self.work / "one_policy.json"
         path.write_text(json.dumps(chain))
         _, out, err = self.said("chain", path, "--memory", memory, *more)
         least = int(re.search(r"least memory (?:is )?(\d+)", out + err)[1])
@@ -125,27 +125,27 @@ class Deep:
         time, of = re.search(r"simulated +(\S+) (\w+)", out).groups()
         return int(re.search(r"arena +(\d+) .* 100.0 %", out)[1]), float(time) * unit[of], out
 
-    def one_way(self, chain, way):
-        """The chain whose stages all keep in that way."""
+    def one_policy(self, chain, policy):
+        """The chain whose stages all have that policy."""
         stages = []
         for s in chain["stages"]:
-            w = s["keep"][min(way, len(s["keep"]) - 1)]
+            w = s["keep"][min(policy, len(s["keep"]) - 1)]
             more = w.pop("more_scratch", 0)
             stages.append({**s, "forward_time": w["forward_time"], "backward_scratch": s["backward_scratch"] + more, "keep": [w]})
         return {**chain, "stages": stages}
 
     def check(self, prints):
-        whole, beside = self.chain("--recompute", "none")
-        ways = max(len(s["keep"]) for s in whole["stages"])
+        whole, other_bytes = self.chain("--recompute", "none")
+        policies = max(len(s["keep"]) for s in whole["stages"])
         text = json.dumps(whole)
-        chains = [self.one_way(json.loads(text), w) for w in range(ways)]
+        chains = [self.one_policy(json.loads(text), w) for w in range(policies)]
         saved = sum(s["keep"][0]["saved"] for s in chains[0]["stages"])
         expected = self.train("none", "--recompute", "none")
         least = min(self.replay(c, 1)[1] for c in chains)
         for share in (*SHARES, 0):
-            memory = beside + max(int(share * saved), least)
+            memory = other_bytes + max(int(share * saved), least)
             tag = f"{self.name}, {share:.0%}" if share else f"{self.name}, the least"
-            for _ in range(20):  # what is kept beside the stages may need more
+            for _ in range(20):  # values that are kept outside of the stages may need more
                 found = self.profile("--memory", memory, "--recompute", "chain")
                 if found:
                     break
@@ -153,17 +153,17 @@ class Deep:
             self.checks.check(f"{tag}: fits", found, f"{memory} bytes")
             if not found:
                 continue
-            replays = [(self.replay(c, memory - beside)[0], c) for c in chains]
+            replays = [(self.replay(c, memory - other_bytes)[0], c) for c in chains]
             best = min((r["best"][0], r["best"][1]) for r, _ in replays if "best" in r) if any("best" in r for r, _ in replays) else (0, 0)
             self.checks.check(f"{tag}: bytes", found[0] <= SLACK * memory, f"{found[0]} of {memory}")
             same = self.train(f"chain{share}", "--memory", memory, "--recompute", "chain") == expected
             self.checks.check(f"{tag}: bits", same)
             if prints:
-                ways_alone = self.profile("--memory", memory, "--recompute", "full")
-                fits = ways_alone and ways_alone[0] <= memory
-                roots = [r["sqrt"][0] for r, _ in replays if "sqrt" in r and r["sqrt"][1] <= memory - beside]
-                print(f"# {tag}: arena {found[0]}, replay {beside + best[1]}, step {found[1]:.4g} s, schedule {best[0]:.4g} s, "
-                      f"full {'%.4g s' % ways_alone[1] if fits else 'too large'}, sqrt {'%.4g s' % min(roots) if roots else 'too large'}")  # fmt: skip
+                policies_alone = self.profile("--memory", memory, "--recompute", "full")
+                fits = policies_alone and policies_alone[0] <= memory
+                roots = [r["sqrt"][0] for r, _ in replays if "sqrt" in r and r["sqrt"][1] <= memory - other_bytes]
+                print(f"# {tag}: arena {found[0]}, replay {other_bytes + best[1]}, step {found[1]:.4g} s, schedule {best[0]:.4g} s, "
+                      f"full {'%.4g s' % policies_alone[1] if fits else 'too large'}, sqrt {'%.4g s' % min(roots) if roots else 'too large'}")  # fmt: skip
 
 
 def main():

@@ -122,7 +122,7 @@ MODELS = {
     "transformer, recomputed": transformer,
     "transformer, partly recomputed": transformer,
 }
-# Which kernels of recurrent networks run again depends on their steps, as some work of all steps is done at once.
+# Which kernels of recurrent networks run again depends on their steps, as some work of all steps is done together.
 AGAIN = {
     "transformer, recomputed": ("--recompute", "full"),
     "transformer, partly recomputed": ("--recompute", "repeated block 1=5"),

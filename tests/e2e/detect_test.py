@@ -27,7 +27,7 @@ def test(checks, shardcc, work):
 
 
 def test_full(checks, shardcc, work):
-    """Without room for the file there is a message, and no file is left. A file of numbers replaces the measurement."""
+    """On a full disk there is a message, and no file is left. A file of numbers replaces the measurement."""
     (work / "rt").mkdir()
     (work / "rt/probe").write_text(f"#!/bin/sh\ncat {work}/cluster.json\n")
     (work / "rt/probe").chmod(0o755)
@@ -37,8 +37,8 @@ def test_full(checks, shardcc, work):
     limit = resource.RLIMIT_FSIZE, (0, 0)
     done = subprocess.run(command, cwd=work, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(*limit))
     said = done.stderr == "shardcc: error: cannot write 'full.json': File too large\n"
-    checks.check("no room: a message", done.returncode == 1 and said, done.stderr)
-    checks.check("no room: nothing is left", os.listdir(work) == files, str(os.listdir(work)))
+    checks.check("a full disk: a message", done.returncode == 1 and said, done.stderr)
+    checks.check("a full disk: nothing is left", os.listdir(work) == files, str(os.listdir(work)))
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What shardcc writes beside a trainer: texts, and folders that build elsewhere.
+"""What shardcc writes in addition to a trainer: texts, and folders that build elsewhere.
 
   emit_test.py --shardcc build/shardcc
 """
@@ -129,7 +129,7 @@ class Emit:
         self.compile("forward.ir", *ADAMW, "-o", "from_text")
         self.compile(TINY / "mlp.onnx", *ADAMW, "-o", "from_model")
         weights = ["--load", "from_model.safetensors"]
-        self.checks.check("no weights beside a text's trainer", not (self.work / "from_text.safetensors").exists())
+        self.checks.check("no weights next to a text's trainer", not (self.work / "from_text.safetensors").exists())
         losses = self.train("./from_text", *weights), self.train("./from_model")
         self.checks.check("trained from a text", losses[0] == losses[1], str(losses))
 

@@ -32,7 +32,7 @@ PROGRAMS = [
 
 
 def net():
-    """y = x · w, with empty tensors in front of x, beside y, and multiplied by a table of no rows."""
+    """y = x · w, with empty tensors before x, joined to y, and multiplied by a table of no rows."""
     ints = {"0": [0], "1": [1], "2": [2], "2s": [0, 3, 0]}
     nodes = [
         node("Unsqueeze", ["x", "1"], ["x1"], "step"),

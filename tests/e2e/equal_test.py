@@ -99,7 +99,7 @@ def test(checks, model, ways, accumulate):
     checks.check(f"{name}: same bits again", is_same(first, again))
     beside = model.compile("beside", None, *micro, *spread, "--cluster", SLOW_LINK)
     first = train(model, beside, ranks, "beside", watch=False)
-    compare(checks, f"{name} beside computation", first, alone, model.info)
+    compare(checks, f"{name} during computation", first, alone, model.info)
     for option in "--no-overlap", "--check-arena":
         checks.check(f"{name}: same bits with {option}", is_same(first, train(model, beside, ranks, "again", option, watch=False)))
 

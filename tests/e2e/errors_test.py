@@ -227,7 +227,7 @@ class Errors:
     # ---- saving ----
 
     def disk_full(self):
-        """Without room for the file the old one stays whole, and no other file is left."""
+        """On a full disk the old file stays whole, and no other file is left."""
         run("./linear", "--data", "good", "--save", "kept", "--quiet", cwd=self.work)
         old, files = (self.work / "kept").read_bytes(), sorted(os.listdir(self.work))
 
@@ -236,9 +236,9 @@ class Errors:
 
         done = self.run(["./linear", "--data", "good", "--save", "kept", "--quiet"], preexec_fn=limit)
         said = done.stderr == "linear: error: kept: not saved: File too large\n"
-        self.check("no room to save", done.returncode == 1 and said, done.stderr)
+        self.check("a full disk", done.returncode == 1 and said, done.stderr)
         same = (self.work / "kept").read_bytes() == old and sorted(os.listdir(self.work)) == files
-        self.check("no room to save: the old file is whole", same)
+        self.check("a full disk: the old file is whole", same)
         done = self.run(["./linear", "--data", "not_finite", "--save", "kept"])
         same = (self.work / "kept").read_bytes() == old
         self.check("the loss becomes NaN: the old file is whole", done.returncode == 1 and same, done.stderr)
@@ -253,7 +253,7 @@ class Errors:
             done = self.run([self.shardcc, "linear.onnx", "-o", "large", *more], preexec_fn=lambda: limit(size))
             said = re.search(rf"^linear\.onnx: error: {message}\Z", done.stderr, re.M)
             clean = sorted(os.listdir(self.work)) == files
-            self.check(f"no room for {what}", done.returncode == 1 and said and clean, done.stderr)
+            self.check(f"a full disk: {what}", done.returncode == 1 and said and clean, done.stderr)
 
     def limits(self):
         """Limits of the system that are too low are named."""
@@ -281,7 +281,7 @@ class Errors:
         with open(self.work / "help", "w") as file:
             done = subprocess.run(["./linear", "--help"], cwd=self.work, stdout=file, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
         said = "linear: error: cannot write to stdout\n"
-        self.check("no room for --help", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
+        self.check("a full disk: --help", (done.returncode, done.stderr) == (1, said), (done.returncode, done.stderr))
 
     def killed(self):
         """After a kill in the middle of saving the old file is whole, and the next save works."""
@@ -331,7 +331,7 @@ class Errors:
             command = [self.shardcc, "linear.onnx", "--emit", "source", "-o", name.parts[0]]
             self.expect(command, 1, f"linear.onnx: error: cannot write '{name}': the file there wasn't made by shardcc")
             self.check(f"the user's {place} stays", mine.read_text() == "mine")
-            self.check(f"nothing is beside the user's {place}", [f for f in (self.work / name.parts[0]).rglob("*") if f.is_file()] == [mine])
+            self.check(f"nothing is added next to the user's {place}", [f for f in (self.work / name.parts[0]).rglob("*") if f.is_file()] == [mine])
         for _ in range(2):
             done = self.run([self.shardcc, "linear.onnx", "--emit", "source", "-o", "sources_again"])
             self.check("a folder of sources can be made again", done.returncode == 0, done.stderr)
@@ -357,7 +357,7 @@ class Errors:
             self.expect([self.shardcc, "linear.onnx", "--cc", compiler, "-o", "made_none"], 1, message)
 
     def start(self, *args):
-        """Starts shardcc in its own session and waits until it writes beside `never`; returns it and the files before."""
+        """Starts shardcc in its own session and waits until it writes next to `never`; returns it and the files before."""
         files = set(os.listdir(self.work))
         command = [self.shardcc, *args, "-o", "never"]
         p = subprocess.Popen(command, cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)

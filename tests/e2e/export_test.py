@@ -150,7 +150,7 @@ class Places:
         return path, there, program
 
     def export(self, what, path, there, to, files, *more, tied=None, is_all=True):
-        """Exports, and checks what is said and which tensors are in the file beside the copy. `tied`: {tensor: its weight}."""
+        """Exports, and checks what is said and which tensors are in the file next to the copy. `tied`: {tensor: its weight}."""
         done = export(self.shardcc, there, "--onnx", path, "-o", to, *more)
         names = f"{to} and {to}.data" if files else f"{to}"
         self.checks.check(f"{what}: exports", done == (0, f"wrote {names}, the model with the weights after step 1\n", ""), str(done))

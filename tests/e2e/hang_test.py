@@ -203,7 +203,7 @@ def suspended(hang, name, rank, draw):
 
 
 def asked_twice(hang, name, rank, draw):
-    """A scheduler and a launcher both ask all ranks to make room. The run saves and ends."""
+    """A scheduler and a launcher both ask all ranks to end. The run saves and ends."""
     job = Job(hang, name)
     ranks = job.wait_for_steps()
     for _ in range(2):
@@ -212,7 +212,7 @@ def asked_twice(hang, name, rank, draw):
         time.sleep(0.002)
     status, seconds = job.end(KILLED)
     is_fine = status == 75 and (job.folder / "w.st").exists() and not job.errors()
-    hang.checks.check(f"{name}: it makes room", is_fine, shown(job, status, seconds, is_fine))
+    hang.checks.check(f"{name}: it ends when asked", is_fine, shown(job, status, seconds, is_fine))
 
 
 def check_start(hang, job, name, rank, ranks, limit, texts):

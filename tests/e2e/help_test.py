@@ -3,7 +3,7 @@
 
   help_test.py --shardcc build/shardcc
 
-Below a line <!-- COMMAND --help --> stands the help of that command as a block; UPDATE=1 rewrites the blocks.
+Below a line <!-- COMMAND --help --> is the help of that command as a block; UPDATE=1 rewrites the blocks.
 """
 import os
 import re

@@ -37,7 +37,7 @@ BLAMELESS = ("net: error: step 3: the loss is nan", "  on rank 1 of 2: the job e
 
 
 class Pair(Trainer):
-    """A trainer for two ranks, and one for one rank beside it."""
+    """A trainer for two ranks, and one for one rank next to it."""
 
     def __init__(self, model):
         self.ranks, self.model, self.work = 2, model, model.work
@@ -183,7 +183,7 @@ def test_problems(checks, shardcc, two, work):
     status, out, err = check(shardcc, "--hosts", write_hosts(work, "a"), "--", two.program, "--checkpoint", "runs", env=env)
     texts = [rf"a: error: 1 rank of '{two.program}' would take [0-9.]+ MiB of memory, 1 B are free", r"a: error: two checkpoints in 'runs' would take [0-9.]+ [KM]iB, 1 B are free",
              rf"{two.program}: error: it has 2 ranks, the hosts have slots for 1"]  # fmt: skip
-    checks.check("no room for the program", status == 1 and len(err) == 3 and all(map(re.fullmatch, texts, err)), f"{status} {err}")
+    checks.check("a full disk: the program", status == 1 and len(err) == 3 and all(map(re.fullmatch, texts, err)), f"{status} {err}")
 
 
 def test_gone(checks, shardcc, two, work):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# In a file of C, the fault stands at the end.
+# In a file of C, the fault is at the end.
 PARAMETERS = [
     "void f(int n, Arena *a);", "int *f(const Graph *g, Arena *);", "bool f(Text *t, Arena *a, Diag *d);",
     "static int f(const Graph *g,\n             Arena *a)\n{\n}", "void f(Foo *self, Arena *a, int n);",
@@ -45,7 +45,7 @@ JOINS = [
 
 
 def retired(house_module, house):
-    """Each retired word in a name, a comment, a message or a page, where it may not stand; the words in turn until there are 20."""
+    """Each retired word in a name, a comment, a message or a page, where it may not be."""
     faults = []
     for word, where in house_module.retired_words(house):
         name = word.replace(" ", "_")
@@ -90,7 +90,7 @@ def main():
     for kind, faults in kinds:
         rule = getattr(module, kind)
         missed = [fault for fault in faults if not list(rule(plant(house, fault)))]
-        sound = list(rule(plant(house, "// It is nothing but this.")))
+        sound = list(rule(plant(house, "// It is nothing but this, in place.")))
         ok = not missed and not sound and len(faults) >= 20
         failed += not ok
         print(f"{'ok' if ok else 'not ok'} - {kind}: {len(faults) - len(missed)} of {len(faults)} faults are seen, without one {len(sound)}")

@@ -17,7 +17,7 @@ from onnx_bytes import model, node, tensor, value
 
 BATCH, SAMPLES, ROWS, WIDTH = 8, 16, 5, 3
 TRAINING = ["--loss", "mse(y, target)", "--optimizer", "sgd"]
-# Options beside those of training, and how many ranks run.
+# Options in addition to the options of training, and how many ranks run.
 FORMS = {"one": ([], 1), "micro": (["--accumulate", 2], 1), "ranks": (["--ranks", 2], 2)}
 # A number instead of a good code, of sample 11 in the second batch, and what the run says.
 BAD = {"above": (5, "index 5 is out of range for a dim of 5"), "below": (-6, "index -6 is out of range for a dim of 5"),

@@ -155,7 +155,7 @@ def are_gone(ranks, seconds):
 
 
 def test_interrupts(checks, runs):
-    """The second Ctrl-C ends mpirun at once, without a signal to its ranks; they end too."""
+    """The second Ctrl-C ends mpirun immediately, without a signal to its ranks; they end too."""
     for wait in 0, 0.3:
         p, ranks, _ = start_endless(runs, "twice")
         p.send_signal(signal.SIGINT)
@@ -246,16 +246,16 @@ def test_differences(checks, runs):
 
 
 def test_shared_memory(checks, runs):
-    """There is no room in /dev/shm, which is a small file system where mounting is allowed."""
+    """/dev/shm is full, which is a small file system where mounting is allowed."""
     mount = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', "sh"]
     if subprocess.run([*mount, "true"], capture_output=True).returncode:
-        checks.check("no room in /dev/shm: can't be tried here", True)
+        checks.check("a full /dev/shm: can't be tried here", True)
         return
     command = [str(x) for x in [*mount, *mpirun(RANKS), runs.all, "--data", "data", "--steps", 1, "--quiet"]]
     done = subprocess.run(command, cwd=runs.work, env=ENV, text=True, capture_output=True, timeout=100)
     said = [x for x in done.stderr.splitlines() if x.startswith(f"{runs.all.name}: ")]
     message = f"{runs.all.name}: error: no space for 1024 KiB of shared memory for each rank of a host: df /dev/shm, ulimit -f"
-    checks.check("no room in /dev/shm", done.returncode == 1 and said == [message], f"{done.returncode} {said}")
+    checks.check("a full /dev/shm", done.returncode == 1 and said == [message], f"{done.returncode} {said}")
 
 
 def test_cut(checks, runs):

@@ -33,7 +33,7 @@ LOSSES = {
 
 
 def write_model(path, loss, unread, vocabulary):
-    """Unread inputs stand before the others, where a guess would find them first."""
+    """Unread inputs come before the others, where a guess would find them first."""
     rng = np.random.default_rng(0)
     is_text = LOSSES[loss][1]
     extra = [value(n, "i64", [BATCH, TIME]) for n in UNREAD[:unread]]

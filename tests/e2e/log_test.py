@@ -48,7 +48,7 @@ def test_steps(checks, trainer):
 
 
 def test_peak(checks, model, ranks):
-    """The share of the peak stands in the log of a program that was compiled with --cluster."""
+    """The share of the peak is in the log of a program that was compiled with --cluster."""
     trainer = Trainer(model, ranks)
     more = ["--ranks", ranks, "--plan-preset", "ddp"] if ranks > 1 else []
     trainer.program = model.compile(f"peak{ranks}", None, "--cluster", f"h100x{ranks}", *more)

@@ -269,7 +269,7 @@ class Plans(Planner):
         check(f"{name}: collectives are the communication", near(sum(c.get("seconds", 0) for c in p["collectives"]), p["communication"]))
         check(f"{name}: holders are the memory", sum(h["bytes"] for h in p["holders"]) == p["bytes"] <= p["memory"])
         names = [v["name"] for v in p["values"]]
-        check(f"{name}: each name stands once", len(set(names)) == len(names))
+        check(f"{name}: each name is there once", len(set(names)) == len(names))
         check(f"{name}: all that is read is there", all(set(n.get("reads", [])) <= set(names) for n in p["nodes"]))
         check(f"{name}: nothing is pinned", all(e["spec"] == e["solved"] for e in p["values"] + p["nodes"]))
         said = self.run("inspect", path).stdout

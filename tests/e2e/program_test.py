@@ -16,7 +16,7 @@ TINY = Path(__file__).parents[2] / "models/tiny"
 SEEDS = Path(__file__).parents[2] / "tests/fuzz/program"
 RANKS = {1: [], 3: ["--ranks", "3", "--plan-preset", "fsdp"], 4: ["--ranks", "4", "--plan-preset", "fsdp"]}
 ADAMW = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
-# Other programs: collectives that run beside computation in loops, updates after the norm, micro-batches, one set alone.
+# Other programs: collectives that run during computation in loops, updates after the norm, micro-batches, one set alone.
 OTHERS = {
     "overlap": ["nanogpt", *ADAMW, "--ranks", "2", "--mesh", "tp=2", "--plan-preset", "megatron", "--cluster", "h100x2"],
     "norm": ["nanogpt", *ADAMW, "--clip-norm", "1", "--threads", "2"],
@@ -33,7 +33,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-# What is wrong in the text of stages that run again, what stands there, what is put in its place, and what is said.
+# What is wrong in the text of stages that run again, what is there, what replaces it, and what is said.
 WRONG_CALLS = [
     ("a slot over another", r"^(call 1 layer 1) @(\d+) (.*\n)(call 1 layer 2 last @\d+ \d+) \d+", r"\1 @\2 \3\4 \2", "over an"),
     ("a slot outside", r"^call 0 @\d+", "call 0 @64", "isn't between"),

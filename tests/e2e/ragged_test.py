@@ -3,7 +3,7 @@
 
   ragged_test.py --shardcc build/shardcc [--onnxruntime]
 
-Each row says its expert, and rows stand in the order of their experts, some of which get none. An expert is a layer with
+Each row says its expert, and rows are in the order of their experts, some of which get none. An expert is a layer with
 a bias and tanh, another layer, and a skip connection. Outputs and gradients are compared, fused and not, on one rank and on
 two. --onnxruntime also compares outputs with ONNX Runtime, where it is installed. Sizes that aren't those of the rows stop
 a run.

@@ -76,7 +76,7 @@ class Lists:
         self.check("a folder in its place", (done.returncode, done.stderr, os.listdir(self.folder / "taken")) == (1, text, ["net.1"]), done.stderr)
         done = self.compile("memory", "--ranks", "2,1", "--memory", "1KiB")
         said = done.returncode == 4 and done.stderr.endswith("  this is the program for 2 ranks; none was written\n")
-        self.check("no room: it says for which ranks", said and os.listdir(self.folder / "memory") == [], done.stderr)
+        self.check("a full disk: it says for which ranks", said and os.listdir(self.folder / "memory") == [], done.stderr)
 
 
 def test(lists):

@@ -5,7 +5,7 @@
 
 Each model trains as it is, with all layers that keep the least, and with half of them: on one rank, and on several by one
 plan. There, random sets of kernels and runs of layers are written into the plan's file, too. Clipping and micro-batches
-change what is live at once. With --all every model does all of this, on two ranks and on four, else each does a part.
+change what is live together. With --all every model does all of this, on two ranks and on four, else each does a part.
 Wrong options and wrong files are refused.
 """
 import json
@@ -145,7 +145,7 @@ def refused(case):
         found = said("--recompute", text)
         case.checks.check(f"--recompute '{text}' is refused", found == (2, f"shardcc: error: --recompute: {message}\n"), str(found))
     plan, path = case.plan("none", 2), case.model.work / "wrong.json"
-    # The first kernel stands twice, and a node that is no kernel.
+    # The first kernel is there twice, and a node that is no kernel.
     name = case.kernels()[1][0]
     twice = [({"class": "blocks", "layers": 1, "again": [name, name]}, f"keep[0].again: '{name}' is there twice")]
     for keep, message in WRONG + [([x], m) for x, m in twice]:
@@ -154,7 +154,7 @@ def refused(case):
         case.checks.check(f"keep {json.dumps(keep)[:60]} is refused", status == 1 and message in text and text.count("error") == 1, f"{status}: {text.strip()}")
     path.write_text(json.dumps(plan))
     status, text = said("--cluster", SLOW_LINK, "--plan", path, "--recompute", "full")
-    case.checks.check("--recompute beside --plan is refused", status == 2 and "a plan's file says itself what runs again" in text, text.strip())
+    case.checks.check("--recompute with --plan is refused", status == 2 and "a plan's file says itself what runs again" in text, text.strip())
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Jobs of a real Slurm on this machine: a run that has to make room goes on when its job is requeued, and ends with the bits
+"""Jobs of a real Slurm on this machine: a run that has to end early goes on when its job is requeued, and ends with the bits
 of an undisturbed one, under srun, mpirun and shardcc run.
 
   slurm_test.py --shardcc build/shardcc [--all]
@@ -50,7 +50,7 @@ SlurmdParameters=config_overrides
 NodeName={node} CPUs={cpus} State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=INFINITE
 """
-# A job that puts itself into the queue again when it has made room.
+# A job that puts itself into the queue again when it has ended.
 SCRIPT = """#!/bin/bash
 #SBATCH --ntasks={ranks} --requeue --open-mode=append --output={folder}/said
 trap : USR1 TERM
@@ -182,7 +182,7 @@ def preempted(checks, slurm, trainer, whole, launcher, sent, times=1):
     status = {"USR1": 75, "TERM": 143}[sent]
     words = [x for k in range(times) for x in (f"start {k}", f"status {status}")] + [f"start {times}", "status 0"]
     found = [x for x in said.splitlines() if x.startswith(("start", "status"))]
-    job.check(checks, f"{name}: it makes room and goes on", found == words)
+    job.check(checks, f"{name}: it ends and goes on", found == words)
     checks.check(f"{name}: the bits of an undisturbed run", weights == whole)
 
 

@@ -1,5 +1,5 @@
 // Tests operators without work against eval, with operands in several layouts: a view reads its
-// input's bytes in place, and `place` puts inputs into the output.
+// input's bytes in place, and `subview` says where inputs lie in the output.
 #include "tests/ir/sample.h"
 
 typedef enum Layout { DENSE, REVERSED, SPACED, LAYOUTS } Layout;

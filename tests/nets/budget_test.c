@@ -129,7 +129,7 @@ static int64_t compile_counted(const char *file, const char *const *more, int n_
 
 // On 1, 2 and 4 ranks, and with a little less memory than that takes. Within a memory, 4 ranks take
 // long.
-static void compile_all_ways(const char *file, const char *const *more, int n_more, Largest *to)
+static void compile_all_plans(const char *file, const char *const *more, int n_more, Largest *to)
 {
     for (int ranks = 1; ranks <= 4; ranks *= 2) {
         int64_t bytes = compile_counted(file, more, n_more, ranks, 0, to);
@@ -157,7 +157,7 @@ static void models_keep_to_bounds(void **state)
         const char *more[] = {"--loss",      asked.n_models ? CLASSES : cases[i].loss,
                               "--optimizer", "adamw",
                               "--bind",      asked.n_models ? NULL : cases[i].bind};
-        compile_all_ways(model, more, more[5] ? 6 : 4, largest);
+        compile_all_plans(model, more, more[5] ? 6 : 4, largest);
     }
     print_largest(largest);
 }
@@ -189,7 +189,7 @@ static void nets_keep_to_bounds(void **state)
         const char *more[] = {"--loss", recipe_loss(&r), "--optimizer", recipe_optimizer(&r)};
         snprintf(path, sizeof path, "%s/net%d.ir", dir, i);
         write_net(&r, path);
-        compile_all_ways(path, more, COUNT(more), largest);
+        compile_all_plans(path, more, COUNT(more), largest);
         unlink(path);
     }
     rmdir(dir);
