@@ -12,7 +12,7 @@
 #include "frontend/frontend.h"
 
 // A compilation as it is asked for. All that it points to belongs to the caller, and has to live as
-// long as what was compiled. Texts are those of a user's options, and not trusted.
+// long as what was compiled. Texts come from a user's options, and aren't trusted.
 typedef struct CompileRequest {
     const char *input;       // the path of the model, or of a graph's text
     const ModelFile *model;  // that model, opened; NULL: it is a text
@@ -106,9 +106,9 @@ const char *request_of_training(const CompileRequest *r, const char *pass);
 
 // ---- graphs ----
 
-// The graphs as they are after a pass, as a text: that of training, and the forward-only graph if
-// it differs. Read back, they give the same program. `pass` NULL: after the optimizer, or without a
-// loss before one could be added.
+// Prints the training graph as it is after a pass, and the forward-only graph if it differs. Read
+// back, the text gives the same program. `pass` NULL: after the optimizer, or without a loss before
+// one could be added.
 CompileStatus compile_text(Arena *a, const CompileRequest *r, const char *pass, Text *t, Diag *d);
 
 const char *pass_name(int pass);  // by index from 0; NULL: there are no more

@@ -4,7 +4,7 @@
 
 #include "driver/driver.h"
 
-// Tries sizes of o->range and prints a table of those tried, and the largest one that fits
+// Tries sizes of o->range. Prints a table of the sizes tried, and the largest one that fits
 // o->request.memory; with o->csv, the table goes to that file too. Returns the exit status.
 int largest_size(Arena *a, const Options *o, Diag *d);
 

@@ -312,7 +312,7 @@ int32_t dtype_to_onnx(DType t);  // not of DT_NONE
 enum { EXTERNAL = 1 };           // data_location of a tensor whose bytes are in another file
 // Returns the other file that holds the tensor, and adds it to Import.file; NULL if none does.
 const char *literal_file(Import *x, const Onnx__TensorProto *t);
-// A number of those that say where the bytes are; -1: it is no number.
+// An entry of external_data that is a number, such as "offset"; -1: it is no number.
 int64_t literal_entry(const Onnx__TensorProto *t, const char *key, int64_t missing);
 int64_t literal_offset(const Onnx__TensorProto *t);  // in that file; -1: it is no number
 int64_t literal_bytes(const Onnx__TensorProto *t);   // by its dims; INT64_MAX: they are wrong
@@ -359,7 +359,7 @@ Weight params_weight(const Import *x, const char *name, const Literal *l);  // i
 // Reports parameters that the exporter has made one because their values were equal (merged.c);
 // false if there are some.
 bool merged_check(Import *x);
-// Notes a buffer that is added to the scores of a TopK, and warns of those (balance.c).
+// Notes a buffer that is added to the scores of a TopK, and warns of it (balance.c).
 void balance_note(Import *x, ValueId scores);
 void balance_warn(const Import *x);
 void folded_warn(const Import *x);  // of batch norms that the exporter has folded (folded.c)

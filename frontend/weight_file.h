@@ -58,8 +58,8 @@ struct WeightFile {
     Map index;  // name → 1 + index in shards.tensor
 };
 
-// Tensors whose elements are contiguous; if they are transposed, those of the matrix that their
-// rows form, column by column.
+// Tensors whose elements are contiguous. If they are transposed, their rows form a matrix, which is
+// read column by column.
 typedef struct WeightPart {
     const RtStored **tensor;
     int n;

@@ -13,8 +13,7 @@ typedef struct GenerateOptions {
     double peak;                      // flop/s of a device at best; 0: unknown
     const RtTransportRow *transport;  // between ranks, if there are several
     double init_std;                  // > 0: of parameters, drawn if there is no weights file
-    const char
-        *gpus;  // "sm_80,sm_90": those that kernels are compiled for, where they are for GPUs
+    const char *gpus;    // "sm_80,sm_90": kernels are compiled for these, where they are for GPUs
     int64_t vocabulary;  // size of the first output's last dim if the input is tokens; else 0
 } GenerateOptions;
 

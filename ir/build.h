@@ -227,8 +227,8 @@ ValueId make_reduce_scatter(Graph *g, ValueId x, const Ranks *r, int dim, const 
 ValueId make_shard(Graph *g, ValueId x, const Ranks *r, int dim);
 
 // ---- checks that stop a run ----
-// A check of a node, or of nodes that are told together: those of equal layers, whose names differ
-// by numbers. `worst` is i64[]: 0 where all is well.
+// A check of a node, or of several nodes that have one message: nodes of equal layers, whose names
+// differ by numbers. `worst` is i64[]: 0 where all is well.
 typedef struct RunCheck {
     const char *name, *pattern;  // of the first one; with * for each number
     OutputRole role;

@@ -301,8 +301,8 @@ void graph_write_out(Graph *g, int32_t cls);
 void class_split(Graph *g, int32_t cls, int first);
 // Clears the labels of classes with less than two iterations and renumbers the others.
 void class_compact(Graph *g);
-// Splits the classes of `g` where those of `like` end, another graph with the same parameters: a
-// layer's parameters lie in both at even distances then.
+// Splits the classes of `g` where a class of `like` ends, another graph with the same parameters.
+// Then a layer's parameters lie at even distances in both graphs.
 void classes_align(Graph *g, const Graph *like);
 
 // Sets Block.pos from cls and iter: nodes of an iteration are numbered in their order, values
@@ -458,8 +458,8 @@ struct OpDef {
     // For refine: builds the node over split dims and returns its first output; 0: impossible.
     // NULL: the attributes stay the same (elementwise operators), or its dims are never split.
     ValueId (*split)(Graph *g, const Node *n, const Split *s);
-    // Sets the attributes that depend on sizes to those of a shard, whose sizes by factor of `r`
-    // are `size`; lists are in `a`. NULL: no attribute depends on sizes.
+    // Sets the attributes that depend on sizes to the shard's; `size` has the shard's sizes by
+    // factor of `r`; lists are in `a`. NULL: no attribute depends on sizes.
     void (*localise)(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr);
     // Collectives: evaluates the node for all ranks along its mesh axes in one call. `in` and `out`
     // are by rank, row-major over the axes (attribute 0); `out` has each rank's own dims.

@@ -37,8 +37,8 @@ typedef struct Hosts {
 // there twice.
 bool hosts_read(Arena *a, const char *path, Hosts *to, Diag *d);
 
-// The words that start `ranks` ranks of a program: those of mpirun or srun, then its own. mpirun
-// fills the slots of the hosts in their order.
+// The command that starts `ranks` ranks of a program: the words of mpirun or srun, then the
+// program's own. mpirun fills the slots of the hosts in their order.
 // `launcher` is "auto", "mpirun", "srun" or "none". `can_spawn`: the program starts the ranks of
 // one host itself, which "none" then has it do. `hosts` may be empty. The list ends with NULL.
 bool launch_words(Arena *a, const char *launcher, int ranks, bool can_spawn, const Hosts *hosts,

@@ -187,7 +187,7 @@ void sharded_note_value(Arena *a, Sharded *s, ValueId v, ShardedValue known);
 void sharded_note_node(Arena *a, Sharded *s, NodeId n, ShardedNode known);
 // Adds the outputs and carries of `from`, whose values `map` translates.
 void sharded_add_outputs(Sharded *s, const Graph *from, const ValueId *map);
-// Attributes for a shard of the node: its factors' sizes become those of chunks.
+// Attributes for a shard of the node: its factors' sizes become the sizes of chunks.
 void localise_node(Arena *a, const Node *n, const Rule *r, const Mesh *m, const Strategy *s,
                    Attr *attr);
 const char *reduction_name(int at);  // `at`: SPEC_SUM, SPEC_MAX or SPEC_MIN

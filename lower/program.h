@@ -110,7 +110,7 @@ static inline bool address_equal(const Address *a, const Address *b)
 typedef int64_t *StageSlots[N_POOLS];
 
 // The byte of the arena in these iterations of the loops around the item, the innermost first.
-// `slots` are those of the stages; they are read for an address in a pool.
+// `slots` has the slots of the stages; it is read for an address in a pool.
 static inline int64_t address_at(const Address *a, const int *iteration, const StageSlots slots)
 {
     int64_t at = a->at;
@@ -284,7 +284,7 @@ static inline const char *timing_name(Timing t)
 // are.
 typedef struct CallPart {
     int begin, end;
-    int stage;  // the one that it is of or, of a loop, that of iteration 0
+    int stage;  // its stage; of a loop, the stage of iteration 0
     bool is_loop, is_backward;
     int stage_step;  // of a loop, from iteration to iteration: 1 or -1
 } CallPart;

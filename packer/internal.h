@@ -14,7 +14,7 @@ typedef struct WordRange {
 
 // A section is a largest set of buffers that are all live at some time. Two buffers are live at the
 // same time if and only if they share a section. Sections are sorted by time. Buffers are numbered
-// by their first section, so that those of a section lie in few words.
+// by their first section, so that the buffers of a section lie in few words.
 typedef struct Sections {
     int n, n_sections;
     int *source;        // by buffer: its index in the caller's array

@@ -33,8 +33,8 @@ typedef enum RtCan {
     RT_CAN_SPAWN = 128  // --spawn, --rank …: a transport whose ranks need no launcher
 } RtCan;
 
-// Addresses are bytes in the arena. Calls are carried out in their order, and in that of the
-// program's statements.
+// Addresses are bytes in the arena. Calls and the program's statements are carried out in their
+// order.
 struct RtDevice {
     const char *name;
     const char *kind;  // for messages: "CPU", "GPU"

@@ -83,8 +83,8 @@ void rt_sums(Rt *rt, RtSumRows *f, const void *operands, const RtSums *q, float 
 #define RT_COUNT(...) (sizeof((float *[]){__VA_ARGS__}) / sizeof(float *))
 #define RT_LIST(...) __VA_ARGS__
 
-// Long rows are summed in runs: those of c to `end` of the elements [from, to) are one. Sums in
-// float are exact enough over a run, and the runs' sums are added in double.
+// Long rows are summed in runs: the elements from c to rt_run_end(c, to) are one. Sums in float are
+// exact enough over a run, and the runs' sums are added in double.
 enum { RT_RUN_ELEMENTS = 256 };
 static inline int64_t rt_run_end(int64_t c, int64_t to)
 {

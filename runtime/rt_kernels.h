@@ -139,9 +139,9 @@ typedef struct RtSums {
 } RtSums;
 // Gather and scatter on dense tensors: table [batch, outer, n, inner], index [batch, index] of type
 // I32 or I64, rows [batch, outer, index, inner]. The table is rows [offset, offset + n) of `whole`
-// rows. Gather gives zeros for an index outside of it; scatter skips it. Scatter combines the
-// elements of onto (NULL: zeros) and those of the rows by `op`, in the order of the index; table
-// may be onto.
+// rows. Gather gives zeros for an index outside of it; scatter skips it. Scatter combines elements
+// of onto (NULL: zeros) and of the rows by `op`, in the order of the index; table may be
+// onto.
 typedef struct RtGather {
     RtType type, index_type;
     int64_t batch, outer, n, index, inner;
@@ -277,8 +277,8 @@ typedef struct RtAttention {
     // causal: s sees t ≤ s + offset and, where window > 0, t > s + offset - window
     int64_t offset, window;
     float scale;
-    // The number of scores outside of the limits of `causal`, and of those that a bool bias hides:
-    // it replaces the score, or is added to it. 0 means -inf.
+    // The numbers of scores outside of the limits of `causal`, and of scores that a bool bias
+    // hides: they replace the score, or are added to it. 0 means -inf.
     float outside, hidden;
     bool outside_added, hidden_added;
     int order;  // RtMaskOrder

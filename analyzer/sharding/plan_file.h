@@ -28,8 +28,8 @@ typedef struct PlanEntry {
     int n_reads;
     const char *module;  // of nodes only: its module in the source; NULL: made by the compiler
     int block;  // index in the list of blocks, from 1; the entry applies to all layers; 0: none
-    const char *spec;    // the one in force
-    const char *solved;  // the one that the search chose
+    const char *spec;    // in force
+    const char *solved;  // chosen by the search
     bool pin;            // the user asked for `spec`
     // For values only, by Phase: Plan.compute_spec, where it isn't the storage spec.
     const char *compute_spec[3];

@@ -255,8 +255,8 @@ typedef enum RecomputeRule {
     N_RECOMPUTE_RULES
 } RecomputeRule;
 
-// Some layers of a class that keep the same: kernels of theirs may run again too. Ids are those of
-// the training graph before recomputation.
+// Layers of a class under one policy, and their kernels that run again. Ids are of the training
+// graph before recomputation.
 typedef struct KeepRun {
     int32_t cls;          // 0: the nodes outside of classes
     int first, n_layers;  // the iterations [first, first + n_layers); 0 of class 0

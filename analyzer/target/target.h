@@ -41,8 +41,7 @@ typedef struct Target {
     bool has_ranks;             // its programs may be for several ranks
     // The ending of the file next to the C text that holds the kernels' text; NULL: there is none.
     const char *kernels_ending;
-    const char
-        *gpus;  // those that kernels are compiled for without --gpu; NULL: there is no choice
+    const char *gpus;  // kernels are compiled for these without --gpu; NULL: there is no choice
 } Target;
 
 #define TARGET(name, text) extern const Target target_##name;

@@ -16,7 +16,7 @@ typedef enum CompileStatus {
 
 typedef struct Predictions Predictions;  // plan_predictions.h
 
-// A request for a plan. Texts are those of the user's options, and not trusted.
+// A request for a plan. Texts come from the user's options, and aren't trusted.
 typedef struct PlanRequest {
     const Target *target;
     int ranks, accumulate;

@@ -4,9 +4,9 @@
 
 #include "compile/fit/along_path.h"
 
-// Changes the plans that were considered: first those that miss the memory by the least at an index
-// where they would be faster than the best one, and then the best one. Plans that come of it are
-// considered too.
+// Changes plans that were considered, and considers the results. First come plans that would be
+// faster than the best one and miss the memory by the least, then the best one itself. They are
+// taken at the index where each was tried.
 void local_search(AlongPath *s);
 
 // Does the search take part? Not for large graphs, nor if a preset is given.

@@ -26,7 +26,7 @@ extern const char *const memory_kind_names[N_MEMORY_KINDS];
 
 // The categories of a program's buffers. A slot may hold values of several.
 typedef struct MemoryKinds {
-    MemoryKind *of_buffer;               // that of the value that it was made for
+    MemoryKind *of_buffer;               // the category of the value that it was made for
     int64_t (*of_slot)[N_MEMORY_KINDS];  // by buffer: bytes of a slot, all zero if it has none
     int *n_values;                       // by buffer: how many values a slot holds
 } MemoryKinds;

@@ -19,7 +19,7 @@ SizedText sized_text(Arena *a, const char *text, int64_t least);
 // Adds the sizes of another text with these holes. Returns the variant's number.
 int sized_text_add(Arena *a, SizedText *s, const int64_t *size);
 
-// The text with sizes in its holes; those that differ between variants are n0, n1 …
+// The text with sizes in its holes; sizes that differ between variants are n0, n1 …
 char *sized_text_fill(Arena *a, const SizedText *s);
 
 // A variant's sizes n0, n1 … Returns their number, which is at most n_holes.

@@ -19,7 +19,7 @@ typedef struct Term {
 typedef struct Relation {
     Arena *arena;
     const Node *node;
-    int32_t *first;  // by ValueId: the term of its dim 0; those of the other dims follow
+    int32_t *first;  // by ValueId: the term of its dim 0; the terms of the other dims follow
     Term *terms;     // [0] is unused
     int n_terms, cap_terms;
     bool only_whole;  // first round: only relate_whole has effect, so that it precedes all splits

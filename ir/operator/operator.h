@@ -90,8 +90,8 @@ bool value_is_norm_power(const Graph *g, ValueId v);
 void grad_extremum(Graph *g, const Node *n, ValueId dy, ValueId *dx);
 void kernel_reduce(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k,
                    RtReduceOp op);
-// The least and the largest number of an integer dtype or BOOL. U64 has those of I64, because it is
-// ordered as I64.
+// The least and the largest number of an integer dtype or BOOL. U64 has the numbers of I64, because
+// it is ordered as I64.
 int64_t dtype_least(DType t);
 int64_t dtype_most(DType t);
 
@@ -135,7 +135,7 @@ void kernel_gather(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RA
 // ---- shards: for OpDef.localise, whose `size` is by factor ----
 // For a node whose attribute 0 is the dims of the output.
 void localise_shape(Arena *a, const Node *n, const Rule *r, const int64_t *size, Attr *attr);
-// Sets an attribute that lists the dims of an operand to those of the shard.
+// Sets an attribute that lists the dims of an operand to the dims of the shard.
 void localise_dims(Arena *a, const Rule *r, int operand, const int64_t *size, Attr *attr);
 
 // ---- collectives: between the ranks along some mesh axes, each with its shard ----

@@ -61,8 +61,8 @@ ValueCheck *value_check_new(Arena *a, int accumulate, uint64_t seed);
 
 // Compares the graph with the one of the call before, after `pass` ran: outputs, gradients and
 // values that a step writes, as far as both have them. Where the graph has a loss and no gradients
-// yet, those that autodiff makes of it count. New gradients are compared with differences. A graph
-// that takes too long to evaluate isn't compared, with a warning, and nor are those after it. False
+// yet, autodiff makes them for the comparison. New gradients are compared with differences. A graph
+// that takes too long to evaluate isn't compared, with a warning, nor are later graphs. False
 // after reporting a difference that rounding doesn't explain.
 bool value_check(ValueCheck *c, const Graph *g, const char *pass, Diag *d);
 void value_check_end(ValueCheck *c);

@@ -44,8 +44,8 @@ bool is_elementwise_work(const Node *n);
 // replace a neighbour at the ends.
 bool is_representative(const Recompute *r, const Node *n);
 
-// The cost of keeping a value: KEEP_COST for each byte of all iterations, and that of a write if
-// the forward part would write it only for this.
+// The cost of keeping a value: KEEP_COST for each byte of all iterations, and the cost of a write
+// if the forward part would write it only for this.
 int64_t keep_cost(const Recompute *r, ValueId h);
 
 // Sets `is_kept` to the fewest bytes. `price`, by canonical NodeId, is the cost of running a kernel

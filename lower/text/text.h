@@ -29,8 +29,8 @@ void print_function(const Printer *r, const Function *f);
 void print_calls(const Printer *r, const Calls *x);
 void print_address(const Address *a, Text *t);  // "@64+192*layer"
 
-// The node that a split graph's node computes a shard of, if nothing else is said: the one that
-// makes what its first result holds.
+// The whole graph's node of which a split graph's node computes a shard, if the text says nothing:
+// it makes the value of which the first result is a shard.
 NodeId default_source(const Sharded *s, NodeId n);
 
 // ---- reading ----

@@ -96,7 +96,7 @@ const char *rt_exchange_name(RtExchangeKind kind);  // "all_gather"
 // Counts whole chunks, as plans do.
 int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis);
 // Seconds since the start that this rank's own thread has spent on communication: in collectives,
-// in waits for those that were started, and in agreements. 0 for one rank.
+// in waits for started collectives, and in agreements. 0 for one rank.
 double rt_comm_seconds(const RtComm *c);
 
 #endif

@@ -89,9 +89,9 @@ typedef struct RtCallName {
 // Prints "h.3.mlp: all_reduce"; nothing if there is none.
 void rt_call_name_print(RtCallName name, char *to, size_t capacity);
 
-// A rank that gives up tells the others for whom it waited, and in which collective; and of the
-// ranks of its host how many collectives they have begun, as it can read the windows of those that
-// can't warn.
+// A rank that gives up tells the others for whom it waited, and in which collective. It also tells
+// how many collectives each rank of its host has begun: it can read the windows of ranks that can't
+// warn.
 enum { RT_NEAR = 32 };  // ranks before it and after it
 struct RtWarning {
     int peer;  // -1: it hasn't given up

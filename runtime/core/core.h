@@ -91,8 +91,8 @@ int64_t rt_chunk(const RtMesh *m, const RtCut *c);
 RtShard rt_shard_of(const RtMesh *m, const RtCut *c, int rank);
 // The shards of `rank`, one for each of RtModel.cuts; the caller frees them.
 RtShard *rt_shards(const RtModel *m, int rank);
-// Ranks may have equal shards of a tensor: sets *n to the number of those that have this rank's,
-// and returns how many of them come before it.
+// Ranks may have equal shards of a tensor: sets *n to the number of ranks that have this rank's
+// shard, and returns how many of them come before it.
 int rt_replica(const RtModel *m, const RtTensor *t, int rank, int *n);
 bool rt_is_first(const RtModel *m, const RtTensor *t, int rank);  // none comes before it
 

@@ -78,9 +78,9 @@ typedef struct RtCublasLt {
                           size_t workspace_bytes, cudaStream_t stream);
 } RtCublasLt;
 
-// Opens the library of the folder `libraries`; NULL: that of the toolkit that the program was built
-// with, or where there is none, the one that the system's loader finds. Ends the program with a
-// message if that fails.
+// Opens the library in the folder `libraries`; NULL: in the toolkit of the program's build or, if
+// that is missing, where the system's loader finds it. Ends the program with a message if that
+// fails.
 RtCublasLt *rt_cublaslt_open(const char *libraries);
 void rt_cublaslt_close(RtCublasLt *lt);
 // Ends the program with a message if a call failed.

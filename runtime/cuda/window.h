@@ -1,4 +1,4 @@
-// The tensors of kernels with windows: three spatial dims, those that the model lacks being 1, and
+// The tensors of kernels with windows: three spatial dims, of which the missing ones are 1, and
 // strides for either layout. Host code and kernels include it.
 #ifndef SHARDCC_RT_CUDA_WINDOW_H
 #define SHARDCC_RT_CUDA_WINDOW_H

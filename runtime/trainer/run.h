@@ -56,8 +56,8 @@ void rt_catch_signals(void);  // SIGINT, SIGTERM, SIGUSR1
 // at the end of its rt_main answers the next call of the others. It must not return where the
 // others wait for a different message first.
 bool rt_agree(RtRun *run, bool ok);
-// The same about something whose failure isn't one of the run: of its messages, which are warnings,
-// that of the first rank is printed, and the run goes on.
+// The same about something whose failure doesn't fail the run. Its messages are warnings: the first
+// rank's is printed, and the run goes on.
 bool rt_agree_to_try(RtRun *run, bool ok);
 // Do all ranks run the same program with the same options? If not, rank 0 prints what differs. All
 // ranks call it, and get the same answer: same_run.c.

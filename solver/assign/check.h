@@ -18,8 +18,8 @@ typedef struct ResidualVertex {
     int merged_into, *partner;
 } ResidualVertex;
 
-// The costs between two vertices, row by row for all alternatives of a: those of the instance, or
-// those that a step made, in the round's unit.
+// The costs between two vertices, row by row for all alternatives of a, from the instance or from
+// a step, in the round's unit.
 typedef struct ResidualArc {
     int a, b;
     const int64_t *given;

@@ -201,7 +201,7 @@ typedef struct HalfEdge {
 } HalfEdge;
 
 // A problem in doubles, with `forbidden` as the cost of all that is forbidden. It has the edges of
-// each node, and of the times only those that can be the fullest: slots.
+// each node, and slots: the times that can be the fullest.
 typedef struct FloatProblem {
     const Problem *p;
     int max_alternatives;  // the most alternatives of a node

@@ -1,5 +1,5 @@
 // The problem while presolve makes it smaller: a constraint net whose vertices lose alternatives
-// and go away. Its arcs are the problem's edges, and those that reductions make.
+// and go away. Its arcs are the problem's edges, and new ones that reductions make.
 #ifndef SHARDCC_SOLVER_PRESOLVE_H
 #define SHARDCC_SOLVER_PRESOLVE_H
 
@@ -121,8 +121,8 @@ void vertex_compact(ConstraintNet *g, int node);
 // Adds the costs of a matrix, which the arena owns, to the arc of two vertices, or makes an arc of
 // it.
 void arc_put(ConstraintNet *g, int a, int b, int64_t *cost);
-// Eliminates a vertex. Its choice will follow those of its n neighbours, which the given arcs lead
-// to.
+// Eliminates a vertex. Its choice will follow the choices of its n neighbours, to which the given
+// arcs lead.
 void vertex_eliminate(ConstraintNet *g, int node, int n, const int *arc);
 // Merges `gone` into `into`. f[k] is the only alternative of `gone` that has a finite cost with
 // alternative k of `into` on the arc.

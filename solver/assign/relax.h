@@ -7,7 +7,7 @@
 // Column first[i] + k is the share of alternative k that node i takes; these sum to 1. From `pairs`
 // on there is one column for each finite pair of an edge. The columns of a row or column of an
 // edge's matrix sum to the share of the end's alternative (the local polytope: Werner 2007). Rows:
-// one for each node, then for each edge those of a's alternatives and b's, then times at which the
+// one for each node, then for each edge one by alternative of a and b, then times at which the
 // bytes must stay within the limit, which are added as they are needed.
 enum { MAX_RELAX_PAIRS = 600000 };  // pairs beyond which no engine is asked
 typedef struct Model {

@@ -73,7 +73,7 @@ typedef struct Metric {
 } Metric;
 
 // The matrix of an edge whose costs are cheapest paths, in the arena. of_a[k] is the point of
-// alternative k of its node a, of_b[l] that of alternative l of b. COST_FORBIDDEN: there is no
+// alternative k of node a, of_b[l] the point of alternative l of b. COST_FORBIDDEN: there is no
 // path.
 const int64_t *metric_matrix(Arena *a, const Metric *m, const int *of_a, int n_a, const int *of_b,
                              int n_b);
@@ -199,7 +199,7 @@ typedef struct SolveOptions {
     // answer_write refuses such an answer.
     bool skips_certificate;
     bool is_single_pass;  // makes one round only
-    // `prices` are good, those of a similar problem. A cheap choice matters more than its bound.
+    // `prices` are good: a similar problem's. A cheap choice matters more than its bound.
     bool is_warm_start;
     bool stops_early;    // stops soon after the first choice
     bool is_peak_rough;  // does little work for the lowest peak where nothing fits

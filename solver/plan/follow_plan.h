@@ -32,13 +32,13 @@ typedef struct FollowedPlan {
 // The specs and strategies of the plan p, which is of the graph from->g, by the model's ids.
 ModelPlan plan_of_model(Arena *a, const Graph *model, const Recomputed *from, const Plan *p);
 
-// Sets *p to the plan of the graph to->g with the same specs and strategies: a node that is run
-// again has those of the node that it repeats. Returns false after an error.
+// Sets *p to the plan of the graph to->g with the same specs and strategies. A node that runs again
+// gets them from the node that it repeats. Returns false after an error.
 bool plan_translate(Arena *a, const Graph *model, const ModelPlan *from, const Recomputed *to,
                     Plan *p, Diag *d);
 
 // Reads the plan of a file. If its recomputation policy was edited, specs and strategies still come
-// from the file: a node that is run again has those of the node that it repeats. Returns false
+// from the file: a node that runs again gets them from the node that it repeats. Returns false
 // after an error: the file is of another graph or cluster, is invalid, or pins what the new policy
 // doesn't make.
 bool plan_follow(Arena *a, const PlanFile *f, const PlannedStep *step, FollowedPlan *to, Diag *d);

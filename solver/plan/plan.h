@@ -92,8 +92,8 @@ typedef struct PlanOptions {
     const Preset *preset;  // the plan must follow it; NULL: none
     bool skips_presets;    // doesn't make a plan for every preset
     bool stops_early;      // takes the first plan that is found
-    // If communication can overlap computation, the plan is the one, of those found, whose program
-    // takes the shortest step. NULL: the plan is the cheapest.
+    // If communication can overlap computation, the program of the plan takes the shortest step of
+    // all plans found. NULL: the plan is the cheapest.
     const PlanTrials *trials;
     SolveOptions solve;  // the search sets start and enough; prices may be of another limit
 } PlanOptions;
@@ -139,8 +139,8 @@ typedef struct Planned {
     BestAlternative *next_storage_spec;  // by ValueId
     BestAlternative *next_compute_spec;  // by 3 · ValueId + phase, as Plan.compute_spec
     BestAlternative *strategy;           // by NodeId
-    // All moves to which pins leave a choice, the best alternatives of decisions first, and of
-    // these those that cost the least for the bytes that they change. If the options list them.
+    // All moves to which pins leave a choice, if the options list them. The best alternatives of
+    // decisions come first, the cheapest for the bytes that they change leading.
     PlanMove *move;
     int n_moves;
     // Plans of the presets that fit the mesh, single presets first. None if the options give a

@@ -98,7 +98,7 @@ static const FoundNet split[] = {
      "clip=0 accumulate=0 plain=0 layers=2 block=0 none=0,0,0,0 none=0,0,0,0 block=1 "
      "linear=0,0,0,0 norm=0,0,0,0 block=2 linear=0,0,0,0 norm=0,0,0,0 block=3 linear=0,0,0,0 "
      "norm=0,0,11,0 block=4 none=0,0,0,0 none=0,0,0,0"},
-    {"a loop reads in each iteration what lies in the place of an accumulator",
+    {"a loop reads in each iteration what lies where an accumulator was",
      "numbers=2844000019928 dims=1,2 last=1 stem=5 topology=2 head=2 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=1 plain=0 again=2 layers=1 block=0 linear=0,0,0,0 block=1 linear=0,0,0,0 "
      "block=2 linear=0,0,0,0"},
