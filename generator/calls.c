@@ -3,27 +3,6 @@
 
 #include "generator/internal.h"
 
-static const char *const pool_names[N_POOLS] = {
-    [POOL_HANDED] = "handed",
-    [POOL_SAVED] = "saved",
-    [POOL_SCRATCH] = "scratch",
-    [POOL_GRADIENT] = "gradient",
-    [POOL_BACK_SCRATCH] = "back_scratch",
-};
-
-char *slot_address(Gen *g, Pool pool, int stage, int step)
-{
-    if (!step)
-        return arena_string(g->arena, "%s[%d]", pool_names[pool], stage);
-    const char *layer = loop_index(g, 0);
-    if (step > 0 && stage < 0)
-        return arena_string(g->arena, "%s[%s - %d]", pool_names[pool], layer, -stage);
-    if (step > 0)
-        return stage ? arena_string(g->arena, "%s[%s + %d]", pool_names[pool], layer, stage)
-                     : arena_string(g->arena, "%s[%s]", pool_names[pool], layer);
-    return arena_string(g->arena, "%s[%d - %s]", pool_names[pool], stage, layer);
-}
-
 static bool has_once(const Gen *g, const CallPart *p)
 {
     for (int i = p->begin; i < p->end; i++)
@@ -96,7 +75,7 @@ static void print_runs(const Gen *g, const Function *f, const char **call, Text 
         Pool first = is_backward ? POOL_GRADIENT : POOL_HANDED;
         text_printf(t, "        case %d:\n", i);
         for (int k = 0; k < slots_of_part(&x->part[i]); k++)
-            text_printf(t, "            %s[run->stage] = run->at[%d];\n", pool_names[first + k], k);
+            text_printf(t, "            %s[run->stage] = run->at[%d];\n", pool_name(first + k), k);
         text_printf(t, "            %s\n            break;\n", call[i]);
     }
     text_printf(t, "        }\n    }\n    rt_runs_end(rt);\n}\n\n");

@@ -159,7 +159,7 @@ double exchange_seconds(const Gen *g, const Item *it);
 // A gradient's number in calls of rt_gradient. Layers share one.
 int gradient_number(const Gen *g, ValueId v);
 
-void generate_items(Gen *g);                     // all functions of one set
+void generate_functions(Gen *g);                 // of one set
 void generate_calls(Gen *g, const Function *f);  // a function that has calls
 // Prints one iteration of a loop as a function, with a parameter is_last if has_last. Returns its
 // name.
@@ -168,6 +168,7 @@ const char *generate_loop_body(Gen *g, int loop, Timing timing, bool has_last);
 void generate_statements(Gen *g, int begin, int end, Timing timing, Text *t);
 // "handed[layer + 2]": where the slot of a stage lies, + step * layer.
 char *slot_address(Gen *g, Pool pool, int stage, int step);
+const char *pool_name(Pool pool);
 void generate_tensors(Gen *g);      // of both sets
 void generate_live_ranges(Gen *g);  // of both sets, after their items
 

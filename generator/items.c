@@ -1,4 +1,4 @@
-// Prints the functions of one set: one per loop body, and those that call them in order.
+// Prints items as statements, and loop bodies as functions.
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,27 +418,4 @@ const char *generate_loop_body(Gen *g, int loop, Timing timing, bool has_last)
 void generate_statements(Gen *g, int begin, int end, Timing timing, Text *t)
 {
     generate_range(g, &(PrintedLoop){.timing = timing}, begin, end, 0, t, 4);
-}
-
-static void generate_function(Gen *g, const Function *f)
-{
-    Text t = {0};
-
-    if (f->calls) {
-        generate_calls(g, f);
-        return;
-    }
-    generate_range(g, &(PrintedLoop){.timing = f->timing}, f->begin, f->end, 0, &t, 4);
-    text_printf(g->bodies, "static void %s(Rt *rt, char *m)\n{\n", f->name);
-    if (!t.n)
-        text_printf(g->bodies, "    (void)rt;\n    (void)m;\n");
-    text_put(g->bodies, t.s ? t.s : "", t.n);
-    text_printf(g->bodies, "}\n\n");
-    text_free(&t);
-}
-
-void generate_items(Gen *g)
-{
-    for (int i = 0; i < g->s->n_functions; i++)
-        generate_function(g, &g->s->functions[i]);
 }

@@ -265,7 +265,7 @@ void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
     g.target->print_functions(&g);
     for (int set = 0; set < N_SETS; set++)
         if (select_set(&g, set))
-            generate_items(&g);
+            generate_functions(&g);
     generate_tensors(&g);
     generate_live_ranges(&g);
     print_program(&g, &t->c);
