@@ -40,11 +40,13 @@ void ranks_measure(const Ranks *r, const Meanwhile *m);
 
 enum {
     LARGE = 1 << 22,  // bytes of a message that is large enough to show the time per byte
-    MAX_MESSAGE_CALLS = 201,
+    // How many messages of a byte, and how many large ones, one time is the median of.
+    SMALL_CALLS = 201,
+    LARGE_CALLS = 5,
 };
 
 // Seconds of a message between this rank and `other`, half of a round trip; the rank with `begins`
-// sends first. The median of `calls`, at most MAX_MESSAGE_CALLS.
+// sends first. The median of `calls`, at most SMALL_CALLS.
 double message_seconds(int other, bool begins, char *p, int bytes, int calls);
 
 // Every rank exchanges messages with the rank `stride` away. Returns how many times longer this

@@ -27,9 +27,7 @@
 enum {
     LINK_S = 60,  // that the messages between two hosts may take
     SEEN_S = 5,   // after which a shared file must be seen
-    CLOCK_CALLS = 10,
-    SMALL_CALLS = 201,
-    LARGE_CALLS = 5
+    CLOCK_CALLS = 10
 };
 
 // ---- a host ----

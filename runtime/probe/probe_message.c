@@ -35,7 +35,7 @@ static double median(double *x, int n)
 // The first call warms up and isn't counted.
 double message_seconds(int other, bool begins, char *p, int bytes, int calls)
 {
-    double seconds[MAX_MESSAGE_CALLS];
+    double seconds[SMALL_CALLS];
 
     for (int i = -1; i < calls; i++) {
         double start = MPI_Wtime();

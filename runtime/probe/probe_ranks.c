@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SMALL_CALLS = 201, LARGE_CALLS = 5, TRIES = 5 };
+enum { TRIES = 5 };
 
 // ---- ranks ----
 
