@@ -94,6 +94,7 @@ done
 run "depth, plans" tests/e2e/depth_test.py --plan "$exports"
 test_python=$torch run "masks" tests/e2e/masks_test.py --onnxruntime
 test_python=$torch run "parts of computed sizes" tests/e2e/ragged_test.py --onnxruntime
+TORCH_PYTHON=$torch run "torchrun" tests/e2e/start_test.py
 run "near nets" tests/e2e/near_test.py --models "$compared/near" --all
 run "detached nets" tests/e2e/stop_test.py --detached "$compared/detached"
 run "losses" tests/e2e/losses_test.py --losses "$compared/losses"

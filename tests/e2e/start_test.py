@@ -2,6 +2,8 @@
 """Ranks that talk by TCP: every way to start them, and starts that fail: all ranks end soon, and one of them says why.
 
   start_test.py --shardcc build/shardcc
+
+TORCH_PYTHON, if it is set, is a Python with PyTorch, whose torchrun starts ranks, too.
 """
 import os
 import random
@@ -34,7 +36,7 @@ def runs(process):
 
 class Start:
     def __init__(self, shardcc, work, checks):
-        self.shardcc, self.work, self.checks = shardcc, work, checks
+        self.work, self.checks, self.torch = work, checks, os.environ.get("TORCH_PYTHON")
         self.model = Model(MODELS / "mlp.onnx", shardcc, work)
         self.trainer = self.model.compile("r4", None, "--ranks", "4", "--transport", "tcp")
         self.data = self.model.data()
@@ -110,6 +112,11 @@ class Start:
             SLURM_JOB_ID=os.getpid(), SLURM_STEP_ID=0) == expected)
         check("MPICH's variables", self.by_variables(
             out, PMI_RANK=lambda r: r, PMI_SIZE=4, MPI_LOCALNRANKS=4) == expected)
+        if self.torch:
+            torchrun = [self.torch, "-m", "torch.distributed.run", "--nproc-per-node", 4, "--no-python"]
+            static = ["--nnodes", 1, "--node-rank", 0, "--master-addr", "127.0.0.1", "--master-port", free_port()]
+            check("torchrun", self.curve(torchrun) == expected)
+            check("torchrun at an address", self.curve([*torchrun[:3], *static, *torchrun[3:]]) == expected)
         check("MPICH's, and --master", self.all_by_hand("127.0.0.1", {"PMI_RANK": "9", "PMI_SIZE": "1"}) == expected)
 
     # ---- starts that fail ----
