@@ -152,8 +152,7 @@ bool range_take(Arena *a, Options *o, int *status)
     return true;
 }
 
-// Does what is asked of the target go with it?
-static bool check_target(Arena *a, const Options *o, int *status)
+bool check_target(Arena *a, const Options *o, int *status)
 {
     const Target *t = o->request.target;
     const OptionDef *other = option_of_other_target(a, o);
@@ -163,12 +162,24 @@ static bool check_target(Arena *a, const Options *o, int *status)
     if (o->emit == EMIT_KERNELS && t != o->emit_target)
         return complain(status, "--emit %s needs --target %s", o->emit_target->kernels_ending,
                         o->emit_target->name);
-    if (!t->has_ranks && o->request.ranks > 1)
-        return complain(status, "--target %s is for one rank, found --ranks %d", t->name,
-                        o->request.ranks);
     if (t->threads == 1 && o->request.threads)
         return complain(status, "--threads doesn't apply to --target %s", t->name);
     return true;
+}
+
+bool check_ranks_of_target(const Options *o, int *status)
+{
+    const Target *t = o->request.target;
+
+    if (t->has_ranks || o->request.ranks < 2)
+        return true;
+    if (o->request.plan)
+        return complain(status,
+                        "--plan: it is for --target %s, whose programs have one rank; shardcc plan "
+                        "--target %s makes one for %d ranks",
+                        t->name, target_default()->name, o->request.ranks);
+    return complain(status, "--target %s is for one rank, found --ranks %d", t->name,
+                    o->request.ranks);
 }
 
 // Returns an option that is for one number of ranks; NULL if none is given.

@@ -43,6 +43,11 @@ static char *mesh_text(Arena *a, const PlanFile *f)
     return s;
 }
 
+static const char *target_text(const PlanFile *f)
+{
+    return f->target ? f->target : target_default()->name;
+}
+
 static const char *threads_text(Arena *a, const PlanFile *f)
 {
     return f->threads ? arena_string(a, "%d", f->threads) : "all";
@@ -67,6 +72,8 @@ static void totals(Arena *a, Columns *c, const PlanFile *x, const PlanFile *y)
     add(c, "compute", time_text(a, x->compute), time_text(a, y->compute));
     add(c, "communication", time_text(a, x->communication), time_text(a, y->communication));
     add(c, "bound", time_text(a, x->bound), time_text(a, y->bound));
+    if (x->target || y->target)
+        add(c, "target", target_text(x), target_text(y));
     if (x->threads || y->threads)
         add(c, "threads", threads_text(a, x), threads_text(a, y));
     add(c, "memory", bytes_text(a, (double)x->bytes), bytes_text(a, (double)y->bytes));

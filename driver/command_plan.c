@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "compile/fit/plan_chain.h"
+#include "driver/internal.h"
 #include "driver/suggest.h"
 #include "report/report.h"
 
@@ -23,6 +24,8 @@ static bool find_cluster(Job *j)
     if (!open_cluster(j->a, &j->o, *ranks ? *ranks : cores > 0 ? (int)cores : 1))
         return false;
     *ranks = *ranks ? *ranks : cluster_devices(j->o.request.cluster);
+    if (!j->o.request.target)
+        j->o.request.target = target_of_devices(j->o.request.cluster->is_gpu);
     if (*ranks < 2 && (!j->o.chain || j->o.output))
         diag_error(&d, "a plan needs at least 2 ranks, found %d", *ranks);
     return !d.errors;
@@ -105,6 +108,7 @@ static int finish(const Job *j)
     f.n_options = words.n;
     f.preset = j->o.request.preset;
     f.threads = j->o.request.threads;
+    f.target = j->o.request.target == target_default() ? NULL : j->o.request.target->name;
     mark_pins(j, &f);
     if (!write_plan(j, &f))
         return EXIT_USER;
@@ -169,8 +173,14 @@ static int plan_model(Job *j)
 {
     const CompileRequest *r = &j->o.request;
 
+    int wrong = 0;
+
     if (!output_check_file(j->a, &j->o, j->path, j->d) || !open_weights(j->a, &j->o, j->d) ||
-        !find_cluster(j) || !open_model(j->a, &j->o, j->d) || !complete_request(j->a, &j->o, j->d))
+        !find_cluster(j))
+        return EXIT_USER;
+    if (!check_target(j->a, &j->o, &wrong))
+        return wrong;
+    if (!open_model(j->a, &j->o, j->d) || !complete_request(j->a, &j->o, j->d))
         return EXIT_USER;
     CompileStatus status = read_graphs(j);
     if (!status)

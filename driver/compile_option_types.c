@@ -64,7 +64,7 @@ static void put_target(Arena *a, const OptionDef *o, const void *field, Strings 
 {
     const Target *t = *(const Target *const *)field;
 
-    if (t != target_default())
+    if (t && t != target_default())
         option_put(a, o, t->name, to);
 }
 

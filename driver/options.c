@@ -18,6 +18,13 @@ static const char targets_help[] = "what the program runs on; the first is the d
 #undef TARGET
     ;
 
+static const char plan_targets_help[] =
+    "what the ranks run on (GPUs if the cluster's devices are):\n"
+#define TARGET(name, text) #name " (" text ") "
+#include "analyzer/target/targets.def"
+#undef TARGET
+    ;
+
 static const char transports_help[] =
     "what brings messages from rank to rank; the first is the default:\n"
 #define RT_TRANSPORT(name, ...) #name " "
@@ -168,9 +175,10 @@ static const OptionDef table[] = {
      "how many threads of a rank compute at most (64): kernels need less memory\n"
      "for fewer, and the trainer refuses more",
      .max = RT_MAX_THREADS, .use = USE_PROGRAM},
-    {"Target", .commands = COMPILE | PROFILE},
+    {"Target"},
     {"--target", "TARGET", &option_target, AT(request.target), targets_help, .use = USE_PROGRAM,
      .commands = COMPILE | PROFILE},
+    {"--target", "TARGET", &option_target, AT(request.target), plan_targets_help, .commands = PLAN},
     {"--gpu", "LIST", &option_text, AT(gpus),
      "the GPUs to compile kernels for (sm_80,sm_90); newer ones than the last\n"
      "compile its code when the program starts",

@@ -55,6 +55,17 @@ static bool check_threads(int given, int plan, int *status)
     return check_number("--threads", given, plan, status);
 }
 
+// The plan's target is known, and that of --target, if it is given.
+static bool check_target_of(const PlanFile *f, const Options *o, int *status)
+{
+    const char *target = f->target ? f->target : target_default()->name;
+
+    if (!target_find(target))
+        return complain(status, "--plan: '%.100s' is not a target", target);
+    return !o->request.target || !strcmp(o->request.target->name, target) ||
+           differs("--target", o->request.target->name, target, status);
+}
+
 static char *mesh_of(Arena *a, const PlanFile *f)
 {
     Mesh m = {.n_axes = f->n_axes};
@@ -96,6 +107,7 @@ static void take_options(Options *o, const Options *of, const PlanFile *f)
     o->request.ranks = f->ranks;
     o->request.memory = f->memory;
     o->request.threads = f->threads;
+    o->request.target = f->target ? target_find(f->target) : target_default();
     o->request.rule = recompute_rule(f->recompute);
     o->request.plan_keeps = f;
     o->cluster = o->cluster ? o->cluster : f->cluster;
@@ -118,7 +130,7 @@ bool plan_options_take(Arena *a, Options *o, int *status)
     if (!read_words(a, f, &of, &words, status) || !check_words(a, &given, &words, status) ||
         !check_number("--ranks", o->request.ranks, f->ranks, status) ||
         !check_number("--memory", o->request.memory, f->memory, status) ||
-        !check_threads(o->request.threads, f->threads, status))
+        !check_target_of(f, o, status) || !check_threads(o->request.threads, f->threads, status))
         return false;
     if (o->request.mesh && strcmp(o->request.mesh, mesh))
         return differs("--mesh", o->request.mesh, mesh, status);

@@ -10,20 +10,29 @@ static void complete(Options *o)
     o->request.rule = o->request.no_fuse ? RECOMPUTE_NONE : RECOMPUTE_MIN_CUT;
 }
 
+// Without --plan and --target, programs are for the default target.
+static bool take_plan(Arena *a, Options *o, int *status)
+{
+    if (o->request.plan && !plan_options_take(a, o, status))
+        return false;
+    if (!o->request.target)
+        o->request.target = target_default();
+    return true;
+}
+
 bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){
-        .request.accumulate = 1, .march = "native", .cc = "cc", .request.target = target_default()};
+    *o = (Options){.request.accumulate = 1, .march = "native", .cc = "cc"};
     if (!command_read(a, &compile_options, argc, argv, o, status))
         return false;
     complete(o);
-    return check_fewer(o, status) && (!o->request.plan || plan_options_take(a, o, status)) &&
-           check_together(a, &compile_options, o, status);
+    return check_fewer(o, status) && take_plan(a, o, status) &&
+           check_together(a, &compile_options, o, status) && check_ranks_of_target(o, status);
 }
 
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.request.accumulate = 1, .cluster = "local", .request.target = target_default()};
+    *o = (Options){.request.accumulate = 1, .cluster = "local"};
     if (!command_read(a, &plan_options, argc, argv, o, status))
         return false;
     complete(o);
@@ -34,13 +43,10 @@ bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 
 bool profile_options_read(Arena *a, int argc, char **argv, Options *o, int *status)
 {
-    *o = (Options){.request.accumulate = 1,
-                   .march = "native",
-                   .emit = EMIT_PROGRAM,
-                   .request.target = target_default()};
+    *o = (Options){.request.accumulate = 1, .march = "native", .emit = EMIT_PROGRAM};
     if (!command_read(a, &profile_options, argc, argv, o, status))
         return false;
     complete(o);
-    return (!o->request.plan || plan_options_take(a, o, status)) &&
-           check_together(a, &profile_options, o, status) && range_take(a, o, status);
+    return take_plan(a, o, status) && check_together(a, &profile_options, o, status) &&
+           range_take(a, o, status);
 }

@@ -25,6 +25,12 @@ int64_t rt_cuda_sums_tiles(const RtSums *q);   // at one outer index
 int64_t rt_cuda_sums_chunks(const RtSums *q);  // the same
 int64_t rt_cuda_sums_workspace(const RtSums *q);
 
+// A gather, a scatter of sums, or an all-to-all of so many ranks: nothing where each rank's piece
+// is dense and all are equal; else a packed copy of what the rank sends and of what it receives, in
+// pieces that begin at multiples of RT_CUDA_PIECE bytes.
+enum { RT_CUDA_PIECE = 16 };
+int64_t rt_cuda_exchange_workspace(const RtExchange *p, int ranks);
+
 int64_t rt_cuda_reduce_workspace(const RtReduce *p);
 int64_t rt_cuda_scatter_workspace(const RtGather *p);
 int64_t rt_cuda_resample_workspace(const RtResample *p);

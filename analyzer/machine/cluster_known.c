@@ -64,6 +64,7 @@ static Link link_of(const char *name, int devices, double alpha, double rate)
 static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
 {
     Cluster c = {.devices_per_host = n < PER_HOST ? n : PER_HOST,
+                 .is_gpu = true,
                  .threads = 1,
                  .memory = g->memory,
                  .bandwidth = MEMORY_SHARE * g->bandwidth,

@@ -46,6 +46,7 @@ typedef struct Link {
 // A kind of machine with measured rates (`shardcc detect`). All devices are alike.
 typedef struct Cluster {
     int devices_per_host;
+    bool is_gpu;            // devices are GPUs: a plan for it is one for their target
     int threads;            // of a device, when its rates were measured
     double memory;          // bytes of a device
     double bandwidth;       // bytes/s that its memory moves, reads and writes together

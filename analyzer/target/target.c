@@ -8,6 +8,14 @@ const Target *const target_table[] = {
 #include "analyzer/target/targets.def"
     NULL};
 
+const Target *target_of_devices(bool are_gpus)
+{
+    for (int i = 0; are_gpus && target_table[i]; i++)
+        if (target_table[i]->gpus)
+            return target_table[i];
+    return target_default();
+}
+
 const Target *target_find(const char *name)
 {
     for (int i = 0; target_table[i]; i++)

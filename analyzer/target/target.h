@@ -52,6 +52,8 @@ extern const Target *const target_table[];  // in the order of targets.def, up t
 // The target of programs for which none is chosen.
 static inline const Target *target_default(void) { return target_table[0]; }
 
+// The target of a cluster's devices, where none is chosen: the first one of GPUs, or the default.
+const Target *target_of_devices(bool are_gpus);
 const Target *target_find(const char *name);  // NULL: there is none of that name
 char *target_names(Arena *a);                 // "cpu, cuda"
 

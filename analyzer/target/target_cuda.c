@@ -37,6 +37,12 @@ static int64_t sums_bytes(const Kernel *k, int threads)
     return rt_cuda_sums_workspace(&k->params.sums);
 }
 
+// Exchanges between GPUs move pieces as they lie, or packed.
+static int64_t exchange_bytes(const Kernel *k, int threads)
+{
+    return rt_cuda_exchange_workspace(&k->params.exchange, k->ranks);
+}
+
 enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 
 static const TargetKernel kernels[] = {
@@ -62,6 +68,13 @@ static const TargetKernel kernels[] = {
     {"resample", kernel_takes_floats, "one type, f32 or f64", resample_bytes},
     {"dft", kernel_takes_floats, "one type, f32 or f64"},
     {"sums", .workspace = sums_bytes},
+    {"all_gather", .workspace = exchange_bytes},
+    {"all_reduce"},
+    {"all_to_all", .workspace = exchange_bytes},
+    {"reduce_scatter", .workspace = exchange_bytes},
+    {"shard"},
+    {"keep_one"},
+    {"permute"},
 };
 
 #define TYPE(t) ((uint32_t)1 << (t))

@@ -119,3 +119,15 @@ int64_t rt_cuda_conv_workspace(const RtConv *p)
         return 0;
     return 4 * parts * p->o * (p->c / groups) * rt_product(p->window.size, p->window.n);
 }
+
+int64_t rt_cuda_exchange_workspace(const RtExchange *p, int ranks)
+{
+    int64_t middle = p->middle > 0 ? p->middle : 1, joined = p->joined > 0 ? p->joined : 1;
+    int64_t shard = ceil_div(p->whole, ranks), rows = p->outer * middle;
+    int64_t piece = rows * shard * ceil_div(joined, p->joined > 0 ? ranks : 1) * p->inner *
+                    rt_type_bytes(p->type);
+
+    if (rows == 1 && joined == 1 && p->whole % ranks == 0)
+        return 0;
+    return 2 * ranks * ceil_div(piece, RT_CUDA_PIECE) * RT_CUDA_PIECE;
+}

@@ -102,7 +102,7 @@ class Memory(Planner):
             ("mobilenet", "--mesh", "2", "--ranks", "2", "--no-fuse"),
         ):
             what = f"{name} {' '.join(options)}"
-            plan = self.planned(name, "--cluster", "h100x8", *options)
+            plan = self.planned(name, "--target", "cpu", "--cluster", "h100x8", *options)
             if self.checks.check(f"plan {what}", plan):
                 found, said = self.arena(TINY / f"{name}.onnx", "--plan", "planned.json", "--cluster", "h100x8")
                 self.checks.check(f"arena of {what}", found == plan["bytes"], f"{found}, not {plan['bytes']} {said}")
@@ -159,7 +159,7 @@ class Memory(Planner):
     def too_small(self):
         """With too little memory, the message names the smallest arena found, and what holds its peak."""
         args = [TINY / "mlp.onnx", *TRAIN, "--ranks", "4", "--mesh", "4", "--cluster", "h100x4", "--recompute", "none"]
-        args += ["--memory", "1KiB", "-o", "small.json"]
+        args += ["--target", "cpu", "--memory", "1KiB", "-o", "small.json"]
         said = """mlp.onnx: error: no plan for 4 ranks fits in 1.0 KiB a rank: the smallest one found takes 72832 bytes (71.1 KiB)
   its peak is in backward of 2: parameters 7.4 KiB, optimizer 14.8 KiB, gradients 320 B, saved 1.1 KiB, activations 7.4 KiB, constants 2.6 KiB, workspace 37.6 KiB
 """

@@ -234,6 +234,30 @@ FILES = [
 
 
 class Plans(Planner):
+    def targets(self):
+        """A plan for GPUs is one for their target, unless --target says another one; the file holds it."""
+        base = ["plan", MLP, *TRAIN, "--ranks", "2", "--mesh", "2", "-o", "p.json"]
+        compiles = [MLP, "--plan", "p.json", "--emit", "program", "-o", "p.program"]
+        refusal = "shardcc: error: --plan: it is for --target cuda, whose programs have one rank; shardcc plan --target cpu makes one for 2 ranks\n"
+        for cluster, options, target in (("local", [], None), ("h100x2", [], "cuda"), ("h100x2", ["--target", "cpu"], None), ("local", ["--target", "cuda"], "cuda")):
+            done = self.run(*base, "--cluster", cluster, *options)
+            found = json.loads((self.work / "p.json").read_text()).get("target") if done.returncode == 0 else done.stderr
+            self.checks.check(f"plan on {cluster} {' '.join(options)}: the target", found == target, str(found))
+            said = self.run("inspect", "p.json").stdout
+            self.checks.check("inspect shows it", ("for the target cuda" in said) == (target == "cuda"), said[:600])
+            done = self.run(*compiles)
+            expected = (2, refusal) if target else (0, "")
+            self.checks.check("a program of it", (done.returncode, done.stderr) == expected, f"{done.returncode} {done.stderr}")
+        self.expect([*compiles, "--target", "cpu"], 2, "shardcc: error: --target: the plan was made for 'cuda', not 'cpu'\n")
+        self.expect([*base, "--target", "cuda", "--threads", "2"], 2, "shardcc: error: --threads doesn't apply to --target cuda\n")
+        profile = self.run("profile", MLP, "--plan", "p.json", "--by", "block")
+        self.checks.check("profile takes the plan", profile.returncode == 0, profile.stderr)
+        plan = json.loads((self.work / "p.json").read_text())
+        (self.work / "p.json").write_text(json.dumps({**plan, "target": "gpu"}))
+        self.expect(compiles, 2, "shardcc: error: --plan: 'gpu' is not a target\n")
+        for name in ("p.json", "p.program"):
+            (self.work / name).unlink()
+
     def tables(self):
         (self.work / "two.plan.json").write_text(json.dumps(PLAN))
         (self.work / "empty.json").write_text("")
@@ -379,6 +403,7 @@ class Plans(Planner):
 
 def test(plans):
     plans.tables()
+    plans.targets()
     plans.model("gpt2", "--mesh", "dp=2,tp=4")
     plans.model("llama", "--ranks", "6", "--mesh", "2x3")
     plans.model("gpt_dropout", "--ranks", "2", "--accumulate", "2", "--bind", "batch=4")
