@@ -144,7 +144,8 @@ int sum_shard(Gen *g, NodeId n, int dim);
 const char *own_text(Gen *g, const Operand *o);
 // The size of an output's dim on all ranks together, for a node without inputs of that shape.
 int64_t whole_size(const Gen *g, NodeId n, int dim);
-// The graph before it was split over ranks, and the value in it.
+// The graph before it was split over ranks, and the value in it; 0: it isn't of that graph, as a
+// bucket.
 const Graph *whole_graph(const Set *s);
 ValueId whole_value(const Set *s, ValueId v);
 // ", .n_parts = …", if ranks have shards of the value.

@@ -64,7 +64,12 @@ const char *own_text(Gen *g, const Operand *o)
 
 const Graph *whole_graph(const Set *s) { return s->sharded ? s->sharded->whole : s->g; }
 
-ValueId whole_value(const Set *s, ValueId v) { return s->sharded ? s->sharded->value[v].of : v; }
+ValueId whole_value(const Set *s, ValueId v)
+{
+    if (!s->sharded)
+        return v;
+    return v < s->sharded->n_values ? s->sharded->value[v].of : 0;
+}
 
 void print_parts(Gen *g, ValueId v, Text *t)
 {
