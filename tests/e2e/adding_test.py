@@ -94,7 +94,7 @@ static void import_running_product(Op *o)
         ),
         (
             "driver/check_options.c",
-            "bool check_together(Arena *a, const Options *o, int *status)\n{\n",
+            "bool check_together(Arena *a, const Command *c, const Options *o, int *status)\n{\n",
             '    if (o->note && o->emit != EMIT_PROGRAM_FILE)\n        return complain(status, "--note doesn\'t go with --emit");\n',
         ),
         (

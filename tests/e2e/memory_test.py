@@ -104,7 +104,7 @@ def two_ranks(checks, model):
     b = Budgets(checks, model, *RANKS)
 
     def plan(*more):
-        done = b.call("plan", *b.options, *more, "-o", "of_budget.json")
+        done = b.call("plan", "--target", "cpu", *b.options, *more, "-o", "of_budget.json")
         return (json.loads((model.work / "of_budget.json").read_text()) if done.returncode == 0 else None), done
 
     free, _ = plan()
