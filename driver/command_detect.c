@@ -1,6 +1,6 @@
-// shardcc detect: measures this machine, and the links between ranks that mpirun started. A program
-// of the runtime does the measuring, because shardcc is linked neither with kernels nor with MPI.
-// shardcc checks the text that the program prints like any cluster file.
+// shardcc detect: measures this machine, and the links between ranks that a launcher started. A
+// program of the runtime does the measuring, because shardcc is linked neither with kernels nor
+// with a transport. shardcc checks the text that the program prints like any cluster file.
 #include <string.h>
 
 #include "analyzer/sharding/sharding.h"

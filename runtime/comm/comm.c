@@ -22,29 +22,23 @@ static int first_set(const char *const *name)
     return -1;
 }
 
-// The ranks that a launcher has started, by what it has set before the process starts its
-// transport. A program without a transport looks for the launchers of all.
-typedef struct Launched {
-    int ranks, number;
-} Launched;
-
-static bool find_launched(const RtModel *m, const RtJob *job, Launched *to)
+// By what launchers have set before the process starts its transport. A program without a transport
+// looks for the launchers of all.
+bool rt_launched(const RtModel *m, const RtJob *job, int *ranks, int *rank)
 {
-    Launched l = {-1, -1};
-
+    *ranks = *rank = -1;
     if (m->transport && m->transport->launched)
-        return m->transport->launched(m, job, &to->ranks, &to->number);
+        return m->transport->launched(m, job, ranks, rank);
     for (const RtTransportRow *row = rt_transport_table; row->name; row++) {
         if (m->transport && strcmp(row->name, m->transport->name) != 0)
             continue;
-        l.ranks = l.ranks < 0 ? first_set(row->counts) : l.ranks;
-        l.number = l.number < 0 ? first_set(row->numbers) : l.number;
+        *ranks = *ranks < 0 ? first_set(row->counts) : *ranks;
+        *rank = *rank < 0 ? first_set(row->numbers) : *rank;
     }
     // Some launchers set the number alone: the transport will count.
-    if (l.ranks < 0)
-        l.ranks = m->transport && l.number >= 0 ? rt_mesh_ranks(&m->mesh) : 1;
-    l.number = l.number < 0 ? 0 : l.number;
-    *to = l;
+    if (*ranks < 0)
+        *ranks = m->transport && *rank >= 0 ? rt_mesh_ranks(&m->mesh) : 1;
+    *rank = *rank < 0 ? 0 : *rank;
     return true;
 }
 
@@ -137,16 +131,16 @@ static void advise(const RtComm *c)
 
 bool rt_comm_open(RtComm **comm, const RtModel *m, const RtJob *job)
 {
-    Launched l;
+    int ranks, rank;
 
     *comm = NULL;
-    if (!find_launched(m, job, &l) || !check_count(m, l.number, l.ranks))
+    if (!rt_launched(m, job, &ranks, &rank) || !check_count(m, rank, ranks))
         return false;
     if (!m->transport)
         return true;
     RtComm *c = rt_alloc(1, sizeof *c);
     *c = (RtComm){.transport = m->transport, .model = m, .job = *job, .timeout = job->timeout};
-    if (!rt_watchdog_open(&c->watchdog, m, job, l.number)) {
+    if (!rt_watchdog_open(&c->watchdog, m, job, rank)) {
         free(c);
         return false;
     }

@@ -21,6 +21,10 @@ typedef struct RtJob {
     char name[64];          // of a job that rt_spawn started; "": another one
 } RtJob;
 
+// Finds how many ranks a launcher has started and the number of this one, by the options and the
+// environment: 1 rank if there is no launcher. Returns false after a message.
+bool rt_launched(const RtModel *m, const RtJob *job, int *ranks, int *rank);
+
 // Starts `n` ranks on this host, each a copy of this process. In a rank it tells `job` who it is,
 // and returns true. In the process that called it it waits for all ranks, hands on the signals that
 // it gets, ends the others if one fails, and returns false: *status is the first failed rank's, or

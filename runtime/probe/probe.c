@@ -1,6 +1,6 @@
 // Measures this machine with the kernels that trainers call, and prints the result as JSON for
 // shardcc detect. The fastest of several calls counts, because other processes on the machine only
-// slow calls down. If mpirun started the program, all ranks measure and rank 0 prints.
+// slow calls down. If a launcher started the program, all ranks measure and rank 0 prints.
 //
 //   probe [THREADS]             everything
 //   probe THREADS M N K …       the flop/s of these products of f32
@@ -395,7 +395,9 @@ int main(int argc, char **argv)
     if (argc == 6 && !strcmp(argv[1], "check"))
         return probe_check(argv + 2);
     rt_limit_spinning(argv);
-    Ranks ranks = argc > 2 ? (Ranks){.n = 1, .per_host = 1, .per_machine = 1} : ranks_begin();
+    Ranks ranks = {.n = 1, .per_host = 1, .per_machine = 1};
+    if (argc <= 2)
+        ranks_begin(&ranks);
     Rt rt = {.threads = threads_of(&ranks, argc > 1 ? atoi(argv[1]) : 0)};
     Rates r = {.launch = 1};
 

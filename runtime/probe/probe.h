@@ -1,29 +1,35 @@
-// Shared by the files of the probe: the ranks that mpirun started, the time of messages between
+// Shared by the files of the probe: the ranks that a launcher started, the time of messages between
 // them, and the load that all ranks together put on messages and computation.
 #ifndef RT_PROBE_H
 #define RT_PROBE_H
 
 #include <stdbool.h>
 
-#include "runtime/rt_kernels.h"
+#include "runtime/comm/transport.h"
 
 typedef struct Ranks {
     int n, rank;
     int per_host;
     int per_machine;  // ranks on one machine, whose cores several hosts share if they are
                       // containers
+    RtModel model;    // of a program with so many ranks
+    RtComm *comm;     // NULL: there is one rank
 } Ranks;
 
 enum { MAX_RANKS = 128 };
 
-// Returns one rank if mpirun didn't start this program. Exits with a message if there are too many.
-Ranks ranks_start(void);
+// Connects the ranks; it is one rank if no launcher started this program. Exits with a message if
+// there are too many, or if one doesn't come.
+void ranks_start(Ranks *r);
 // The same, and counts the ranks of a host. Exits with a message unless each host has the same
 // number of ranks, with consecutive numbers.
-Ranks ranks_begin(void);
+void ranks_begin(Ranks *r);
 // A barrier that sleeps while it waits, so that it takes no CPU time from ranks that still work.
 void ranks_wait(const Ranks *r);
 void ranks_end(const Ranks *r);
+// Messages to and from another rank.
+void ranks_send(const Ranks *r, int other, const void *p, int bytes);
+void ranks_receive(const Ranks *r, int other, void *p, int bytes);
 
 // Computation concurrent with the messages, as a trainer would do: less than a millisecond of work.
 typedef struct Meanwhile {
@@ -47,7 +53,7 @@ enum {
 
 // Seconds of a message between this rank and `other`, half of a round trip; the rank with `begins`
 // sends first. The median of `calls`, at most SMALL_CALLS.
-double message_seconds(int other, bool begins, char *p, int bytes, int calls);
+double message_seconds(const Ranks *r, int other, bool begins, char *p, int bytes, int calls);
 
 // Every rank exchanges messages with the rank `stride` away. Returns how many times longer this
 // takes than if only the first rank and its partner exchange. `p` holds two LARGE messages.

@@ -10,7 +10,6 @@
 // file that rank 0 has made.
 #include <fcntl.h>
 #include <math.h>
-#include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/core/core.h"
 #include "runtime/probe/probe.h"
 #include "runtime/rt_checksum.h"
 #include "runtime/rt_file.h"
@@ -111,18 +111,19 @@ static double clock_now(void)
 }
 
 // The shortest of several exchanges tells the most.
-static void compare_clocks(int other, bool begins, double *round_trip, double *ahead)
+static void compare_clocks(const Ranks *r, int other, bool begins, double *round_trip,
+                           double *ahead)
 {
     *round_trip = INFINITY;
     *ahead = 0;
     for (int i = 0; i < CLOCK_CALLS; i++) {
         double start = clock_now(), there = start;
         if (begins)
-            MPI_Send(&start, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
-        MPI_Recv(&there, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            ranks_send(r, other, &start, sizeof start);
+        ranks_receive(r, other, &there, sizeof there);
         double end = clock_now();
         if (!begins)
-            MPI_Send(&end, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+            ranks_send(r, other, &end, sizeof end);
         if (end - start < *round_trip) {
             *round_trip = end - start;
             *ahead = there - (start + end) / 2;
@@ -136,9 +137,9 @@ static void measure_link(const Ranks *r, int rank, char *p)
     int other = begins ? rank : 0;
     double round_trip, ahead;
 
-    compare_clocks(other, begins, &round_trip, &ahead);
-    double small = message_seconds(other, begins, p, 1, SMALL_CALLS);
-    double large = message_seconds(other, begins, p, LARGE, LARGE_CALLS);
+    compare_clocks(r, other, begins, &round_trip, &ahead);
+    double small = message_seconds(r, other, begins, p, 1, SMALL_CALLS);
+    double large = message_seconds(r, other, begins, p, LARGE, LARGE_CALLS);
     if (begins)
         printf("link %d %.9g %.9g %.9g %.9g\n", rank, round_trip, ahead, small,
                fmax(large - small, 1e-12) / LARGE);
@@ -147,10 +148,8 @@ static void measure_link(const Ranks *r, int rank, char *p)
 
 static void measure_all(const Ranks *r)
 {
-    char *p = calloc(1, LARGE);
+    char *p = rt_alloc(1, LARGE);
 
-    if (!p)
-        MPI_Abort(MPI_COMM_WORLD, 1);
     for (int rank = 1; rank < r->n; rank++) {
         if (r->rank == 0)
             alarm(LINK_S);
@@ -194,10 +193,8 @@ static bool sees_file(const char *path)
 
 static void look_at_file(const Ranks *r, const char *path)
 {
-    int made = r->rank == 0 && make_file(path);
+    int64_t made = rt_comm_max(r->comm, r->rank == 0 && make_file(path));
 
-    if (r->n > 1)
-        MPI_Bcast(&made, 1, MPI_INT, 0, MPI_COMM_WORLD);
     printf("seen %d %d\n", r->rank, made && sees_file(path));
     fflush(stdout);
     ranks_wait(r);
@@ -207,11 +204,13 @@ static void look_at_file(const Ranks *r, const char *path)
 
 int probe_check(char **argv)
 {
+    Ranks r;
+
     signal(SIGALRM, end_early);
     signal(SIGTERM, end_early);
     signal(SIGINT, end_early);
     alarm(LINK_S);
-    Ranks r = ranks_start();
+    ranks_start(&r);
     alarm(LINK_S * (unsigned)r.n);
     print_host(r.rank, argv[0], argv[1], argv[2]);
     measure_all(&r);

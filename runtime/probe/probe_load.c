@@ -3,12 +3,11 @@
 // CPU time. Other traffic disturbs both, so each measurement comes just after its own baseline and
 // is repeated.
 #include <math.h>
-#include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "runtime/comm/comm.h"
 #include "runtime/core/core.h"
 #include "runtime/probe/probe.h"
 
@@ -24,24 +23,30 @@ static int partner(const Ranks *r, int stride)
     return other < r->n ? other : -1;
 }
 
-static double most_of_all(double x)
+// The bits of numbers that aren't negative have their order.
+static double most_of_all(const Ranks *r, double x)
 {
-    double most;
+    int64_t bits;
 
-    MPI_Allreduce(&x, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return most;
+    memcpy(&bits, &x, sizeof bits);
+    bits = rt_comm_max(r->comm, bits);
+    memcpy(&x, &bits, sizeof bits);
+    return x;
 }
 
 // ---- messages concurrent with messages ----
 
-static double exchange_seconds(int other, char *p)
+static double exchange_seconds(const Ranks *r, int other, char *p)
 {
-    double start = MPI_Wtime();
+    double start = rt_seconds();
 
-    if (other >= 0)
-        MPI_Sendrecv(p, LARGE, MPI_BYTE, other, 0, p + LARGE, LARGE, MPI_BYTE, other, 0,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return MPI_Wtime() - start;
+    if (other >= 0) {
+        RtPending in = rt_receive(r->comm, other, p + LARGE, LARGE);
+        RtPending out = rt_send(r->comm, other, p, LARGE);
+        rt_await(r->comm, in);
+        rt_await(r->comm, out);
+    }
+    return rt_seconds() - start;
 }
 
 double load_times(const Ranks *r, int stride, char *p)
@@ -50,33 +55,41 @@ double load_times(const Ranks *r, int stride, char *p)
 
     ranks_wait(r);
     if (r->rank == 0 || r->rank == stride)
-        alone = message_seconds(stride - r->rank, r->rank == 0, p, LARGE, 1);
+        alone = message_seconds(r, stride - r->rank, r->rank == 0, p, LARGE, 1);
     ranks_wait(r);
-    double together = most_of_all(exchange_seconds(partner(r, stride), p));
-    return together / most_of_all(alone);
+    double together = most_of_all(r, exchange_seconds(r, partner(r, stride), p));
+    return together / most_of_all(r, alone);
 }
 
 // ---- messages concurrent with computation ----
 
 // A thread that exchanges messages as the comm thread does (comm_thread.c).
 typedef struct Exchanges {
+    RtComm *comm;
     int other, calls;
     char *p;
     atomic_bool is_done;
 } Exchanges;
 
+static void wait_for(RtComm *c, RtPending in, RtPending out)
+{
+    bool has_come = false, is_sent = false;
+
+    while (!has_come || !is_sent) {
+        has_come = has_come || c->transport->test(c, in.message);
+        is_sent = is_sent || c->transport->test(c, out.message);
+        if (!has_come || !is_sent)
+            usleep(RT_POLL_MICROSECONDS);
+    }
+}
+
 static void *overlapped_exchange(void *exchanges)
 {
     Exchanges *x = exchanges;
-    MPI_Request both[2];
-
     rt_request_short_slice();
     for (int i = 0; i < x->calls && x->other >= 0; i++) {
-        int done = 0;
-        MPI_Irecv(x->p + LARGE, LARGE, MPI_BYTE, x->other, 0, MPI_COMM_WORLD, &both[0]);
-        MPI_Isend(x->p, LARGE, MPI_BYTE, x->other, 0, MPI_COMM_WORLD, &both[1]);
-        while (MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE), !done)
-            usleep(RT_POLL_MICROSECONDS);
+        wait_for(x->comm, rt_receive(x->comm, x->other, x->p + LARGE, LARGE),
+                 rt_send(x->comm, x->other, x->p, LARGE));
     }
     atomic_store(&x->is_done, true);
     return NULL;
@@ -99,8 +112,8 @@ static double call_rate(const Meanwhile *m, double seconds, Exchanges *during, d
 
 double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m)
 {
-    Exchanges x = {.other = partner(r, stride), .p = p};
-    double took, seconds = most_of_all(exchange_seconds(x.other, p));
+    Exchanges x = {.comm = r->comm, .other = partner(r, stride), .p = p};
+    double took, seconds = most_of_all(r, exchange_seconds(r, x.other, p));
     pthread_t thread;
 
     x.calls = (int)fmin(MAX_CALLS, ceil(WINDOW / seconds));
@@ -108,7 +121,7 @@ double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m)
     double alone = call_rate(m, WINDOW, NULL, &took);
     ranks_wait(r);
     if (pthread_create(&thread, NULL, overlapped_exchange, &x))
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        rt_comm_fail(r->comm);
     double during = call_rate(m, 0, &x, &took);
     pthread_join(thread, NULL);
     double lost = fmax(1 - during / alone, 0) * took;

@@ -1,16 +1,18 @@
-// Measures messages between the ranks that mpirun started: each pair alone, with 1 byte and with
-// LARGE bytes; and all ranks together (probe_load.c). Medians count, because other traffic and the
-// state of the peer disturb a time in both directions.
-#include "runtime/probe/probe.h"
-
+// Measures messages between the ranks that a launcher started: each pair alone, with 1 byte and
+// with LARGE bytes; and all ranks together (probe_load.c). Medians count, because other traffic and
+// the state of the peer disturb a time in both directions.
 #include <math.h>
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/core/core.h"
+#include "runtime/probe/probe.h"
+
 enum { TRIES = 5 };
+#define START_SECONDS 60.0    // in which all ranks must have come
+#define WAIT_SECONDS 86400.0  // for the ranks that measure meanwhile
 
 // ---- ranks ----
 
@@ -18,74 +20,81 @@ static void refuse(const Ranks *r, const char *why)
 {
     if (r->rank == 0)
         fprintf(stderr, "probe: %s\n", why);
-    MPI_Finalize();
+    rt_comm_close(r->comm);
     exit(1);
 }
 
-// Number of ranks on this rank's machine, even if they have different host names (containers).
-static int count_neighbours(const Ranks *r)
+// A number of this rank's machine, even if ranks have different host names (containers).
+static int64_t machine_number(void)
 {
-    char id[MAX_RANKS][64] = {{0}};
+    char id[64] = {0};
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
-    int n = 0;
+    uint64_t number = 0;
 
-    if (!f || !fgets(id[r->rank], sizeof id[0], f))
-        gethostname(id[r->rank], sizeof id[0] - 1);
+    if (!f || !fgets(id, sizeof id, f))
+        gethostname(id, sizeof id - 1);
     if (f)
         fclose(f);
-    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, id, sizeof id[0], MPI_CHAR, MPI_COMM_WORLD);
+    for (const char *c = id; *c; c++)
+        number = number * 131 + (uint8_t)*c;
+    return (int64_t)(number >> 1);
+}
+
+// The number of ranks on this rank's machine.
+static int count_neighbours(const Ranks *r)
+{
+    int64_t own = machine_number();
+    int n = 0;
+
     for (int i = 0; i < r->n; i++)
-        n += !memcmp(id[i], id[r->rank], sizeof id[0]);
+        n += rt_comm_max(r->comm, i == r->rank ? own : 0) == own;
     return n;
 }
 
-Ranks ranks_start(void)
+void ranks_start(Ranks *r)
 {
-    Ranks r = {.n = 1, .per_host = 1, .per_machine = 1};
-    int level;
+    RtJob job = {.timeout = START_SECONDS};
 
-    if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE") && !getenv("PMIX_RANK"))
-        return r;
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
-    MPI_Comm_size(MPI_COMM_WORLD, &r.n);
-    MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
-    if (r.n > MAX_RANKS)
-        refuse(&r, "links are measured among 128 ranks at most");
-    return r;
+    *r = (Ranks){.n = 1,
+                 .per_host = 1,
+                 .per_machine = 1,
+                 .model = {.name = "probe", .transport = &TRANSPORT, .mesh = {1, {1}, {"x"}}}};
+    if (!rt_launched(&r->model, &job, &r->n, &r->rank))
+        exit(1);
+    if (r->n > MAX_RANKS)
+        refuse(r, "links are measured among 128 ranks at most");
+    r->model.mesh.size[0] = r->n;
+    if (r->n < 2)
+        return;
+    if (!rt_comm_open(&r->comm, &r->model, &job))
+        exit(1);
+    r->comm->timeout = WAIT_SECONDS;
+    r->rank = rt_comm_rank(r->comm);
 }
 
-Ranks ranks_begin(void)
+void ranks_begin(Ranks *r)
 {
-    Ranks r = ranks_start();
-    MPI_Comm host;
-    int in_host, orderly, all, ready;
+    int in_host = 0;
 
-    MPI_Initialized(&ready);
-    if (!ready)
-        return r;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r.rank, MPI_INFO_NULL, &host);
-    MPI_Comm_size(host, &r.per_host);
-    MPI_Comm_rank(host, &in_host);
-    MPI_Comm_free(&host);
-    int first = r.per_host;
-    MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    orderly = r.per_host == first && in_host == r.rank % first;
-    MPI_Allreduce(&orderly, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (!all)
-        refuse(&r, "the ranks of a host must be consecutive, equally many on each: mpirun --map-by "
-                   "slot");
-    r.per_machine = count_neighbours(&r);
-    return r;
+    ranks_start(r);
+    if (!r->comm)
+        return;
+    r->per_host = 0;
+    for (int i = 0; i < r->n; i++) {
+        r->per_host += r->comm->window[i] != NULL;
+        in_host += r->comm->window[i] && i < r->rank;
+    }
+    int first = (int)rt_comm_max(r->comm, r->rank ? 0 : r->per_host);
+    if (rt_comm_max(r->comm, r->per_host != first || in_host != r->rank % first))
+        refuse(r, "the ranks of a host must be consecutive, equally many on each: mpirun --map-by "
+                  "slot");
+    r->per_machine = count_neighbours(r);
 }
 
 void ranks_end(const Ranks *r)
 {
-    int ready;
-
     ranks_wait(r);
-    MPI_Initialized(&ready);
-    if (ready)
-        MPI_Finalize();
+    rt_comm_close(r->comm);
 }
 
 // ---- messages ----
@@ -98,8 +107,8 @@ static void measure_pairs(const Ranks *r, char *p, double *alpha, double *beta)
             if (r->rank != a && r->rank != b)
                 continue;
             int other = a + b - r->rank;
-            double small = message_seconds(other, r->rank == a, p, 1, SMALL_CALLS);
-            double large = message_seconds(other, r->rank == a, p, LARGE, LARGE_CALLS);
+            double small = message_seconds(r, other, r->rank == a, p, 1, SMALL_CALLS);
+            double large = message_seconds(r, other, r->rank == a, p, LARGE, LARGE_CALLS);
             alpha[r->rank * r->n + other] = small;
             beta[r->rank * r->n + other] = fmax(large - small, 1e-12) / LARGE;
         }
@@ -125,22 +134,34 @@ static void measure_load(const Ranks *r, char *p, const Meanwhile *m, double *ti
         }
 }
 
+// Brings the numbers to rank 0: each rank has filled the row of its own messages, and the largest
+// overhead counts.
+static void collect(const Ranks *r, double *alpha, double *beta, double *overhead, int loads)
+{
+    double *other = rt_alloc((size_t)loads, sizeof *other);
+    int64_t row = r->n * (int64_t)sizeof *alpha;
+
+    for (int from = 1; from < r->n; from++) {
+        rt_comm_collect(r->comm, from, alpha + from * r->n, row);
+        rt_comm_collect(r->comm, from, beta + from * r->n, row);
+        memcpy(other, overhead, (size_t)loads * sizeof *other);
+        rt_comm_collect(r->comm, from, other, loads * (int64_t)sizeof *other);
+        for (int i = 0; i < loads && !r->rank; i++)
+            overhead[i] = fmax(overhead[i], other[i]);
+    }
+    free(other);
+}
+
 void ranks_measure(const Ranks *r, const Meanwhile *m)
 {
     int n = r->n, pairs = n * n, loads = TRIES * n;
-    double *alpha = calloc(2 * (size_t)(pairs + loads), sizeof *alpha), *beta = alpha + pairs,
+    double *alpha = rt_alloc(2 * (size_t)(pairs + loads), sizeof *alpha), *beta = alpha + pairs,
            *times = beta + pairs, *overhead = times + loads;
-    char *p = calloc(2, LARGE);
+    char *p = rt_alloc(2, LARGE);
 
-    if (!alpha || !p)
-        MPI_Abort(MPI_COMM_WORLD, 1);
     measure_pairs(r, p, alpha, beta);
     measure_load(r, p, m, times, overhead);
-    // Each rank has filled the row of its own messages.
-    MPI_Reduce(r->rank ? alpha : MPI_IN_PLACE, alpha, 2 * pairs, MPI_DOUBLE, MPI_SUM, 0,
-               MPI_COMM_WORLD);
-    MPI_Reduce(r->rank ? overhead : MPI_IN_PLACE, overhead, loads, MPI_DOUBLE, MPI_MAX, 0,
-               MPI_COMM_WORLD);
+    collect(r, alpha, beta, overhead, loads);
     if (!r->rank) {
         printf("\"messages\": {\"ranks\": %d, \"tries\": %d", n, TRIES);
         print_list("alpha", alpha, pairs);
