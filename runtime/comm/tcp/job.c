@@ -1,4 +1,4 @@
-// Which rank this is, and where the ranks meet.
+// Which rank this is, and where the rendezvous is.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +92,8 @@ static const char *missing_variable(const Launcher *l, bool has_master)
 // number of ranks has started this process.
 static bool has_started(const Launcher *l) { return is_set(l->ranks); }
 
-// Ranks of one host meet at a name that only this job has.
-static void meet_here(const Launcher *l, RtTcpJob *to)
+// The rendezvous of ranks of one host is a name that only this job has.
+static void rendezvous_here(const Launcher *l, RtTcpJob *to)
 {
     const char *id = l->id ? getenv(l->id) : NULL, *port = l->port ? getenv(l->port) : NULL;
     const char *restart = l->port ? getenv("TORCHELASTIC_RESTART_COUNT") : NULL;
@@ -105,7 +105,7 @@ static void meet_here(const Launcher *l, RtTcpJob *to)
              port ? port : "", restart ? restart : "");
 }
 
-static bool meet_at(const RtModel *m, const Launcher *l, RtTcpJob *to)
+static bool rendezvous_at(const RtModel *m, const Launcher *l, RtTcpJob *to)
 {
     bool is_slurm = !l->port;
     bool is_store = !is_slurm && is_set("TORCHELASTIC_USE_AGENT_STORE");
@@ -143,11 +143,11 @@ static bool take(const RtModel *m, const Launcher *l, bool has_master, RtTcpJob 
     if (has_master)
         return true;
     if (number_in(l->host_ranks) == to->ranks)
-        meet_here(l, to);
+        rendezvous_here(l, to);
     else if (!l->host)
         return ask_for_master(m, l);
     else
-        return meet_at(m, l, to);
+        return rendezvous_at(m, l, to);
     return true;
 }
 

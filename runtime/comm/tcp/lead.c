@@ -1,5 +1,5 @@
-// Rank 0's side of the start. Whoever else comes to its door is let go without a word, and can't
-// hold up anybody.
+// Rank 0's side of the rendezvous. Connections of others than ranks are closed without a word, and
+// can't hold up anybody.
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/comm/tcp/meet.h"
+#include "runtime/comm/tcp/rendezvous.h"
 #include "runtime/core/core.h"
 
 #define LINGER_SECONDS 1.0  // that rank 0 stays, after a mistake, for ranks that come later
 
 // "ranks 1, 3"
-static void print_missing(const RtMeeting *x, char *to, size_t capacity)
+static void print_missing(const RtRendezvous *x, char *to, size_t capacity)
 {
     size_t n = 0;
     int many = 0;
@@ -29,9 +29,9 @@ static void print_missing(const RtMeeting *x, char *to, size_t capacity)
                                   r);
 }
 
-// ---- the door ----
+// ---- the listener ----
 
-static bool open_door(RtMeeting *x)
+static bool open_listener(RtRendezvous *x)
 {
     for (int i = 0; i < x->job->n_ports && x->s->listener < 0; i++) {
         RtAddress at = rt_address_any(&x->at[0]);
@@ -48,7 +48,7 @@ static bool open_door(RtMeeting *x)
 }
 
 // Says what is wrong with a rank that wants to join, and returns false; true: nothing is.
-static bool check_join(const RtMeeting *x, const RtTalk *t)
+static bool check_join(const RtRendezvous *x, const RtHandshake *t)
 {
     const RtHello *h = &t->hello;
     const RtModel *m = x->c->model;
@@ -59,9 +59,9 @@ static bool check_join(const RtMeeting *x, const RtTalk *t)
     if (h->has_secret != (x->s->secret.bytes != 0))
         return rt_error(m, "rank %d (%s) has %s SHARDCC_SECRET, rank 0 has %s", h->rank, from,
                         h->has_secret ? "a" : "no", h->has_secret ? "none" : "one");
-    if (!rt_talk_is_trusted(t))
+    if (!rt_handshake_is_trusted(t))
         return rt_error(m, "rank %d (%s) has another SHARDCC_SECRET than rank 0", h->rank, from);
-    if (h->key != rt_meet_program(m))
+    if (h->key != rt_rendezvous_program(m))
         return rt_error(m, "rank %d (%s) runs another program than rank 0, or another plan of it",
                         h->rank, from);
     if (h->ranks != x->s->ranks || h->rank < 0 || h->rank >= x->s->ranks)
@@ -75,7 +75,7 @@ static bool check_join(const RtMeeting *x, const RtTalk *t)
 }
 
 // A rank that wasn't answered in time comes again.
-static void forget_earlier(const RtMeeting *x, const RtHello *h)
+static void forget_earlier(const RtRendezvous *x, const RtHello *h)
 {
     const RtTcpPeer *known = x->s->peer;
 
@@ -90,28 +90,28 @@ static void forget_earlier(const RtMeeting *x, const RtHello *h)
 }
 
 // Returns false after a message if a rank can't join. Others are closed without one.
-static bool step_guest(RtMeeting *x, RtTalk *t)
+static bool step_one(RtRendezvous *x, RtHandshake *t)
 {
-    RtTalkState state = rt_talk_step(t);
+    RtHandshakeState state = rt_handshake_step(t);
 
-    if (state == RT_TALK_GOES_ON)
+    if (state == RT_HANDSHAKE_GOES_ON)
         return true;
-    if (state == RT_TALK_ENDED && t->hello.kind == RT_JOIN) {
+    if (state == RT_HANDSHAKE_ENDED && t->hello.kind == RT_JOIN) {
         forget_earlier(x, &t->hello);
         if (!check_join(x, t))
             return false;
-        if (rt_talk_answer(t, RT_WELCOME)) {
+        if (rt_handshake_answer(t, RT_WELCOME)) {
             x->s->peer[t->hello.rank] = t->hello.self;
             x->joined[t->hello.rank] = t->fd;
             t->fd = -1;
         }
     }
-    rt_talk_close(t);
+    rt_handshake_close(t);
     return true;
 }
 
 // A rank that has joined says nothing; its connection closes if it ends.
-static bool check_joined(const RtMeeting *x)
+static bool check_joined(const RtRendezvous *x)
 {
     char byte;
 
@@ -121,7 +121,7 @@ static bool check_joined(const RtMeeting *x)
     return true;
 }
 
-static bool is_complete(const RtMeeting *x)
+static bool is_complete(const RtRendezvous *x)
 {
     for (int r = 1; r < x->s->ranks; r++)
         if (x->joined[r] < 0)
@@ -129,16 +129,16 @@ static bool is_complete(const RtMeeting *x)
     return true;
 }
 
-static void wait_for_guests(const RtTcp *s)
+static void wait_for_incoming(const RtTcp *s)
 {
-    struct pollfd p[RT_MAX_GUESTS + 1] = {{.fd = s->listener, .events = POLLIN}};
+    struct pollfd p[RT_MAX_INCOMING + 1] = {{.fd = s->listener, .events = POLLIN}};
 
-    for (int i = 0; i < RT_MAX_GUESTS; i++)
-        p[i + 1] = (struct pollfd){.fd = s->guest[i].fd, .events = POLLIN};
-    poll(p, RT_MAX_GUESTS + 1, RT_MEET_POLL);
+    for (int i = 0; i < RT_MAX_INCOMING; i++)
+        p[i + 1] = (struct pollfd){.fd = s->incoming[i].fd, .events = POLLIN};
+    poll(p, RT_MAX_INCOMING + 1, RT_RENDEZVOUS_POLL);
 }
 
-static bool receive_ranks(RtMeeting *x)
+static bool receive_ranks(RtRendezvous *x)
 {
     RtTcp *s = x->s;
     char missing[256] = "", endpoint[300];
@@ -146,14 +146,14 @@ static bool receive_ranks(RtMeeting *x)
     while (!is_complete(x)) {
         if (rt_seconds() > x->deadline) {
             print_missing(x, missing, sizeof missing);
-            rt_meet_print_endpoint(x, endpoint, sizeof endpoint);
+            rt_rendezvous_print_endpoint(x, endpoint, sizeof endpoint);
             return rt_error(x->c->model, "rank%s of %d didn't come to rank 0 %s within %g s",
                             missing, s->ranks, endpoint, x->c->timeout);
         }
-        wait_for_guests(s);
-        rt_link_let_in(s);
-        for (int i = 0; i < RT_MAX_GUESTS; i++)
-            if (s->guest[i].fd >= 0 && !step_guest(x, &s->guest[i]))
+        wait_for_incoming(s);
+        rt_link_accept(s);
+        for (int i = 0; i < RT_MAX_INCOMING; i++)
+            if (s->incoming[i].fd >= 0 && !step_one(x, &s->incoming[i]))
                 return false;
         if (!check_joined(x))
             return false;
@@ -163,7 +163,7 @@ static bool receive_ranks(RtMeeting *x)
 
 // Ranks on rank 0's host have told the address by which they reached it, which may be one that
 // other hosts can't: then they get the one by which the others reach this host.
-static void set_outer_addresses(RtMeeting *x)
+static void set_outer_addresses(RtRendezvous *x)
 {
     RtTcpPeer *peer = x->s->peer;
     RtAddress outer = {.n = 0};
@@ -182,92 +182,92 @@ static void set_outer_addresses(RtMeeting *x)
 }
 
 // Sends the table, and lets all ranks go on together: each has then opened the others' windows.
-static bool send_table(RtMeeting *x)
+static bool send_table(RtRendezvous *x)
 {
     RtTcp *s = x->s;
-    RtMeetTable table = {RT_WELCOME, s->key};
+    RtRendezvousTable table = {RT_WELCOME, s->key};
     int gone = 0;
     char byte = 0;
 
     for (int r = 1; r < s->ranks && !gone; r++)
-        if (!rt_meet_transfer(x->joined[r], &table, sizeof table, true, x->deadline) ||
-            !rt_meet_transfer(x->joined[r], s->peer, sizeof *s->peer * (size_t)s->ranks, true,
-                              x->deadline))
+        if (!rt_rendezvous_transfer(x->joined[r], &table, sizeof table, true, x->deadline) ||
+            !rt_rendezvous_transfer(x->joined[r], s->peer, sizeof *s->peer * (size_t)s->ranks, true,
+                                    x->deadline))
             gone = r;
     if (!gone)
         rt_tcp_windows_share(x->c, s->peer);
     for (int r = 1; r < s->ranks && !gone; r++)
-        gone = rt_meet_transfer(x->joined[r], &byte, 1, false, x->deadline) ? 0 : r;
+        gone = rt_rendezvous_transfer(x->joined[r], &byte, 1, false, x->deadline) ? 0 : r;
     for (int r = 1; r < s->ranks && !gone; r++)
-        gone = rt_meet_transfer(x->joined[r], &byte, 1, true, x->deadline) ? 0 : r;
+        gone = rt_rendezvous_transfer(x->joined[r], &byte, 1, true, x->deadline) ? 0 : r;
     return !gone || rt_error(x->c->model, "rank %d has ended while the ranks started", gone);
 }
 
-static void step_dismissal(RtTalk *t)
+static void step_dismissal(RtHandshake *t)
 {
-    RtTalkState state = t->fd < 0 ? RT_TALK_GOES_ON : rt_talk_step(t);
+    RtHandshakeState state = t->fd < 0 ? RT_HANDSHAKE_GOES_ON : rt_handshake_step(t);
 
-    if (state == RT_TALK_GOES_ON)
+    if (state == RT_HANDSHAKE_GOES_ON)
         return;
-    if (state == RT_TALK_ENDED)
-        rt_talk_answer(t, RT_JOB_ENDS);
-    rt_talk_close(t);
+    if (state == RT_HANDSHAKE_ENDED)
+        rt_handshake_answer(t, RT_JOB_ENDS);
+    rt_handshake_close(t);
 }
 
 // Tells the ranks that the job ends, also those that come only now: else they would look for rank 0
-// and miss it. A rank that was refused is still a guest.
-static void dismiss(RtMeeting *x)
+// and miss it. The connection of a rank that was refused is still among the incoming ones.
+static void dismiss(RtRendezvous *x)
 {
-    RtMeetTable table = {RT_JOB_ENDS, 0};
+    RtRendezvousTable table = {RT_JOB_ENDS, 0};
 
     fflush(stderr);
-    for (int i = 0; i < RT_MAX_GUESTS; i++)
-        if (x->s->guest[i].fd >= 0 && x->s->guest[i].words > 1) {
-            rt_talk_answer(&x->s->guest[i], RT_JOB_ENDS);
-            rt_talk_close(&x->s->guest[i]);
+    for (int i = 0; i < RT_MAX_INCOMING; i++)
+        if (x->s->incoming[i].fd >= 0 && x->s->incoming[i].words > 1) {
+            rt_handshake_answer(&x->s->incoming[i], RT_JOB_ENDS);
+            rt_handshake_close(&x->s->incoming[i]);
         }
     for (int r = 1; r < x->s->ranks; r++)
         if (x->joined[r] >= 0)
-            rt_meet_transfer(x->joined[r], &table, sizeof table, true,
-                             rt_seconds() + RT_TALK_SECONDS);
+            rt_rendezvous_transfer(x->joined[r], &table, sizeof table, true,
+                                   rt_seconds() + RT_HANDSHAKE_SECONDS);
     for (double end = rt_seconds() + LINGER_SECONDS; rt_seconds() < end && !is_complete(x);) {
-        wait_for_guests(x->s);
-        rt_link_let_in(x->s);
-        for (int i = 0; i < RT_MAX_GUESTS; i++)
-            step_dismissal(&x->s->guest[i]);
+        wait_for_incoming(x->s);
+        rt_link_accept(x->s);
+        for (int i = 0; i < RT_MAX_INCOMING; i++)
+            step_dismissal(&x->s->incoming[i]);
     }
 }
 
-// All have come: the door that everybody knows is closed, for one that the ranks are told.
-static bool change_doors(RtMeeting *x)
+// All have come: the port that everybody knows is closed, for one that the ranks are told.
+static bool change_listener(RtRendezvous *x)
 {
     RtTcp *s = x->s;
     int first = -1;
 
     for (int r = 1; r < s->ranks && first < 0; r++)
         first = x->joined[r];
-    for (int i = 0; i < RT_MAX_GUESTS; i++)
-        rt_talk_close(&s->guest[i]);
+    for (int i = 0; i < RT_MAX_INCOMING; i++)
+        rt_handshake_close(&s->incoming[i]);
     close(s->listener);
     s->listener = -1;
-    if (!rt_meet_listen(x, &x->at[0]) || !rt_meet_set_address(x, first))
+    if (!rt_rendezvous_listen(x, &x->at[0]) || !rt_rendezvous_set_address(x, first))
         return false;
     s->peer[0] = x->self;
     set_outer_addresses(x);
     return true;
 }
 
-bool rt_meet_lead(RtMeeting *x)
+bool rt_rendezvous_lead(RtRendezvous *x)
 {
     RtTcp *s = x->s;
 
-    if (!open_door(x))
+    if (!open_listener(x))
         return false;
     x->joined = rt_alloc((size_t)s->ranks, sizeof *x->joined);
     for (int r = 0; r < s->ranks; r++)
         x->joined[r] = -1;
     rt_draw_bytes(&s->key, sizeof s->key);
-    bool ok = receive_ranks(x) && change_doors(x);
+    bool ok = receive_ranks(x) && change_listener(x);
     x->deadline = rt_seconds() + x->c->timeout;
     ok = ok && send_table(x);
     if (!ok)

@@ -36,20 +36,20 @@ static void call(RtTcp *s, RtLink *l, int number)
     if (fd < 0)
         return;
     l->call = rt_alloc(1, sizeof *l->call);
-    *l->call = rt_talk_call(fd, s->number, &s->secret, &hello, INFINITY);
+    *l->call = rt_handshake_call(fd, s->number, &s->secret, &hello, INFINITY);
 }
 
-// A call that breaks is made again: the other rank may have had too many guests.
+// A call that breaks is made again: the other rank may have had too many incoming ones.
 static void step_call(RtLink *l)
 {
-    RtTalkState state = rt_talk_step(l->call);
+    RtHandshakeState state = rt_handshake_step(l->call);
 
-    if (state == RT_TALK_GOES_ON)
+    if (state == RT_HANDSHAKE_GOES_ON)
         return;
-    if (state == RT_TALK_ENDED && l->call->answer.kind == RT_WELCOME)
+    if (state == RT_HANDSHAKE_ENDED && l->call->answer.kind == RT_WELCOME)
         l->fd = l->call->fd;
     else
-        rt_talk_close(l->call);
+        rt_handshake_close(l->call);
     free(l->call);
     l->call = NULL;
 }
@@ -161,23 +161,23 @@ void rt_link_progress(RtTcp *s)
 
 // ---- who has come ----
 
-static void begin_link(RtTcp *s, RtTalk *t)
+static void begin_link(RtTcp *s, RtHandshake *t)
 {
     RtLink *l = link_of(s, t->hello.rank, t->hello.kind - RT_LINK);
 
-    if (t->hello.rank <= s->rank || l->fd >= 0 || !rt_talk_answer(t, RT_WELCOME))
+    if (t->hello.rank <= s->rank || l->fd >= 0 || !rt_handshake_answer(t, RT_WELCOME))
         return;
     l->fd = t->fd;
     t->fd = -1;
 }
 
 // A rank of this job, which knows its key, has said hello.
-static void hear(RtTcp *s, RtTalk *t)
+static void hear(RtTcp *s, RtHandshake *t)
 {
     const RtHello *h = &t->hello;
 
     if (h->rank < 0 || h->rank >= s->ranks || h->rank == s->rank || h->key != s->key ||
-        !rt_talk_is_trusted(t))
+        !rt_handshake_is_trusted(t))
         return;
     if (h->kind == RT_LINK || h->kind == RT_LINK + 1)
         begin_link(s, t);
@@ -187,39 +187,40 @@ static void hear(RtTcp *s, RtTalk *t)
         s->is_ended = true;
 }
 
-void rt_link_let_in(RtTcp *s)
+void rt_link_accept(RtTcp *s)
 {
     for (int fd; (fd = rt_accept(s->listener)) >= 0;) {
-        RtTalk *oldest = &s->guest[0];
-        for (int i = 0; i < RT_MAX_GUESTS && oldest->fd >= 0; i++)
-            if (s->guest[i].fd < 0 || s->guest[i].deadline < oldest->deadline)
-                oldest = &s->guest[i];
-        rt_talk_close(oldest);
-        *oldest = rt_talk_accept(fd, s->number, &s->secret, rt_seconds() + RT_TALK_SECONDS);
+        RtHandshake *oldest = &s->incoming[0];
+        for (int i = 0; i < RT_MAX_INCOMING && oldest->fd >= 0; i++)
+            if (s->incoming[i].fd < 0 || s->incoming[i].deadline < oldest->deadline)
+                oldest = &s->incoming[i];
+        rt_handshake_close(oldest);
+        *oldest =
+            rt_handshake_accept(fd, s->number, &s->secret, rt_seconds() + RT_HANDSHAKE_SECONDS);
     }
 }
 
-static void step_guests(RtTcp *s)
+static void step_incoming(RtTcp *s)
 {
-    for (int i = 0; i < RT_MAX_GUESTS; i++) {
-        RtTalk *t = &s->guest[i];
-        RtTalkState state = t->fd < 0 ? RT_TALK_GOES_ON : rt_talk_step(t);
-        if (state == RT_TALK_GOES_ON)
+    for (int i = 0; i < RT_MAX_INCOMING; i++) {
+        RtHandshake *t = &s->incoming[i];
+        RtHandshakeState state = t->fd < 0 ? RT_HANDSHAKE_GOES_ON : rt_handshake_step(t);
+        if (state == RT_HANDSHAKE_GOES_ON)
             continue;
-        if (state == RT_TALK_ENDED)
+        if (state == RT_HANDSHAKE_ENDED)
             hear(s, t);
-        rt_talk_close(t);
+        rt_handshake_close(t);
     }
 }
 
 void rt_link_look(RtTcp *s)
 {
-    rt_link_let_in(s);
-    step_guests(s);
+    rt_link_accept(s);
+    step_incoming(s);
     for (int r = 0; s->outgoing && r < s->ranks; r++) {
-        RtTalk *t = &s->outgoing[r];
-        if (t->fd >= 0 && rt_talk_step(t) != RT_TALK_GOES_ON)
-            rt_talk_close(t);
+        RtHandshake *t = &s->outgoing[r];
+        if (t->fd >= 0 && rt_handshake_step(t) != RT_HANDSHAKE_GOES_ON)
+            rt_handshake_close(t);
     }
 }
 
@@ -233,10 +234,11 @@ void rt_link_tell(RtTcp *s, const RtHello *hello)
             s->outgoing[r].fd = -1;
     }
     for (int r = 0; r < s->ranks; r++) {
-        rt_talk_close(&s->outgoing[r]);
+        rt_handshake_close(&s->outgoing[r]);
         if (r != s->rank)
-            s->outgoing[r] = rt_talk_call(rt_connect(&s->peer[r].listener), s->number, &s->secret,
-                                          hello, rt_seconds() + RT_TALK_SECONDS);
+            s->outgoing[r] =
+                rt_handshake_call(rt_connect(&s->peer[r].listener), s->number, &s->secret, hello,
+                                  rt_seconds() + RT_HANDSHAKE_SECONDS);
     }
 }
 

@@ -56,8 +56,8 @@ static RtTcp *new_state(RtComm *c, const RtTcpJob *job)
         s->warning[r].peer = -1;
     for (int i = 0; i < 2 * s->ranks; i++)
         s->link[i] = (RtLink){.fd = -1, .sends = {-1, -1}, .receives = {-1, -1}};
-    for (int i = 0; i < RT_MAX_GUESTS; i++)
-        s->guest[i].fd = -1;
+    for (int i = 0; i < RT_MAX_INCOMING; i++)
+        s->incoming[i].fd = -1;
     return s;
 }
 
@@ -73,7 +73,7 @@ static bool tcp_open(RtComm *c)
     int n = c->rank < c->ranks ? c->ranks : c->rank + 1;
     c->window = rt_alloc((size_t)n, sizeof *c->window);
     RtTcp *s = c->state = new_state(c, &job);
-    return read_secret(c->model, &s->secret) && rt_tcp_meet(c, s, &job);
+    return read_secret(c->model, &s->secret) && rt_tcp_rendezvous(c, s, &job);
 }
 
 static void close_links(RtTcp *s)
@@ -82,13 +82,13 @@ static void close_links(RtTcp *s)
         if (s->link[i].fd >= 0)
             close(s->link[i].fd);
         if (s->link[i].call)
-            rt_talk_close(s->link[i].call);
+            rt_handshake_close(s->link[i].call);
         free(s->link[i].call);
     }
-    for (int i = 0; i < RT_MAX_GUESTS; i++)
-        rt_talk_close(&s->guest[i]);
+    for (int i = 0; i < RT_MAX_INCOMING; i++)
+        rt_handshake_close(&s->incoming[i]);
     for (int r = 0; s->outgoing && r < s->ranks; r++)
-        rt_talk_close(&s->outgoing[r]);
+        rt_handshake_close(&s->outgoing[r]);
     if (s->listener >= 0)
         close(s->listener);
 }

@@ -40,23 +40,24 @@ int rt_accept(int listener);          // -1: nobody has come
 RtAddress rt_own_address(int fd);
 RtAddress rt_other_address(int fd);
 
-// ---- where ranks meet: job.c ----
+// ---- where the rendezvous is: job.c ----
 
 typedef struct RtTcpJob {
     int rank, ranks;
-    bool is_local;      // all ranks are on this host and meet at a name
+    bool is_local;      // all ranks are on this host, and the rendezvous is a name
     char name[256];     // that name, or the host
-    int port, n_ports;  // ranks meet at the first of so many ports that rank 0 can have
+    int port, n_ports;  // the first of so many ports that rank 0 can have
     uint64_t number;    // of the job, which others that happen to be there don't have
 } RtTcpJob;
 
-// Finds this rank's number and where ranks meet: from the options, else from the first complete set
-// of a launcher's variables. Returns false after a message. ranks 1: there is no launcher.
+// Finds this rank's number and where the rendezvous is: from the options, else from the first
+// complete set of a launcher's variables. Returns false after a message. ranks 1: there is no
+// launcher.
 bool rt_tcp_job(const RtModel *m, const RtJob *job, RtTcpJob *to);
 // Goes on with a hash of texts, which begins with 0. NULL: no text.
 uint64_t rt_tcp_hash(uint64_t h, const char *text);
 
-// ---- the first words of a connection: talk.c ----
+// ---- the handshake of a connection: handshake.c ----
 
 // A rank tells this of itself.
 typedef struct RtTcpPeer {
@@ -77,7 +78,7 @@ typedef enum RtCallKind {
     RT_N_CALL_KINDS
 } RtCallKind;
 
-#define RT_TALK_SECONDS 2.0  // for the first words of a connection
+#define RT_HANDSHAKE_SECONDS 2.0  // for the first words of a connection
 enum { RT_NONCE_BYTES = 32, RT_MAC_BYTES = 32, RT_MIN_SECRET_BYTES = 16 };
 
 // Both ends run the same program on the same kind of machine, so structs travel as they are. Every
@@ -115,10 +116,14 @@ typedef struct RtSecret {
     size_t bytes;
 } RtSecret;
 
-typedef enum RtTalkState { RT_TALK_BROKE = -1, RT_TALK_GOES_ON, RT_TALK_ENDED } RtTalkState;
+typedef enum RtHandshakeState {
+    RT_HANDSHAKE_BROKE = -1,
+    RT_HANDSHAKE_GOES_ON,
+    RT_HANDSHAKE_ENDED
+} RtHandshakeState;
 
 // A connection that begins: the one who accepted greets, the caller says hello, and is answered.
-typedef struct RtTalk {
+typedef struct RtHandshake {
     int fd;  // -1: none
     bool is_caller;
     int words;  // messages that were sent and received
@@ -129,31 +134,31 @@ typedef struct RtTalk {
     RtGreeting greeting;
     RtHello hello;
     RtAnswer answer;
-} RtTalk;
+} RtHandshake;
 
-RtTalk rt_talk_accept(int fd, uint64_t job, const RtSecret *secret, double deadline);
-RtTalk rt_talk_call(int fd, uint64_t job, const RtSecret *secret, const RtHello *hello,
-                    double deadline);
+RtHandshake rt_handshake_accept(int fd, uint64_t job, const RtSecret *secret, double deadline);
+RtHandshake rt_handshake_call(int fd, uint64_t job, const RtSecret *secret, const RtHello *hello,
+                              double deadline);
 // Goes on as far as it can without waiting. Ended: the caller has the answer, the other one the
-// hello, which rt_talk_answer is to answer. Broken: closed, foreign, or past its deadline; or the
-// caller's answer has the wrong code.
-RtTalkState rt_talk_step(RtTalk *t);
+// hello, which rt_handshake_answer is to answer. Broken: closed, foreign, or past its deadline; or
+// the caller's answer has the wrong code.
+RtHandshakeState rt_handshake_step(RtHandshake *t);
 // Does the hello know the secret? Without one on both sides, yes.
-bool rt_talk_is_trusted(const RtTalk *t);
+bool rt_handshake_is_trusted(const RtHandshake *t);
 // Sends the answer, for which a new connection's buffer has space. Returns false if it broke.
-bool rt_talk_answer(RtTalk *t, RtAnswerKind kind);
+bool rt_handshake_answer(RtHandshake *t, RtAnswerKind kind);
 // The magic of a hello, and a new nonce.
 RtHello rt_hello(RtCallKind kind, int rank, int ranks, uint64_t key);
-void rt_talk_close(RtTalk *t);
+void rt_handshake_close(RtHandshake *t);
 void rt_draw_bytes(void *to, size_t n);  // at random
 
-// ---- the start: meet.c, windows.c ----
+// ---- the start: join.c, lead.c, windows.c ----
 
 typedef struct RtTcp RtTcp;
 
-// Meets the other ranks: sets the peers, the job's key, and the windows. Returns false after a
+// Finds the other ranks: sets the peers, the job's key, and the windows. Returns false after a
 // message of one of the ranks.
-bool rt_tcp_meet(RtComm *c, RtTcp *s, const RtTcpJob *job);
+bool rt_tcp_rendezvous(RtComm *c, RtTcp *s, const RtTcpJob *job);
 
 // Makes this rank's shared window: a file without a name, which `self` tells the other ranks.
 bool rt_tcp_window_open(RtComm *c, RtTcpPeer *self);
@@ -172,8 +177,8 @@ typedef struct RtQueue {
 typedef struct RtLink {
     int fd;  // -1: not yet
     bool is_broken, is_listed;
-    RtTalk *call;      // this rank's call that is to become the link; NULL: none
-    double next_call;  // the time of the next one
+    RtHandshake *call;  // this rank's call that is to become the link; NULL: none
+    double next_call;   // the time of the next one
     RtQueue sends, receives;
 } RtLink;
 
@@ -185,7 +190,7 @@ typedef struct RtMessage {
     bool is_taken, is_done;
 } RtMessage;
 
-enum { RT_MAX_GUESTS = 64 };  // connections that may begin at one time
+enum { RT_MAX_INCOMING = 64 };  // connections that may begin at one time
 
 struct RtTcp {
     const RtModel *model;
@@ -199,16 +204,16 @@ struct RtTcp {
     int n_listed;
     RtMessage *message;
     int n_messages, last;  // last: the number that was returned last
-    RtTalk guest[RT_MAX_GUESTS];
-    RtTalk *outgoing;    // by rank: a warning or the end
-    RtWarning *warning;  // by rank, from it; peer -1: none that wasn't returned yet
+    RtHandshake incoming[RT_MAX_INCOMING];
+    RtHandshake *outgoing;  // by rank: a warning or the end
+    RtWarning *warning;     // by rank, from it; peer -1: none that wasn't returned yet
     int64_t polls;
     bool is_ended;  // another rank has ended the job
     pthread_mutex_t lock;
 };
 
-// Accepts who has come as a guest. If there are too many, the oldest one goes.
-void rt_link_let_in(RtTcp *s);
+// Accepts incoming connections. If there are too many, the oldest one is closed.
+void rt_link_accept(RtTcp *s);
 
 // All below are called with the lock held.
 int rt_link_post(RtTcp *s, int peer, int tag, char *data, int64_t bytes, bool is_send);

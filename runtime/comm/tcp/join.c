@@ -1,5 +1,5 @@
-// The start: all ranks join rank 0, which then tells each of them where the others are.
-#include "runtime/comm/tcp/meet.h"
+// The rendezvous: all ranks join rank 0, which then tells each of them where the others are.
+#include "runtime/comm/tcp/rendezvous.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ enum { HOLD_MILLISECONDS = 500 };
 // ---- messages ----
 
 // Ranks of one host may find the same mistake: the one that gets a name says it.
-static bool is_first(const RtMeeting *x)
+static bool is_first(const RtRendezvous *x)
 {
     char name[64];
 
@@ -28,7 +28,8 @@ static bool is_first(const RtMeeting *x)
 }
 
 // It keeps the name until the others have looked.
-__attribute__((format(printf, 2, 3))) static void say_once(const RtMeeting *x, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void say_once(const RtRendezvous *x, const char *fmt,
+                                                           ...)
 {
     char text[512];
     va_list args;
@@ -72,7 +73,7 @@ static void read_boot(uint8_t boot[16])
     }
 }
 
-static bool describe(RtMeeting *x)
+static bool describe(RtRendezvous *x)
 {
     RtProcess own = rt_process();
 
@@ -84,7 +85,7 @@ static bool describe(RtMeeting *x)
     return rt_tcp_window_open(x->c, &x->self);
 }
 
-static bool find_rank_0(RtMeeting *x)
+static bool find_rank_0(RtRendezvous *x)
 {
     const char *why;
 
@@ -100,7 +101,7 @@ static bool find_rank_0(RtMeeting *x)
     return false;
 }
 
-static bool check_interface(const RtMeeting *x)
+static bool check_interface(const RtRendezvous *x)
 {
     const char *name = x->c->job.interface;
     RtAddress found;
@@ -113,14 +114,14 @@ static bool check_interface(const RtMeeting *x)
 
 static void wait_for(int fd, short events)
 {
-    poll(&(struct pollfd){.fd = fd, .events = events}, 1, RT_MEET_POLL);
+    poll(&(struct pollfd){.fd = fd, .events = events}, 1, RT_RENDEZVOUS_POLL);
 }
 
 // One call of rank 0. Returns the connection; -1: nobody answered; -2: after a message, or after
 // rank 0 has said that the job ends.
-static int call_once(RtMeeting *x, const RtAddress *at)
+static int call_once(RtRendezvous *x, const RtAddress *at)
 {
-    double deadline = rt_seconds() + RT_TALK_SECONDS;
+    double deadline = rt_seconds() + RT_HANDSHAKE_SECONDS;
     int fd = rt_connect(at), error = 0;
     socklen_t n = sizeof error;
 
@@ -131,23 +132,23 @@ static int call_once(RtMeeting *x, const RtAddress *at)
         close(fd);
         return -1;
     }
-    if (!rt_meet_listen(x, at) || !rt_meet_set_address(x, fd)) {
+    if (!rt_rendezvous_listen(x, at) || !rt_rendezvous_set_address(x, fd)) {
         close(fd);
         return -2;
     }
-    RtHello hello = rt_hello(RT_JOIN, x->s->rank, x->s->ranks, rt_meet_program(x->c->model));
+    RtHello hello = rt_hello(RT_JOIN, x->s->rank, x->s->ranks, rt_rendezvous_program(x->c->model));
     hello.self = x->self;
-    RtTalk t = rt_talk_call(fd, x->s->number, &x->s->secret, &hello, deadline);
-    RtTalkState state;
-    while ((state = rt_talk_step(&t)) == RT_TALK_GOES_ON)
+    RtHandshake t = rt_handshake_call(fd, x->s->number, &x->s->secret, &hello, deadline);
+    RtHandshakeState state;
+    while ((state = rt_handshake_step(&t)) == RT_HANDSHAKE_GOES_ON)
         wait_for(fd, POLLIN);
-    if (state == RT_TALK_ENDED && t.answer.kind == RT_WELCOME)
+    if (state == RT_HANDSHAKE_ENDED && t.answer.kind == RT_WELCOME)
         return fd;
     close(fd);
-    return state == RT_TALK_ENDED ? -2 : -1;
+    return state == RT_HANDSHAKE_ENDED ? -2 : -1;
 }
 
-static int call_rank_0(RtMeeting *x)
+static int call_rank_0(RtRendezvous *x)
 {
     char endpoint[300];
 
@@ -159,39 +160,40 @@ static int call_rank_0(RtMeeting *x)
             return fd;
         if (rt_seconds() > x->deadline)
             break;
-        usleep(RT_MEET_POLL * 1000);
+        usleep(RT_RENDEZVOUS_POLL * 1000);
     }
-    rt_meet_print_endpoint(x, endpoint, sizeof endpoint);
+    rt_rendezvous_print_endpoint(x, endpoint, sizeof endpoint);
     say_once(x, "rank 0 isn't there %s: no answer within %g s", endpoint, x->c->timeout);
     return -2;
 }
 
 // Returns false after a message, except if rank 0 has said why the job ends.
-static bool follow_table(RtMeeting *x, int fd)
+static bool follow_table(RtRendezvous *x, int fd)
 {
     RtTcp *s = x->s;
     double deadline = rt_seconds() + x->c->timeout + TABLE_SECONDS;
-    RtMeetTable table;
+    RtRendezvousTable table;
     char byte = 0;
 
-    bool ok = rt_meet_transfer(fd, &table, sizeof table, false, deadline);
+    bool ok = rt_rendezvous_transfer(fd, &table, sizeof table, false, deadline);
     if (ok && table.kind != RT_WELCOME)
         return false;
-    ok = ok && rt_meet_transfer(fd, s->peer, sizeof *s->peer * (size_t)s->ranks, false, deadline);
+    ok = ok &&
+         rt_rendezvous_transfer(fd, s->peer, sizeof *s->peer * (size_t)s->ranks, false, deadline);
     for (int r = 0; r < s->ranks && ok; r++)
         ok = rt_address_is_valid(&s->peer[r].listener);
     if (ok) {
         s->key = table.key;
         rt_tcp_windows_share(x->c, s->peer);
     }
-    ok = ok && rt_meet_transfer(fd, &byte, 1, true, deadline) &&
-         rt_meet_transfer(fd, &byte, 1, false, deadline);
+    ok = ok && rt_rendezvous_transfer(fd, &byte, 1, true, deadline) &&
+         rt_rendezvous_transfer(fd, &byte, 1, false, deadline);
     if (!ok)
         say_once(x, "rank 0 has ended while the ranks started");
     return ok;
 }
 
-static bool follow(RtMeeting *x)
+static bool follow(RtRendezvous *x)
 {
     int fd = call_rank_0(x);
     bool ok = fd >= 0 && follow_table(x, fd);
@@ -201,11 +203,11 @@ static bool follow(RtMeeting *x)
     return ok;
 }
 
-bool rt_tcp_meet(RtComm *c, RtTcp *s, const RtTcpJob *job)
+bool rt_tcp_rendezvous(RtComm *c, RtTcp *s, const RtTcpJob *job)
 {
-    RtMeeting x = {.c = c, .s = s, .job = job, .deadline = rt_seconds() + c->timeout};
+    RtRendezvous x = {.c = c, .s = s, .job = job, .deadline = rt_seconds() + c->timeout};
     bool ok = describe(&x) && find_rank_0(&x) && check_interface(&x) &&
-              (s->rank ? follow(&x) : rt_meet_lead(&x));
+              (s->rank ? follow(&x) : rt_rendezvous_lead(&x));
 
     if (x.self.window >= 0)
         close(x.self.window);

@@ -1,13 +1,13 @@
-// Shared by the two sides of the start.
+// Shared by the two sides of the rendezvous.
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/comm/tcp/meet.h"
+#include "runtime/comm/tcp/rendezvous.h"
 #include "runtime/core/core.h"
 
-void rt_meet_print_endpoint(const RtMeeting *x, char *to, size_t capacity)
+void rt_rendezvous_print_endpoint(const RtRendezvous *x, char *to, size_t capacity)
 {
     if (x->job->is_local)
         snprintf(to, capacity, "on this host");
@@ -15,7 +15,7 @@ void rt_meet_print_endpoint(const RtMeeting *x, char *to, size_t capacity)
         snprintf(to, capacity, "at %s:%d", x->job->name, x->job->port);
 }
 
-bool rt_meet_transfer(int fd, void *data, size_t n, bool is_send, double deadline)
+bool rt_rendezvous_transfer(int fd, void *data, size_t n, bool is_send, double deadline)
 {
     for (size_t done = 0; done < n;) {
         ssize_t k = is_send ? send(fd, (char *)data + done, n - done, MSG_NOSIGNAL)
@@ -23,19 +23,20 @@ bool rt_meet_transfer(int fd, void *data, size_t n, bool is_send, double deadlin
         if (k == 0 || (k < 0 && errno != EAGAIN && errno != EINTR) || rt_seconds() > deadline)
             return false;
         if (k < 0)
-            poll(&(struct pollfd){.fd = fd, .events = is_send ? POLLOUT : POLLIN}, 1, RT_MEET_POLL);
+            poll(&(struct pollfd){.fd = fd, .events = is_send ? POLLOUT : POLLIN}, 1,
+                 RT_RENDEZVOUS_POLL);
         else
             done += (size_t)k;
     }
     return true;
 }
 
-uint64_t rt_meet_program(const RtModel *m)
+uint64_t rt_rendezvous_program(const RtModel *m)
 {
     return rt_tcp_hash(rt_tcp_hash(m->identity, m->options), m->plan);
 }
 
-bool rt_meet_set_address(RtMeeting *x, int fd)
+bool rt_rendezvous_set_address(RtRendezvous *x, int fd)
 {
     RtAddress listener = rt_own_address(x->s->listener), *own = &x->self.listener;
 
@@ -50,7 +51,7 @@ bool rt_meet_set_address(RtMeeting *x, int fd)
     return true;
 }
 
-bool rt_meet_listen(RtMeeting *x, const RtAddress *rank_0)
+bool rt_rendezvous_listen(RtRendezvous *x, const RtAddress *rank_0)
 {
     RtAddress at = x->job->is_local ? rt_address_of_name("") : rt_address_any(rank_0);
 

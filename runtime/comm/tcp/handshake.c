@@ -1,4 +1,4 @@
-// The first words of a connection. The one who accepted it greets with a nonce; the caller says who
+// The handshake of a connection. The side that accepted it greets with a nonce; the caller says who
 // it is and proves, with a code of the nonce and its words, that it knows the secret; the answer
 // proves the same of the other one. Whoever only listens or repeats what it heard proves nothing.
 #include <errno.h>
@@ -52,13 +52,13 @@ static bool is_code(const RtSecret *secret, const void *nonce, const void *text,
     return CRYPTO_memcmp(own, mac, RT_MAC_BYTES) == 0;
 }
 
-bool rt_talk_is_trusted(const RtTalk *t)
+bool rt_handshake_is_trusted(const RtHandshake *t)
 {
     return t->hello.has_secret == (t->secret->bytes != 0) &&
            is_code(t->secret, t->greeting.nonce, &t->hello, offsetof(RtHello, mac), t->hello.mac);
 }
 
-// ---- talks ----
+// ---- handshakes ----
 
 RtHello rt_hello(RtCallKind kind, int rank, int ranks, uint64_t key)
 {
@@ -74,9 +74,9 @@ RtHello rt_hello(RtCallKind kind, int rank, int ranks, uint64_t key)
     return h;
 }
 
-RtTalk rt_talk_accept(int fd, uint64_t job, const RtSecret *secret, double deadline)
+RtHandshake rt_handshake_accept(int fd, uint64_t job, const RtSecret *secret, double deadline)
 {
-    RtTalk t = {.fd = fd, .job = job, .secret = secret, .deadline = deadline};
+    RtHandshake t = {.fd = fd, .job = job, .secret = secret, .deadline = deadline};
 
     memcpy(t.greeting.magic, magic, sizeof magic);
     t.greeting.job = job;
@@ -84,21 +84,21 @@ RtTalk rt_talk_accept(int fd, uint64_t job, const RtSecret *secret, double deadl
     return t;
 }
 
-RtTalk rt_talk_call(int fd, uint64_t job, const RtSecret *secret, const RtHello *hello,
-                    double deadline)
+RtHandshake rt_handshake_call(int fd, uint64_t job, const RtSecret *secret, const RtHello *hello,
+                              double deadline)
 {
-    RtTalk t = {.fd = fd,
-                .is_caller = true,
-                .job = job,
-                .secret = secret,
-                .deadline = deadline,
-                .hello = *hello};
+    RtHandshake t = {.fd = fd,
+                     .is_caller = true,
+                     .job = job,
+                     .secret = secret,
+                     .deadline = deadline,
+                     .hello = *hello};
 
     t.hello.has_secret = secret->bytes != 0;
     return t;
 }
 
-void rt_talk_close(RtTalk *t)
+void rt_handshake_close(RtHandshake *t)
 {
     if (t->fd >= 0)
         close(t->fd);
@@ -111,78 +111,79 @@ static bool must_wait(int fd)
            (errno == ENOTCONN && poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) == 0);
 }
 
-static RtTalkState say(RtTalk *t, const void *message, size_t bytes)
+static RtHandshakeState say(RtHandshake *t, const void *message, size_t bytes)
 {
     while (t->done < bytes) {
         ssize_t n = send(t->fd, (const char *)message + t->done, bytes - t->done, MSG_NOSIGNAL);
         if (n < 0)
-            return must_wait(t->fd) ? RT_TALK_GOES_ON : RT_TALK_BROKE;
+            return must_wait(t->fd) ? RT_HANDSHAKE_GOES_ON : RT_HANDSHAKE_BROKE;
         t->done += (size_t)n;
     }
     t->done = 0;
     t->words++;
-    return RT_TALK_ENDED;
+    return RT_HANDSHAKE_ENDED;
 }
 
-static RtTalkState hear(RtTalk *t, void *message, size_t bytes)
+static RtHandshakeState hear(RtHandshake *t, void *message, size_t bytes)
 {
     while (t->done < bytes) {
         ssize_t n = recv(t->fd, (char *)message + t->done, bytes - t->done, 0);
         if (n <= 0)
-            return n < 0 && must_wait(t->fd) ? RT_TALK_GOES_ON : RT_TALK_BROKE;
+            return n < 0 && must_wait(t->fd) ? RT_HANDSHAKE_GOES_ON : RT_HANDSHAKE_BROKE;
         t->done += (size_t)n;
     }
     t->done = 0;
     t->words++;
-    return memcmp(message, magic, sizeof magic) == 0 ? RT_TALK_ENDED : RT_TALK_BROKE;
+    return memcmp(message, magic, sizeof magic) == 0 ? RT_HANDSHAKE_ENDED : RT_HANDSHAKE_BROKE;
 }
 
-static RtTalkState step_accepted(RtTalk *t)
+static RtHandshakeState step_accepted(RtHandshake *t)
 {
-    RtTalkState state = t->words == 0 ? say(t, &t->greeting, sizeof t->greeting) : RT_TALK_ENDED;
+    RtHandshakeState state =
+        t->words == 0 ? say(t, &t->greeting, sizeof t->greeting) : RT_HANDSHAKE_ENDED;
 
-    return state == RT_TALK_ENDED ? hear(t, &t->hello, sizeof t->hello) : state;
+    return state == RT_HANDSHAKE_ENDED ? hear(t, &t->hello, sizeof t->hello) : state;
 }
 
-static RtTalkState hear_greeting(RtTalk *t)
+static RtHandshakeState hear_greeting(RtHandshake *t)
 {
-    RtTalkState state = hear(t, &t->greeting, sizeof t->greeting);
+    RtHandshakeState state = hear(t, &t->greeting, sizeof t->greeting);
 
-    if (state != RT_TALK_ENDED)
+    if (state != RT_HANDSHAKE_ENDED)
         return state;
     code(t->secret, t->greeting.nonce, &t->hello, offsetof(RtHello, mac), t->hello.mac);
-    return t->greeting.job == t->job ? RT_TALK_ENDED : RT_TALK_BROKE;
+    return t->greeting.job == t->job ? RT_HANDSHAKE_ENDED : RT_HANDSHAKE_BROKE;
 }
 
-static RtTalkState step_caller(RtTalk *t)
+static RtHandshakeState step_caller(RtHandshake *t)
 {
-    RtTalkState state = t->words == 0 ? hear_greeting(t) : RT_TALK_ENDED;
+    RtHandshakeState state = t->words == 0 ? hear_greeting(t) : RT_HANDSHAKE_ENDED;
 
-    if (state == RT_TALK_ENDED && t->words == 1)
+    if (state == RT_HANDSHAKE_ENDED && t->words == 1)
         state = say(t, &t->hello, sizeof t->hello);
-    if (state == RT_TALK_ENDED)
+    if (state == RT_HANDSHAKE_ENDED)
         state = hear(t, &t->answer, sizeof t->answer);
-    if (state != RT_TALK_ENDED || t->answer.kind == RT_JOB_ENDS)
+    if (state != RT_HANDSHAKE_ENDED || t->answer.kind == RT_JOB_ENDS)
         return state;
     bool is_known =
         is_code(t->secret, t->hello.nonce, &t->answer, offsetof(RtAnswer, mac), t->answer.mac);
-    return is_known ? RT_TALK_ENDED : RT_TALK_BROKE;
+    return is_known ? RT_HANDSHAKE_ENDED : RT_HANDSHAKE_BROKE;
 }
 
-RtTalkState rt_talk_step(RtTalk *t)
+RtHandshakeState rt_handshake_step(RtHandshake *t)
 {
-    RtTalkState state = t->is_caller ? step_caller(t) : step_accepted(t);
+    RtHandshakeState state = t->is_caller ? step_caller(t) : step_accepted(t);
 
-    return state == RT_TALK_GOES_ON && rt_seconds() > t->deadline ? RT_TALK_BROKE : state;
+    return state == RT_HANDSHAKE_GOES_ON && rt_seconds() > t->deadline ? RT_HANDSHAKE_BROKE : state;
 }
 
-bool rt_talk_answer(RtTalk *t, RtAnswerKind kind)
+bool rt_handshake_answer(RtHandshake *t, RtAnswerKind kind)
 {
     memset(&t->answer, 0, sizeof t->answer);
     memcpy(t->answer.magic, magic, sizeof magic);
     t->answer.kind = kind;
     code(t->secret, t->hello.nonce, &t->answer, offsetof(RtAnswer, mac), t->answer.mac);
-    return say(t, &t->answer, sizeof t->answer) == RT_TALK_ENDED;
+    return say(t, &t->answer, sizeof t->answer) == RT_HANDSHAKE_ENDED;
 }
 
 bool rt_tcp_is_near(const RtTcpPeer *a, const RtTcpPeer *b)
