@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "launch/launch.h"
+#include "runtime/rt_transport.h"
 
 enum { MAX_DIGITS = 5, MAX_TRAINER_RANKS = 99999 };  // of a number of ranks
 
@@ -31,6 +33,19 @@ static double state_bytes(const char *info)
     return numbers * (strstr(info, " f64") ? 8 : 4);
 }
 
+// "ranks       4 (x0=4), which talk by tcp"
+static bool can_spawn(const char *info)
+{
+    static const char before[] = ", which talk by ";
+    const char *at = strstr(info, before);
+    char name[32];
+
+    if (!at || sscanf(at + strlen(before), "%31s", name) != 1)
+        return false;
+    const RtTransportRow *row = rt_transport_find(name);
+    return row && row->can_spawn;
+}
+
 bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
 {
     char *const info[] = {(char *)path, "--info", NULL};
@@ -46,7 +61,7 @@ bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
         diag_error(d, "'%s' is no trainer: it doesn't know --info", path);
     else {
         to->ranks = ranks >= 1 && ranks <= MAX_TRAINER_RANKS ? (int)ranks : 1;
-        to->can_spawn = strstr(t.s, ", which talk by tcp\n");
+        to->can_spawn = can_spawn(t.s);
         to->arena = number_after(t.s, "\narena ") * (1 << 20);
         to->state = state_bytes(t.s);
     }

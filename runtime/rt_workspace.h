@@ -32,6 +32,8 @@ int64_t rt_sums_workspace(const RtSums *q, int threads);
 int64_t rt_reduce_workspace(const RtReduce *p);
 // `ranks`: number of ranks along p->axis.
 int64_t rt_exchange_workspace(const RtExchange *p, int ranks);
+// The most bytes that one rank has for another one.
+int64_t rt_exchange_piece(const RtExchange *p, int ranks);
 
 int64_t rt_product(const int64_t *dim, int n);
 int rt_type_bytes(RtType t);

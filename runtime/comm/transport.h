@@ -17,7 +17,6 @@ enum { RT_MAX_MESSAGE_BYTES = 1 << 30 };  // of one message
 typedef struct RtWarning RtWarning;
 struct RtTransport {
     const char *name;      // in rt_transports.def
-    unsigned can;          // bits of RtCan
     const char *launcher;  // starts N ranks as "mpirun -n N"; NULL: it needs none, "--spawn N"
     const char *unbind;    // its option that lets ranks use all CPUs; NULL: they do
     // The variable by which a launcher shows that may still run after its job has ended; NULL: none
@@ -164,6 +163,10 @@ void rt_watchdog_peers(const RtComm *c);
 void rt_watchdog_file(RtWatchdog *w, const char *path);
 // The job ends early: removes the file.
 void rt_watchdog_lose(RtWatchdog *w);
+// Is this process the first of its host to print an error that several find? The kernel takes a
+// name (in the abstract namespace of Unix sockets, unix(7)) once until all processes that hold it
+// have ended. `error`: the name, with what is the job's own in it.
+bool rt_is_speaker(const char *error);
 // This rank ends the job: kills this process, and its launcher if that lingers, if they still run
 // after `seconds`.
 void rt_end_launcher(const RtTransport *t, unsigned seconds);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,18 +47,25 @@ static void remove_file(const RtWatchdog *w)
 
 static bool is_gone(pid_t process) { return kill(process, 0) != 0 && errno == ESRCH; }
 
-// The socket that makes this process the one of its launcher and host that prints the timeout.
+// The socket that makes this process the only one of its host that prints an error of several.
 static int speaker = -1;
 
-// Is this rank the first to print the timeout? The kernel takes a name (in the abstract namespace
-// of Unix sockets, unix(7)) once until all processes that hold it have ended.
-static bool is_first(const RtWatchdog *w)
+bool rt_is_speaker(const char *error)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
 
-    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "shardcc-timeout-%d", (int)w->launcher);
-    speaker = socket(AF_UNIX, SOCK_DGRAM, 0);
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "shardcc-%s", error);
+    speaker = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     return bind(speaker, (struct sockaddr *)&name, sizeof name) == 0 || errno != EADDRINUSE;
+}
+
+// Is this rank the first of its launcher to print the timeout?
+static bool is_first(const RtWatchdog *w)
+{
+    char error[32];
+
+    snprintf(error, sizeof error, "timeout-%d", (int)w->launcher);
+    return rt_is_speaker(error);
 }
 
 static void end_wait(RtWatchdog *w)
@@ -217,12 +223,7 @@ void rt_watchdog_wait(RtWatchdog *w, const char *what)
     pthread_mutex_unlock(&w->lock);
 }
 
-RtProcess rt_process(void)
-{
-    struct stat st;
-
-    return (RtProcess){getpid(), stat("/proc/self/ns/pid", &st) == 0 ? (int64_t)st.st_ino : 0};
-}
+RtProcess rt_process(void) { return (RtProcess){getpid(), rt_namespace("pid")}; }
 
 void rt_watchdog_peers(const RtComm *c)
 {

@@ -19,10 +19,16 @@ __attribute__((format(printf, 1, 2))) void rt_note(const char *fmt, ...);
 // The entry of `names` that is closest to `word` by edit distance; NULL if none is close.
 const char *rt_nearest(const char *word, const char *const *names, int n);
 
-// ---- memory, time, the program's folder: system.c ----
+// ---- memory, time, the host, the program's folder: system.c ----
 
 void *rt_alloc(size_t count, size_t size);  // zeroed; ends the program when memory runs out
 double rt_seconds(void);                    // seconds since some fixed moment
+// A number of the boot of this host's kernel, which its containers share; 0: it isn't known.
+uint64_t rt_boot_number(void);
+// The number of this process's namespace of that kind, as "pid"; 0: it isn't known.
+int64_t rt_namespace(const char *kind);
+// Goes on with a hash of texts, which begins with 0. NULL: no text.
+uint64_t rt_hash(uint64_t h, const char *text);
 // The path of a file in the program's own folder: NAME and the ending. Returns false if it isn't
 // known, or if it doesn't fit.
 bool rt_path_of(const RtModel *m, const char *ending, char *to, size_t capacity);

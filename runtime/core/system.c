@@ -1,7 +1,8 @@
-// Memory, time and the program's folder, from the system.
+// Memory, time, the host and the program's folder, from the system.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +25,35 @@ double rt_seconds(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// FNV-1a, of Fowler, Noll and Vo (RFC 9923).
+uint64_t rt_hash(uint64_t h, const char *text)
+{
+    h = h ? h : 0xcbf29ce484222325;
+    for (; text && *text; text++)
+        h = (h ^ (uint8_t)*text) * 0x100000001b3;
+    return h;
+}
+
+uint64_t rt_boot_number(void)
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    char id[64] = "";
+    bool is_known = f && fgets(id, sizeof id, f);
+
+    if (f)
+        fclose(f);
+    return is_known ? rt_hash(0, id) : 0;
+}
+
+int64_t rt_namespace(const char *kind)
+{
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
+    return stat(path, &st) == 0 ? (int64_t)st.st_ino : 0;
 }
 
 bool rt_path_of(const RtModel *m, const char *ending, char *to, size_t capacity)

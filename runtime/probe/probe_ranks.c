@@ -27,17 +27,12 @@ static void refuse(const Ranks *r, const char *why)
 // A number of this rank's machine, even if ranks have different host names (containers).
 static int64_t machine_number(void)
 {
-    char id[64] = {0};
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
-    uint64_t number = 0;
+    uint64_t boot = rt_boot_number();
+    char name[64] = {0};
 
-    if (!f || !fgets(id, sizeof id, f))
-        gethostname(id, sizeof id - 1);
-    if (f)
-        fclose(f);
-    for (const char *c = id; *c; c++)
-        number = number * 131 + (uint8_t)*c;
-    return (int64_t)(number >> 1);
+    if (!boot)
+        gethostname(name, sizeof name - 1);
+    return (int64_t)((boot ? boot : rt_hash(0, name)) >> 1);
 }
 
 // The number of ranks on this rank's machine.

@@ -122,12 +122,9 @@ int64_t rt_cuda_conv_workspace(const RtConv *p)
 
 int64_t rt_cuda_exchange_workspace(const RtExchange *p, int ranks)
 {
-    int64_t middle = p->middle > 0 ? p->middle : 1, joined = p->joined > 0 ? p->joined : 1;
-    int64_t shard = ceil_div(p->whole, ranks), rows = p->outer * middle;
-    int64_t piece = rows * shard * ceil_div(joined, p->joined > 0 ? ranks : 1) * p->inner *
-                    rt_type_bytes(p->type);
+    bool is_dense = p->outer == 1 && p->middle <= 1 && p->joined <= 1;
 
-    if (rows == 1 && joined == 1 && p->whole % ranks == 0)
+    if (is_dense && p->whole % ranks == 0)
         return 0;
-    return 2 * ranks * ceil_div(piece, RT_CUDA_PIECE) * RT_CUDA_PIECE;
+    return 2 * ranks * ceil_div(rt_exchange_piece(p, ranks), RT_CUDA_PIECE) * RT_CUDA_PIECE;
 }

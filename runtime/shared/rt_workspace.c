@@ -226,15 +226,19 @@ int64_t rt_conv_workspace(const RtConv *p)
     return 4 * (2 * x + 2 * y + 9 * w) + 1048576;
 }
 
+int64_t rt_exchange_piece(const RtExchange *p, int ranks)
+{
+    int64_t shard = (p->whole + ranks - 1) / ranks, joined = (p->joined + ranks - 1) / ranks;
+
+    return p->outer * shard * (p->middle > 0 ? p->middle : 1) * (joined > 0 ? joined : 1) *
+           p->inner * rt_type_bytes(p->type);
+}
+
 // Upper bound of a message's bytes between two ranks: the shard of one rank for another. An
 // all-reduce splits all elements as if they were one dim, which gives at most a cache line more.
 static int64_t message_bytes(const RtExchange *p, int ranks)
 {
-    int64_t shard = (p->whole + ranks - 1) / ranks, joined = (p->joined + ranks - 1) / ranks;
-    int64_t bytes = p->outer * shard * (p->middle > 0 ? p->middle : 1) * (joined > 0 ? joined : 1) *
-                    p->inner * rt_type_bytes(p->type);
-
-    return round_up(bytes, 64) + 64;
+    return round_up(rt_exchange_piece(p, ranks), 64) + 64;
 }
 
 // Over TCP, Open MPI sends messages up to 64 KiB immediately (eager). Larger ones wait for the

@@ -7,6 +7,7 @@
 
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
+#include "runtime/rt_transport.h"
 #include "runtime/trainer/trainer_options.h"
 
 #define AT(field) offsetof(RtOptions, field)
@@ -153,7 +154,8 @@ const int rt_n_options = sizeof rt_options / sizeof *rt_options;
 
 bool rt_has_option(const RtModel *m, const RtOption *x)
 {
-    unsigned can = m->device->can | (m->transport ? m->transport->can : 0);
+    const RtTransportRow *row = m->transport ? rt_transport_find(m->transport->name) : NULL;
+    unsigned can = m->device->can | (row && row->can_spawn ? RT_CAN_SPAWN : 0);
 
     return !x->of || can & x->of;
 }

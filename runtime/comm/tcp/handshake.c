@@ -188,6 +188,6 @@ bool rt_handshake_answer(RtHandshake *t, RtAnswerKind kind)
 
 bool rt_tcp_is_near(const RtTcpPeer *a, const RtTcpPeer *b)
 {
-    return memcmp(a->boot, b->boot, sizeof a->boot) == 0 && a->pid_namespace &&
+    return a->boot && a->boot == b->boot && a->pid_namespace &&
            a->pid_namespace == b->pid_namespace && a->net_namespace == b->net_namespace;
 }

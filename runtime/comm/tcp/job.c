@@ -49,15 +49,6 @@ static int number_in(const char *name)
 
 static bool is_set(const char *name) { return name && getenv(name); }
 
-// FNV-1a, of Fowler, Noll and Vo (RFC 9923).
-uint64_t rt_tcp_hash(uint64_t h, const char *text)
-{
-    h = h ? h : 0xcbf29ce484222325;
-    for (; text && *text; text++)
-        h = (h ^ (uint8_t)*text) * 0x100000001b3;
-    return h;
-}
-
 // The first name of a list of Slurm: node3 of "node[3-5,9],other".
 static bool first_node(const char *list, char *to, size_t capacity)
 {
@@ -115,7 +106,7 @@ static bool rendezvous_at(const RtModel *m, const Launcher *l, RtTcpJob *to)
     if (!is_slurm &&
         snprintf(to->name, sizeof to->name, "%s", getenv(l->host)) >= (int)sizeof to->name)
         return rt_error(m, "%s: the name is longer than %zu bytes", l->host, sizeof to->name - 1);
-    uint64_t job = rt_tcp_hash(rt_tcp_hash(0, getenv("SLURM_JOB_ID")), getenv("SLURM_STEP_ID"));
+    uint64_t job = rt_hash(rt_hash(0, getenv("SLURM_JOB_ID")), getenv("SLURM_STEP_ID"));
     to->port = is_slurm ? FIRST_PORT + (int)(job % PORTS) : number_in(l->port) + is_store;
     to->n_ports = is_store ? STORE_PORTS : 1;
     if (to->port >= 1 && to->port + to->n_ports - 1 <= UINT16_MAX)
@@ -181,6 +172,6 @@ bool rt_tcp_job(const RtModel *m, const RtJob *job, RtTcpJob *to)
         to->port = job->port;
         to->n_ports = 1;
     }
-    to->number = rt_tcp_hash(rt_tcp_hash(0, to->name), getenv("TORCHELASTIC_RUN_ID"));
+    to->number = rt_hash(rt_hash(0, to->name), getenv("TORCHELASTIC_RUN_ID"));
     return true;
 }

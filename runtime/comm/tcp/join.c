@@ -1,13 +1,10 @@
 // The rendezvous: all ranks join rank 0, which then tells each of them where the others are.
 #include "runtime/comm/tcp/rendezvous.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/core/core.h"
@@ -17,24 +14,16 @@ enum { HOLD_MILLISECONDS = 500 };
 
 // ---- messages ----
 
-// Ranks of one host may find the same mistake: the one that gets a name says it.
-static bool is_first(const RtRendezvous *x)
-{
-    char name[64];
-
-    snprintf(name, sizeof name, "shardcc start %016llx", (unsigned long long)x->s->number);
-    RtAddress at = rt_address_of_name(name);
-    return rt_listen(&at) >= 0 || errno != EADDRINUSE;
-}
-
-// It keeps the name until the others have looked.
+// Ranks of one host may find the same mistake: one of them says it, and stays until the others have
+// looked.
 __attribute__((format(printf, 2, 3))) static void say_once(const RtRendezvous *x, const char *fmt,
                                                            ...)
 {
-    char text[512];
+    char error[32], text[512];
     va_list args;
 
-    if (!is_first(x))
+    snprintf(error, sizeof error, "start-%016llx", (unsigned long long)x->s->number);
+    if (!rt_is_speaker(error))
         return;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
@@ -46,42 +35,15 @@ __attribute__((format(printf, 2, 3))) static void say_once(const RtRendezvous *x
 
 // ---- who this rank is ----
 
-static int64_t namespace_of(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 ? (int64_t)st.st_ino : 0;
-}
-
-// The kernel's own number of this boot: "9e7cf3c4-…".
-static void read_boot(uint8_t boot[16])
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    char text[40] = "";
-    int n = 0;
-
-    if (fd < 0 || read(fd, text, sizeof text - 1) < 0)
-        rt_draw_bytes(boot, 16);  // like no other host's
-    if (fd >= 0)
-        close(fd);
-    for (const char *at = text; *at && n < 32; at++) {
-        const char *digits = "0123456789abcdef", *digit = strchr(digits, *at);
-        if (digit) {
-            boot[n / 2] = (uint8_t)(boot[n / 2] << 4 | (digit - digits));
-            n++;
-        }
-    }
-}
-
 static bool describe(RtRendezvous *x)
 {
     RtProcess own = rt_process();
 
     memset(&x->self, 0, sizeof x->self);
-    read_boot(x->self.boot);
+    x->self.boot = rt_boot_number();
     x->self.process = own.id;
     x->self.pid_namespace = own.pid_namespace;
-    x->self.net_namespace = namespace_of("/proc/self/ns/net");
+    x->self.net_namespace = rt_namespace("net");
     return rt_tcp_window_open(x->c, &x->self);
 }
 

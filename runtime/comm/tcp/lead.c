@@ -83,20 +83,17 @@ static void forget_earlier(const RtRendezvous *x, const RtHello *h)
         return;
     known += h->rank;
     if (known->process == h->self.process && known->window == h->self.window &&
-        memcmp(known->boot, h->self.boot, sizeof known->boot) == 0) {
+        known->boot == h->self.boot) {
         close(x->joined[h->rank]);
         x->joined[h->rank] = -1;
     }
 }
 
-// Returns false after a message if a rank can't join. Others are closed without one.
-static bool step_one(RtRendezvous *x, RtHandshake *t)
+// Lets a rank join that has said hello; others are closed without a word. Returns false after a
+// message if it can't join: its connection stays, to be told that the job ends.
+static bool take_join(RtRendezvous *x, RtHandshake *t)
 {
-    RtHandshakeState state = rt_handshake_step(t);
-
-    if (state == RT_HANDSHAKE_GOES_ON)
-        return true;
-    if (state == RT_HANDSHAKE_ENDED && t->hello.kind == RT_JOIN) {
+    if (t->hello.kind == RT_JOIN) {
         forget_earlier(x, &t->hello);
         if (!check_join(x, t))
             return false;
@@ -152,8 +149,9 @@ static bool receive_ranks(RtRendezvous *x)
         }
         wait_for_incoming(s);
         rt_link_accept(s);
-        for (int i = 0; i < RT_MAX_INCOMING; i++)
-            if (s->incoming[i].fd >= 0 && !step_one(x, &s->incoming[i]))
+        RtHandshake *t;
+        for (int i = 0; (t = rt_link_next_hello(s, &i));)
+            if (!take_join(x, t))
                 return false;
         if (!check_joined(x))
             return false;
@@ -203,14 +201,9 @@ static bool send_table(RtRendezvous *x)
     return !gone || rt_error(x->c->model, "rank %d has ended while the ranks started", gone);
 }
 
-static void step_dismissal(RtHandshake *t)
+static void send_off(RtHandshake *t)
 {
-    RtHandshakeState state = t->fd < 0 ? RT_HANDSHAKE_GOES_ON : rt_handshake_step(t);
-
-    if (state == RT_HANDSHAKE_GOES_ON)
-        return;
-    if (state == RT_HANDSHAKE_ENDED)
-        rt_handshake_answer(t, RT_JOB_ENDS);
+    rt_handshake_answer(t, RT_JOB_ENDS);
     rt_handshake_close(t);
 }
 
@@ -222,10 +215,8 @@ static void dismiss(RtRendezvous *x)
 
     fflush(stderr);
     for (int i = 0; i < RT_MAX_INCOMING; i++)
-        if (x->s->incoming[i].fd >= 0 && x->s->incoming[i].words > 1) {
-            rt_handshake_answer(&x->s->incoming[i], RT_JOB_ENDS);
-            rt_handshake_close(&x->s->incoming[i]);
-        }
+        if (x->s->incoming[i].fd >= 0 && x->s->incoming[i].words > 1)
+            send_off(&x->s->incoming[i]);
     for (int r = 1; r < x->s->ranks; r++)
         if (x->joined[r] >= 0)
             rt_rendezvous_transfer(x->joined[r], &table, sizeof table, true,
@@ -233,8 +224,9 @@ static void dismiss(RtRendezvous *x)
     for (double end = rt_seconds() + LINGER_SECONDS; rt_seconds() < end && !is_complete(x);) {
         wait_for_incoming(x->s);
         rt_link_accept(x->s);
-        for (int i = 0; i < RT_MAX_INCOMING; i++)
-            step_dismissal(&x->s->incoming[i]);
+        RtHandshake *t;
+        for (int i = 0; (t = rt_link_next_hello(x->s, &i));)
+            send_off(t);
     }
 }
 

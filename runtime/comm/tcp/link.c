@@ -200,25 +200,30 @@ void rt_link_accept(RtTcp *s)
     }
 }
 
-static void step_incoming(RtTcp *s)
+RtHandshake *rt_link_next_hello(RtTcp *s, int *i)
 {
-    for (int i = 0; i < RT_MAX_INCOMING; i++) {
-        RtHandshake *t = &s->incoming[i];
+    while (*i < RT_MAX_INCOMING) {
+        RtHandshake *t = &s->incoming[(*i)++];
         RtHandshakeState state = t->fd < 0 ? RT_HANDSHAKE_GOES_ON : rt_handshake_step(t);
-        if (state == RT_HANDSHAKE_GOES_ON)
-            continue;
         if (state == RT_HANDSHAKE_ENDED)
-            hear(s, t);
-        rt_handshake_close(t);
+            return t;
+        if (state == RT_HANDSHAKE_BROKE)
+            rt_handshake_close(t);
     }
+    return NULL;
 }
 
 void rt_link_look(RtTcp *s)
 {
+    RtHandshake *t;
+
     rt_link_accept(s);
-    step_incoming(s);
+    for (int i = 0; (t = rt_link_next_hello(s, &i));) {
+        hear(s, t);
+        rt_handshake_close(t);
+    }
     for (int r = 0; s->outgoing && r < s->ranks; r++) {
-        RtHandshake *t = &s->outgoing[r];
+        t = &s->outgoing[r];
         if (t->fd >= 0 && rt_handshake_step(t) != RT_HANDSHAKE_GOES_ON)
             rt_handshake_close(t);
     }

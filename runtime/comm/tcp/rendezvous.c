@@ -33,7 +33,7 @@ bool rt_rendezvous_transfer(int fd, void *data, size_t n, bool is_send, double d
 
 uint64_t rt_rendezvous_program(const RtModel *m)
 {
-    return rt_tcp_hash(rt_tcp_hash(m->identity, m->options), m->plan);
+    return rt_hash(rt_hash(m->identity, m->options), m->plan);
 }
 
 bool rt_rendezvous_set_address(RtRendezvous *x, int fd)

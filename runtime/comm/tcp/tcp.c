@@ -8,7 +8,6 @@
 #include "runtime/comm/tcp/tcp.h"
 #include "runtime/core/core.h"
 #include "runtime/cpu/message_collectives.h"
-#include "runtime/device.h"
 
 #define END_SECONDS 1.5  // for telling the other ranks that the job ends
 enum { END_S = 3 };      // after which a rank that ends the job is killed
@@ -40,8 +39,7 @@ static RtTcp *new_state(RtComm *c, const RtTcpJob *job)
 {
     RtTcp *s = rt_alloc(1, sizeof *s);
 
-    *s = (RtTcp){.model = c->model,
-                 .rank = job->rank,
+    *s = (RtTcp){.rank = job->rank,
                  .ranks = job->ranks,
                  .number = job->number,
                  .listener = -1,
@@ -222,7 +220,6 @@ static void tcp_end(RtComm *c)
 const RtTransport rt_tcp = {
     .name = "tcp",
     .ending = "the end of the ranks",
-    .can = RT_CAN_SPAWN,
     .launched = tcp_launched,
     .open = tcp_open,
     .close = tcp_close,

@@ -54,15 +54,13 @@ typedef struct RtTcpJob {
 // complete set of a launcher's variables. Returns false after a message. ranks 1: there is no
 // launcher.
 bool rt_tcp_job(const RtModel *m, const RtJob *job, RtTcpJob *to);
-// Goes on with a hash of texts, which begins with 0. NULL: no text.
-uint64_t rt_tcp_hash(uint64_t h, const char *text);
 
 // ---- the handshake of a connection: handshake.c ----
 
 // A rank tells this of itself.
 typedef struct RtTcpPeer {
     RtAddress listener;
-    uint8_t boot[16];  // of its host's kernel
+    uint64_t boot;  // rt_boot_number
     int64_t pid_namespace, net_namespace, process;
     int32_t window;  // its file of the shared window, in that process
 } RtTcpPeer;
@@ -193,7 +191,6 @@ typedef struct RtMessage {
 enum { RT_MAX_INCOMING = 64 };  // connections that may begin at one time
 
 struct RtTcp {
-    const RtModel *model;
     int rank, ranks;
     RtSecret secret;
     uint64_t number, key;  // of the job: RtTcpJob.number; what rank 0 drew
@@ -214,6 +211,9 @@ struct RtTcp {
 
 // Accepts incoming connections. If there are too many, the oldest one is closed.
 void rt_link_accept(RtTcp *s);
+// Goes on with the incoming handshakes from number *i, from 0. Returns the next one whose hello has
+// come, which the caller closes; NULL: there are no more. Broken ones are closed.
+RtHandshake *rt_link_next_hello(RtTcp *s, int *i);
 
 // All below are called with the lock held.
 int rt_link_post(RtTcp *s, int peer, int tag, char *data, int64_t bytes, bool is_send);
