@@ -93,6 +93,7 @@ class Start:
         check = self.checks.check
         expected = self.curve(more=["--spawn", "4"])
         check("--spawn", len(expected) > 0)
+        check("shardcc run", self.curve([self.model.shardcc, "run", "--"]) == expected)
         check("mpirun", self.curve(mpirun(4), env=MPI_ENV) == expected)
         for host in ("127.0.0.1", "localhost"):
             check(f"--rank at {host}", self.all_by_hand(host) == expected)
