@@ -37,10 +37,10 @@ Words kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ran
                 add(a, &to, file_of(t, "sums"));
             if (it->kind == ITEM_PAD)
                 add(a, &to, file_of(t, "pad"));
-            if (it->kind == ITEM_KERNEL)
+            if (it->kind == ITEM_KERNEL && !p->set[k].g->nodes[it->nodes[0]].op->exchange)
                 add(a, &to, file_of(t, it->call.kernel.def->name));
         }
-    if (has_ranks)
+    if (has_ranks && t->collectives)
         add_all(a, &to, t->collectives);
     return to;
 }

@@ -87,6 +87,9 @@ static bool copy(Sources *x, const char *name)
 // target's folder has the kernels.
 static const char *const folders[] = {"", "core", "shared", "comm", "trainer"};
 
+// The folder that programs of several ranks need in addition to their transport's.
+static const char exchange[] = "exchange";
+
 // Either part may be empty.
 static char *path_in(Arena *a, const char *folder, const char *name)
 {
@@ -110,15 +113,19 @@ static bool copy_folder(Sources *x, const char *folder)
     return ok;
 }
 
+static bool make_folder(Sources *x, const char *folder)
+{
+    return staging_folder(x->s, path_in(x->s->arena, "runtime", folder), x->d);
+}
+
 static bool make_folders(Sources *x)
 {
     bool ok = true;
 
     for (int i = 0; ok && i < COUNT(folders); i++)
-        ok = staging_folder(x->s, path_in(x->s->arena, "runtime", folders[i]), x->d);
-    return ok && staging_folder(x->s, path_in(x->s->arena, "runtime", x->target->folder), x->d) &&
-           (!x->transport ||
-            staging_folder(x->s, path_in(x->s->arena, "runtime", x->transport), x->d));
+        ok = make_folder(x, folders[i]);
+    return ok && make_folder(x, x->target->folder) &&
+           (!x->transport || (make_folder(x, exchange) && make_folder(x, x->transport)));
 }
 
 // Copies all files except the kernels.
@@ -128,7 +135,7 @@ static bool copy_trainer(Sources *x)
 
     for (int i = 0; ok && i < COUNT(folders); i++)
         ok = copy_folder(x, folders[i]);
-    return ok && (!x->transport || copy_folder(x, x->transport));
+    return ok && (!x->transport || (copy_folder(x, exchange) && copy_folder(x, x->transport)));
 }
 
 // Copies the target's files that the program needs, and the kernels' text of the same name.

@@ -12,9 +12,6 @@ static const char *const flags[] = {
 static const char *const files[] = {"kernel",      "copy",      "rows", "cpu_device",
                                     "cpu_threads", "cpu_share", NULL};
 
-static const char *const collectives[] = {"all_gather", "all_reduce",     "all_to_all", "keep_one",
-                                          "permute",    "reduce_scatter", "shard",      NULL};
-
 const TargetText cpu_text = {.header = "rt.h",
                              .make_functions = make_functions,
                              .print_functions = finish_functions,
@@ -31,5 +28,4 @@ const TargetText cpu_text = {.header = "rt.h",
                                          .file = "cpu/onednn.c"},
                              .archive = "shardrt_cpu",
                              .folder = "cpu",
-                             .files = files,
-                             .collectives = collectives};
+                             .files = files};

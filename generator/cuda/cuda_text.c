@@ -11,8 +11,6 @@ static const char *const flags[] = {
 static const char *const files[] = {"copy",   "cublaslt", "cuda_device", "dims", "graphs", "kernel",
                                     "launch", "library",  "matmul",      "tune", NULL};
 
-static const char *const collectives[] = {NULL};
-
 static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"conv_weight_grad", "conv"},
                                           {"grid_sample_grid_grad", "grid_sample"},
@@ -47,7 +45,6 @@ const TargetText cuda_text = {
                 .file = "cuda/library.c"},
     .folder = "cuda",
     .files = files,
-    .collectives = collectives,
     .shared_files = shared_files,
     .build_kernels = build_kernels,
     .image = "RT_KERNELS(\"" IMAGE "\");\n",

@@ -1,5 +1,6 @@
 // Sets the padding of a chunk whose shard is shorter to a reduction's identity.
-#include "runtime/cpu/combine.h"
+#include "runtime/cpu/internal.h"
+#include "runtime/rt_element.h"
 
 void rt_pad(Rt *rt, const RtPad *p, const RtShard *shard, void *x)
 {

@@ -8,6 +8,7 @@
 #include "runtime/cuda/params.h"
 #include "runtime/device.h"
 #include "runtime/rt_cuda_workspace.h"
+#include "runtime/rt_sizes.h"
 #include "runtime/rt_workspace.h"
 
 // ---- the GPU's library and stream: library.c ----
@@ -92,10 +93,6 @@ float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *scratch, const 
                             const void *k, const void *bias);
 
 // ---- dims ----
-
-static inline int64_t rt_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t rt_most(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t rt_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Adds a dim after the present ones; one of size 1 is left out.
 void rt_cuda_dims_add(RtCudaDims *d, int64_t dim, int64_t x, int64_t y);

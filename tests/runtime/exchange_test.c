@@ -1,8 +1,8 @@
 // Tests the parts of collectives in one process: boxes, reductions, padding; and collectives of a
 // single rank. tests/ranks/exchange.c tests several ranks.
-#include "runtime/cpu/box.h"
-#include "runtime/cpu/combine.h"
-#include "runtime/cpu/message_collectives.h"
+#include "runtime/exchange/box.h"
+#include "runtime/exchange/combine.h"
+#include "runtime/exchange/message_collectives.h"
 #include "tests/runtime/kernels.h"
 
 // ---- boxes ----

@@ -10,7 +10,7 @@
 
 #include "runtime/comm/comm.h"
 #include "runtime/comm/transport.h"
-#include "runtime/cpu/message_collectives.h"
+#include "runtime/exchange/message_collectives.h"
 #include "tests/runtime/small.h"
 
 enum { MAX_RANKS = 8, BOX = 16, BOX_BYTES = 4096, SUM = 64 };

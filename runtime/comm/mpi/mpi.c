@@ -7,7 +7,7 @@
 
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
-#include "runtime/cpu/message_collectives.h"
+#include "runtime/exchange/message_collectives.h"
 
 enum { WARNING, DATA };  // MPI tags; a message with our tag t has DATA + t
 enum { WINDOW_ALIGN = _Alignof(RtSharedWindow) };

@@ -7,7 +7,7 @@
 
 #include "runtime/comm/tcp/tcp.h"
 #include "runtime/core/core.h"
-#include "runtime/cpu/message_collectives.h"
+#include "runtime/exchange/message_collectives.h"
 
 #define END_SECONDS 1.5  // for telling the other ranks that the job ends
 enum { END_S = 3 };      // after which a rank that ends the job is killed

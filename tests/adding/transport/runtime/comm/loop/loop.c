@@ -3,7 +3,7 @@
 
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
-#include "runtime/cpu/message_collectives.h"
+#include "runtime/exchange/message_collectives.h"
 
 static bool loop_open(RtComm *c)
 {

@@ -2,12 +2,12 @@
 // group. A message is a box of a tensor's bytes. Sums are taken in the order of the ranks, so
 // results have the same bits on all ranks, in every run, for every chunk size and every number of
 // threads.
-#ifndef SHARDCC_RT_CPU_EXCHANGE_H
-#define SHARDCC_RT_CPU_EXCHANGE_H
+#ifndef SHARDCC_RT_EXCHANGE_H
+#define SHARDCC_RT_EXCHANGE_H
 
 #include "runtime/comm/transport.h"
-#include "runtime/cpu/box.h"
-#include "runtime/cpu/message_collectives.h"
+#include "runtime/exchange/box.h"
+#include "runtime/exchange/message_collectives.h"
 
 // The messages of one rank of a group of n. The boxes that rank i sends to j and that j receives
 // from i have the same bytes in the same order.

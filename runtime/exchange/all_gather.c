@@ -1,5 +1,5 @@
 // All-gather: concatenates the shards of all ranks along an axis.
-#include "runtime/cpu/exchange.h"
+#include "runtime/exchange/exchange.h"
 
 // First exchanges between hosts; then the ranks of a host exchange what each of them received. So
 // every byte crosses a link between hosts once.

@@ -1,8 +1,9 @@
 // Boxes of bytes: parts of a tensor, packed into one row of bytes for a message.
-#ifndef SHARDCC_RT_CPU_BOX_H
-#define SHARDCC_RT_CPU_BOX_H
+#ifndef SHARDCC_RT_BOX_H
+#define SHARDCC_RT_BOX_H
 
-#include "runtime/cpu/internal.h"
+#include "runtime/rt_sizes.h"
+#include "runtime/rt_workspace.h"
 
 // Rows of `length` bytes, `stride` bytes apart along each of `dim`; the last dim is the fastest.
 typedef struct RtBox {
@@ -19,7 +20,7 @@ bool rt_box_is_row(const RtBox *b);
 // exceed the box.
 void rt_box_pack(const Rt *rt, char *to, const RtBox *b, int64_t first, int64_t last);
 void rt_box_unpack(const Rt *rt, const RtBox *b, int64_t first, int64_t last, const char *from);
-// Copies a whole box to another one with the same dims; `bytes` is the size of an element.
-void rt_box_copy(Rt *rt, const RtBox *to, const RtBox *from, int bytes);
+// Copies a whole box to another one with the same dims.
+void rt_box_copy(const Rt *rt, const RtBox *to, const RtBox *from);
 
 #endif

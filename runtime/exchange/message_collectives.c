@@ -1,5 +1,5 @@
-// The table of the collectives of CPUs.
-#include "runtime/cpu/message_collectives.h"
+// The table of the collectives in memory of the host.
+#include "runtime/exchange/message_collectives.h"
 
 #include "runtime/comm/comm.h"
 

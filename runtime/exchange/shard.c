@@ -1,5 +1,5 @@
 // Shard: each rank takes its shard of a tensor that all ranks have.
-#include "runtime/cpu/exchange.h"
+#include "runtime/exchange/exchange.h"
 
 void rt_message_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
@@ -13,5 +13,5 @@ void rt_message_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
     RtBox from, to;
 
     rt_scatter_boxes(&m, all.me, &from, &to);
-    rt_box_copy(rt, &to, &from, rt_type_bytes(p->type));
+    rt_box_copy(rt, &to, &from);
 }

@@ -1,4 +1,4 @@
-// The collectives of CPUs, which are made of messages and shared windows.
+// The collectives of tensors in memory of the host, which are made of messages and shared windows.
 #ifndef SHARDCC_RT_MESSAGE_COLLECTIVES_H
 #define SHARDCC_RT_MESSAGE_COLLECTIVES_H
 

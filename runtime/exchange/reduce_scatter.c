@@ -1,6 +1,6 @@
 // Reduce-scatter: each rank gets its shard of the reduction of all ranks' tensors.
-#include "runtime/cpu/combine.h"
-#include "runtime/cpu/exchange.h"
+#include "runtime/exchange/combine.h"
+#include "runtime/exchange/exchange.h"
 
 // Part [first, last) of every shard; shard i is at i * slot in the window's buffer.
 typedef struct Part {

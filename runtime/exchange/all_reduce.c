@@ -1,7 +1,7 @@
 // All-reduce: a reduce-scatter of all elements as one dim, then an all-gather. It reduces on each
 // host first, and then each rank's shard between hosts.
-#include "runtime/cpu/combine.h"
-#include "runtime/cpu/exchange.h"
+#include "runtime/exchange/combine.h"
+#include "runtime/exchange/exchange.h"
 
 // Elements of a shard if `count` elements are split over n ranks: a multiple of a cache line.
 static int64_t shard_of(const RtExchange *p, int64_t count, int n)

@@ -1,5 +1,5 @@
 // All-to-all: splits one dim over the ranks and joins another.
-#include "runtime/cpu/exchange.h"
+#include "runtime/exchange/exchange.h"
 
 // x has the whole of `whole` and a shard of `joined`; y has a shard of `whole` and the whole of
 // `joined`. The rows of a box run along outer, one of the two dims, and middle; the other dim is

@@ -1,5 +1,5 @@
 // Boxes of bytes: merging their dims, packing them to a row of bytes, copying them to another box.
-#include "runtime/cpu/box.h"
+#include "runtime/exchange/box.h"
 
 #include <string.h>
 
@@ -103,18 +103,29 @@ void rt_box_unpack(const Rt *rt, const RtBox *b, int64_t first, int64_t last, co
 
 // ---- to another box ----
 
-void rt_box_copy(Rt *rt, const RtBox *to, const RtBox *from, int bytes)
+// Copies rows [first, last) of boxes of the same dims.
+static void copy_range(const RtBox *to, const RtBox *from, int64_t first, int64_t last)
 {
-    RtCopy c = {.bytes = bytes, .rank = 4};
-
-    if (to->at == from->at || !rt_box_bytes(from))
-        return;
-    for (int i = 0; i < 3; i++) {
-        c.dim[i] = from->dim[i];
-        c.x_stride[i] = from->stride[i] / bytes;
-        c.y_stride[i] = to->stride[i] / bytes;
+    for (int64_t n; first < last; first += n) {
+        n = rt_least(from->dim[2] - first % from->dim[2], last - first);
+        copy_rows(row_at(to, first), to->stride[2], row_at(from, first), from->stride[2],
+                  from->length, n);
     }
-    c.dim[3] = from->length / bytes;
-    c.x_stride[3] = c.y_stride[3] = 1;
-    rt_copy(rt, &c, to->at, from->at);
+}
+
+void rt_box_copy(const Rt *rt, const RtBox *to, const RtBox *from)
+{
+    int64_t bytes = rt_box_bytes(from), rows = rt_product(from->dim, 3);
+    RtBox source = rt_box_merged(from), target = rt_box_merged(to);
+
+    if (to->at == from->at || !bytes)
+        return;
+    if (rt_box_is_row(&source) && rt_box_is_row(&target)) {
+        rt_box_unpack(rt, &target, 0, bytes, source.at);
+        return;
+    }
+    int team = rt_team(rt, bytes / 4);
+#pragma omp parallel for num_threads(team) schedule(static)
+    for (int i = 0; i < team; i++)
+        copy_range(to, from, rt_partition(rows, i, team), rt_partition(rows, i + 1, team));
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "runtime/core/core.h"
-#include "runtime/cpu/exchange.h"
+#include "runtime/exchange/exchange.h"
 
 // The rank that this rank receives from, and the one that it sends to. With p and q ranks along the
 // axes, (i, j) gets the tensor of (k / q, k % q), where k = j · p + i.

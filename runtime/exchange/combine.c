@@ -1,7 +1,10 @@
 // Combines terms of several ranks by sum, maximum or minimum, in the order of the ranks.
-#include "runtime/cpu/combine.h"
+#include "runtime/exchange/combine.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "runtime/rt_cpu.h"
 
 enum { BLOCK = 512 };  // elements that stay in the first-level cache between two terms
 

@@ -1,9 +1,9 @@
 // Exchanges messages between the ranks of a group: through shared windows or by the transport.
-#include "runtime/cpu/exchange.h"
+#include "runtime/exchange/exchange.h"
 
 #include <string.h>
 
-#include "runtime/cpu/combine.h"
+#include "runtime/exchange/combine.h"
 
 // ---- groups and boxes ----
 
@@ -148,7 +148,7 @@ static void copy_own(Rt *rt, const RtMessages *m)
     RtBox send, receive;
 
     m->boxes(m, m->me, &send, &receive);
-    rt_box_copy(rt, &receive, &send, rt_type_bytes(m->p->type));
+    rt_box_copy(rt, &receive, &send);
 }
 
 // Copies part [first, last) of this rank's own message from its window, where it is in the caches,
