@@ -10,13 +10,9 @@
 #include "runtime/cuda/cuda.h"
 #include "tests/cuda/cudart.h"
 #include "tests/generator/group_graph.h"
+#include "tests/sanitized.h"
 
-// Programs are compiled without sanitizers: in addition, every twelfth operator is tried.
-#ifdef __SANITIZE_ADDRESS__
-enum { EACH = 12 };
-#else
-enum { EACH = 1 };
-#endif
+enum { EACH = IS_SANITIZED ? 12 : 1 };  // operator is tried; programs have no sanitizers
 
 enum { ORDERS = 3 };
 static const char *asked_name;  // NULL: all

@@ -13,6 +13,7 @@
 #include "tests/lower/mutations.h"
 #include "tests/lower/plans.h"
 #include "tests/lower/programs.h"
+#include "tests/sanitized.h"
 
 // ---- what programs compute ----
 
@@ -196,13 +197,8 @@ static Subject make_split(Arena *a, int i, uint64_t plan)
     return x;
 }
 
-// Mutants of each program. Sanitizers look for faults of program_check itself and need fewer.
-enum { MANY = 100, FEW = 20 };
-#ifdef __SANITIZE_ADDRESS__
-static int asked_mutants = FEW;
-#else
-static int asked_mutants = MANY;
-#endif
+enum { MANY = 100 };
+static int asked_mutants = IS_SANITIZED ? 20 : MANY;  // of each program
 
 static void test_mutants(void **state)
 {

@@ -14,6 +14,7 @@
 
 #include "driver/driver.h"
 #include "tests/nets/hunt.h"
+#include "tests/sanitized.h"
 
 #define SLOW "tests/e2e/slow.json"
 #define SMALL "models/tiny/mlp.onnx"
@@ -43,12 +44,8 @@ static const Case cases[] = {
     {"models/tiny/vit.onnx", CLASSES},
 };
 
-// One of so many models of the table is in the suite. Sanitizers look for faults that any shows.
-#ifdef __SANITIZE_ADDRESS__
-enum { SAMPLE = 8 };
-#else
-enum { SAMPLE = 2 };
-#endif
+// One of so many models of the table is in the suite, and so many nets.
+enum { SAMPLE = IS_SANITIZED ? 16 : 2, NETS = IS_SANITIZED ? 1 : 4 };
 
 static struct {
     int nets;
@@ -56,7 +53,7 @@ static struct {
     char **model;
     int n_models;
     bool is_long;
-} asked = {4, 1, NULL, 0, false};
+} asked = {NETS, 1, NULL, 0, false};
 
 typedef struct Largest {
     double share;

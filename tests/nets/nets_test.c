@@ -2,6 +2,7 @@
 // Each is compiled and compared with its own graph (see judge.h). `tests/nets/nets` hunts for
 // more.
 #include "tests/nets/check_nets.h"
+#include "tests/sanitized.h"
 
 static const FoundNet found[] = {
     {"an element is written over a number of its row that is read once more",
@@ -145,12 +146,7 @@ static const FoundNet split[] = {
      "conv=23,33,6,35 pool=27,47,7,43"},
 };
 
-// Sanitizers look for faults of the passes themselves, which few nets show.
-#ifdef __SANITIZE_ADDRESS__
-enum { PART = 4 };
-#else
-enum { PART = 1 };
-#endif
+enum { PART = IS_SANITIZED ? 12 : 1 };  // one of so many nets is tried
 
 static void found_nets_are_right(void **state)
 {

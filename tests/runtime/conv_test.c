@@ -2,6 +2,7 @@
 // strides, paddings, dilations, groups, both layouts, and empty dims.
 #include "runtime/cpu/conv_matrix.h"
 #include "tests/runtime/convolution.h"
+#include "tests/sanitized.h"
 
 typedef struct Tensors {
     float *x, *w, *y, *dx, *dw, *dy;
@@ -147,7 +148,7 @@ static void test_random_shapes(void **state)
 {
     Random r = {1};
 
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < (IS_SANITIZED ? 30 : 120); i++) {
         RtConv p = {.n = draw_size(&r, 4), .groups = draw(&r, 2) ? 1 : 1 + draw(&r, 5)};
         p.c = p.groups * (1 + draw(&r, 9));
         p.o = p.groups * (1 + draw(&r, 20));
@@ -168,7 +169,7 @@ static void test_products(void **state)
     static const int64_t out[] = {32, 61, 64, 96};
     Random r = {3};
 
-    for (int i = 0; i < 36; i++) {
+    for (int i = 0; i < (IS_SANITIZED ? 9 : 36); i++) {
         RtConv p = {.n = 1 + draw(&r, 3), .groups = 1, .x_last = true, .y_last = true};
         p.c = 32 + 8 * draw(&r, 4);
         p.o = out[draw(&r, 4)];

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "compile/fit/fit_memory.h"
+#include "tests/sanitized.h"
 #include "tests/solver/joint_all.h"
 
 // MAX_PLANS: of a step. MIN_RANGE: percent of the memory that choices have to save of what the
@@ -21,12 +22,7 @@ enum { MEMORIES = 5, MAX_PLANS = 300, MIN_RANGE = 5 };
 // How much longer the step of a plan may be than the shortest one: on average, and at worst.
 static const double MAX_MEAN_GAP = 0.005, MAX_GAP = 0.05;
 
-// Sanitizers look for faults of the search itself, which few steps show.
-#ifdef __SANITIZE_ADDRESS__
-enum { STEPS = 1, MAX_ALWAYS = 1 };
-#else
-enum { STEPS = 3, MAX_ALWAYS = 100 };
-#endif
+enum { STEPS = IS_SANITIZED ? 1 : 3, MAX_ALWAYS = IS_SANITIZED ? 1 : 100 };
 
 static struct {
     int count;

@@ -6,9 +6,10 @@
 
 #include <cmocka.h>
 
+#include "tests/sanitized.h"
 #include "tests/solver/random.h"
 
-enum { PROBLEMS = 20000 };
+enum { PROBLEMS = IS_SANITIZED ? 3333 : 20000 };
 
 // A choice of the reduced problem maps to one of the same cost that is allowed and within the
 // limit.

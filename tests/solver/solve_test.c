@@ -7,11 +7,12 @@
 #include <cmocka.h>
 
 #include "solver/assign/relax.h"
+#include "tests/sanitized.h"
 #include "tests/solver/example.h"
 #include "tests/solver/programs.h"
 #include "tests/solver/random.h"
 
-enum { PROBLEMS = 3000 };
+enum { PROBLEMS = IS_SANITIZED ? 500 : 3000 };
 
 // Are costs so large that doubles don't distinguish neighbours? The optimum is then only found
 // within the gap.
