@@ -41,8 +41,11 @@ struct RtDevice {
     unsigned can;      // bits of RtCan
     // All ranks call it.
     RtShare (*share)(struct RtComm *c);
-    // Allocates RtModel.arena_bytes of zeros, Rt.arena. Returns false after a message.
+    // Opens the device. Returns false after a message. NULL: there is nothing to open.
     bool (*open)(Rt *rt, const RtModel *m);
+    // Allocates RtModel.arena_bytes of zeros, Rt.arena, once the collectives are open, which may
+    // take memory of the device. Returns false after a message.
+    bool (*allocate)(Rt *rt, const RtModel *m);
     // Frees the prepared kernels and the arena, as far as there are any.
     void (*close)(Rt *rt, const RtModel *m);
     // Starts `threads` threads, Rt.threads; 0: as many as the share has, up to RtModel.threads. It

@@ -263,5 +263,5 @@ const char *rt_exchange_name(RtExchangeKind kind)
 
 int64_t rt_comm_bytes(const RtComm *c, RtExchangeKind kind, int axis)
 {
-    return c ? c->bytes[kind][axis] + rt_comm_thread_bytes(c, kind, axis) : 0;
+    return c ? c->bytes[kind][axis] + (c->second ? c->second->bytes[kind][axis] : 0) : 0;
 }

@@ -5,7 +5,6 @@
 // It is a thread with blocking calls instead of polling between kernels. Kernels take milliseconds,
 // in which a link of 1 Gbit/s carries several rounds of messages, while socket buffers hold few.
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,8 +22,8 @@ typedef struct Job {
 } Job;
 
 typedef struct RtCommThread {
-    Rt rt;        // passed to collectives: one thread, the workspace of rt_start
-    RtComm comm;  // with its own messages and tag
+    Rt rt;  // passed to collectives: one thread, the workspace of rt_start
+    RtSecondComm second;
     int slots;
     Job *job;         // job number n, from 0, is in job[n % slots]
     int64_t *number;  // by slot: 1 + the number of its latest job
@@ -34,7 +33,7 @@ typedef struct RtCommThread {
     bool is_closing;
     atomic_bool is_awaited;
     pthread_t thread;
-    pthread_mutex_t lock, transport;
+    pthread_mutex_t lock;
     pthread_cond_t changed;
 } RtCommThread;
 
@@ -69,7 +68,7 @@ static void *run_jobs(void *comm_thread)
             break;
         Job j = k->job[k->ended % k->slots];
         pthread_mutex_unlock(&k->lock);
-        k->comm.at = j.at;
+        k->second.comm.at = j.at;
         j.call(rt_with(&k->rt, j.workspace), &j.p, j.y, j.x);
         pthread_mutex_lock(&k->lock);
         k->ended++;
@@ -87,18 +86,13 @@ bool rt_comm_thread_open(Rt *rt, const RtModel *m, bool overlaps)
         return true;
     RtCommThread *k = rt_alloc(1, sizeof *k);
     pthread_mutex_init(&k->lock, NULL);
-    pthread_mutex_init(&k->transport, NULL);
     pthread_cond_init(&k->changed, NULL);
-    c->lock = &k->transport;
-    k->comm = *c;
-    k->comm.is_awaited = &k->is_awaited;
-    k->comm.tag = 1;
-    rt_last_calls_open(&k->comm);
-    k->comm.pending = rt_alloc((size_t)RT_MAX_PENDING(c), sizeof *c->pending);
-    k->comm.source = rt_alloc((size_t)c->ranks, sizeof *c->source);
-    memset(k->comm.bytes, 0, sizeof k->comm.bytes);
-    k->rt =
-        (Rt){.device = rt->device, .threads = 1, .comm = &k->comm, .collectives = rt->collectives};
+    rt_second_comm_open(&k->second, c);
+    k->second.comm.is_awaited = &k->is_awaited;
+    k->rt = (Rt){.device = rt->device,
+                 .threads = 1,
+                 .comm = &k->second.comm,
+                 .collectives = rt->collectives};
     k->slots = m->slots;
     k->job = rt_alloc((size_t)k->slots, sizeof *k->job);
     k->number = rt_alloc((size_t)k->slots, sizeof *k->number);
@@ -123,13 +117,9 @@ void rt_comm_thread_close(Rt *rt)
         pthread_join(k->thread, NULL);
     }
     rt->comm->comm_thread = NULL;
-    rt->comm->lock = NULL;
+    rt_second_comm_close(&k->second, rt->comm);
     pthread_mutex_destroy(&k->lock);
-    pthread_mutex_destroy(&k->transport);
     pthread_cond_destroy(&k->changed);
-    rt_last_calls_close(&k->comm);
-    free(k->comm.pending);
-    free(k->comm.source);
     free(k->job);
     free(k->number);
     free(k);
@@ -156,11 +146,6 @@ void rt_comm_thread_sync(RtComm *c, int axis)
         wait_for(k, k->started);
     else if (k && c->intra_host[axis].n > 1)
         wait_for(k, k->window_jobs);
-}
-
-int64_t rt_comm_thread_bytes(const RtComm *c, RtExchangeKind kind, int axis)
-{
-    return c->comm_thread ? c->comm_thread->comm.bytes[kind][axis] : 0;
 }
 
 void rt_comm_thread_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y,

@@ -125,12 +125,13 @@ struct RtComm {
     char **source;       // by rank: operands of rt_combine
     int64_t bytes[RT_N_EXCHANGES][RT_MAX_AXES];
     double seconds;  // see rt_comm_seconds
-    // Two threads may talk to other ranks: the rank's own, and its comm thread (comm_thread.c),
-    // which has an RtComm of its own. `lock` protects the transport and `warning`.
+    // Two threads may talk to other ranks: the rank's own, and a second one, which has an RtComm of
+    // its own (RtSecondComm). `lock` protects the transport and `warning`.
     RtWatchdog *watchdog;
+    const RtComm *second;              // the second thread's; NULL: there is none, or this is it
     struct RtCommThread *comm_thread;  // NULL: there is none, or this is its RtComm
-    int tag;                           // of messages: 1 for the comm thread, else 0
-    const atomic_bool *is_awaited;  // does the rank's thread wait for this comm thread? Else NULL
+    int tag;                           // of messages: 1 for the second thread, else 0
+    const atomic_bool *is_awaited;  // does the rank's thread wait for the second one? NULL: always
     pthread_mutex_t *lock;
 };
 
@@ -145,8 +146,15 @@ static inline int rt_peer(const RtComm *c, const RtGroup *g, int i)
 // The rank's own thread calls it before a collective along `axis`: waits until no call of the comm
 // thread needs the same shared windows. Axis -1: waits until the comm thread is idle.
 void rt_comm_thread_sync(RtComm *c, int axis);
-// The part of rt_comm_bytes that the comm thread has sent.
-int64_t rt_comm_thread_bytes(const RtComm *c, RtExchangeKind kind, int axis);
+
+// The communicator of a second thread that exchanges with other ranks: it has messages and a tag of
+// its own, and shares the rest with the rank's own communicator. One of them can be open.
+typedef struct RtSecondComm {
+    RtComm comm;
+    pthread_mutex_t transport;
+} RtSecondComm;
+void rt_second_comm_open(RtSecondComm *s, RtComm *c);
+void rt_second_comm_close(RtSecondComm *s, RtComm *c);
 
 // ---- the watchdog: watchdog.c; all functions except rt_watchdog_wait accept NULL ----
 // `rank`: this rank's number, as far as it is known.

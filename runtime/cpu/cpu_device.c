@@ -16,7 +16,7 @@ static size_t arena_bytes(const RtModel *m)
     return m->arena_bytes > 0 ? (size_t)m->arena_bytes : 1;
 }
 
-static bool cpu_open(Rt *rt, const RtModel *m)
+static bool cpu_allocate(Rt *rt, const RtModel *m)
 {
     size_t bytes = arena_bytes(m);
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -126,7 +126,7 @@ const RtDevice rt_cpu = {
     .kind = "CPU",
     .can = RT_CAN_THREAD | RT_CAN_WATCH,
     .share = rt_cpu_share,
-    .open = cpu_open,
+    .allocate = cpu_allocate,
     .close = cpu_close,
     .start_threads = rt_cpu_start_threads,
     .copy_in = cpu_copy_in,

@@ -69,7 +69,7 @@ static bool load_kernels(Rt *rt, const RtModel *m)
                     m->kernels_for);
 }
 
-static bool open_arena(Rt *rt, const RtModel *m)
+static bool gpu_allocate(Rt *rt, const RtModel *m)
 {
     size_t available = 0, all = 0, bytes = (size_t)m->arena_bytes;
     void *p = NULL;
@@ -105,7 +105,7 @@ static bool gpu_open(Rt *rt, const RtModel *m)
     return check_driver(m) && choose_gpu(rt, m) && load_kernels(rt, m) &&
            is_fine(m, cudaStreamCreateWithFlags(&rt_cuda_of(rt)->stream, cudaStreamNonBlocking),
                    "streams") &&
-           open_staging(rt_cuda_of(rt), m) && open_arena(rt, m);
+           open_staging(rt_cuda_of(rt), m);
 }
 
 static void close_staging(RtCudaStaging *s)
@@ -247,6 +247,7 @@ const RtDevice rt_cuda = {
     .can = RT_CAN_CHOOSE | RT_CAN_RECORD | RT_CAN_ROUND | RT_CAN_TUNE | RT_CAN_LOAD,
     .share = gpu_share,
     .open = gpu_open,
+    .allocate = gpu_allocate,
     .close = gpu_close,
     .start_threads = gpu_start_threads,
     .tune = rt_cuda_tune,

@@ -105,9 +105,11 @@ static bool start(RtRun *run, const RtInputs *x)
                                  .has_tf32 = run->o.tf32,
                                  .tunes = run->o.tune,
                                  .libraries = run->o.libraries};
-    if (!run->rt.device->open(&run->rt, m))
+    if (run->rt.device->open && !run->rt.device->open(&run->rt, m))
         return false;
     if (!rt_collectives_open(&run->rt, m, !run->o.no_overlap))
+        return false;
+    if (!run->rt.device->allocate(&run->rt, m))
         return false;
     if (!run->rt.device->start_threads(&run->rt, m, run->share, (int)run->o.threads, run->o.pin))
         return false;

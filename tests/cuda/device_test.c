@@ -14,7 +14,7 @@ static Rt opened(unsigned order, bool is_lazy)
     Rt rt = {.device = &rt_cuda};
 
     cudart_order(order, is_lazy);
-    assert_true(rt_cuda.open(&rt, &model));
+    assert_true(rt_cuda.open(&rt, &model) && rt_cuda.allocate(&rt, &model));
     return rt;
 }
 
@@ -125,7 +125,7 @@ static void open_refused(const void *x)
 
     cudart_machine(r->gpus, (size_t)r->memory);
     cudart_driver(r->driver);
-    bool is_open = rt_cuda.open(&rt, &model);
+    bool is_open = rt_cuda.open(&rt, &model) && rt_cuda.allocate(&rt, &model);
     close_device(&rt);
     exit(!is_open);
 }

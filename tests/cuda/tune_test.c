@@ -38,7 +38,7 @@ static void start(Machine *m, bool tunes, bool is_lazy, int64_t bytes)
     m->model.arena_bytes = bytes;
     m->rt.kernel = m->kernel;
     cudart_order(0, is_lazy);
-    assert_true(rt_cuda.open(&m->rt, &m->model));
+    assert_true(rt_cuda.open(&m->rt, &m->model) && rt_cuda.allocate(&m->rt, &m->model));
     for (int i = 0; i < KERNELS; i++)
         cuda_dot_init(&m->rt, i, &products[i]);
     assert_true(rt_cuda.tune(&m->rt, &m->model));

@@ -11,7 +11,7 @@ static char *memory;
 static int synchronised, marked;
 static atomic_int copies_of_others;  // by threads other than the trainer's
 
-static bool far_open(Rt *rt, const RtModel *m)
+static bool far_allocate(Rt *rt, const RtModel *m)
 {
     void *p = mmap(NULL, (size_t)m->arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -79,7 +79,7 @@ static const RtDevice far_device = {
     .kind = "CPU",
     .can = RT_CAN_THREAD | RT_CAN_WATCH,
     .share = far_share,
-    .open = far_open,
+    .allocate = far_allocate,
     .close = far_close,
     .start_threads = far_start,
     .copy_in = far_copy_in,
