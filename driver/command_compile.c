@@ -35,19 +35,26 @@ static int count_lines(const Text *t)
     return n;
 }
 
-// Without MPI on this machine, ranks talk by the first transport whose library is there.
+static bool has_library(Arena *a, const RtTransportRow *row)
+{
+    return !access(arena_string(a, "%s/libshardrt_%s.a", runtime_folder(a), row->name), R_OK);
+}
+
+// The target's transport. Without its library on this machine, as without MPI, ranks talk by the
+// first one whose library is there.
 static void choose_transport(Arena *a, Options *o)
 {
-    const RtTransportRow *row = rt_transport_table;
+    const char *name = o->request.target->transport;
+    const RtTransportRow *usual = name ? rt_transport_find(name) : rt_transport_table, *row = usual;
 
     if (o->transport || o->request.ranks < 2)
         return;
-    while (row->name &&
-           access(arena_string(a, "%s/libshardrt_%s.a", runtime_folder(a), row->name), R_OK))
-        row++;
-    if (row->name && row != rt_transport_table)
-        fprintf(stderr, "shardcc: without %s, ranks talk by %s (--transport %s)\n",
-                rt_transport_table->needs, row->name, row->name);
+    if (!has_library(a, row))
+        for (row = rt_transport_table; row->name && !has_library(a, row); row++)
+            ;
+    if (row->name && row != usual)
+        fprintf(stderr, "shardcc: without %s, ranks talk by %s (--transport %s)\n", usual->needs,
+                row->name, row->name);
     o->transport = row->name ? row : NULL;
 }
 

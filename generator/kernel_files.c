@@ -40,7 +40,7 @@ Words kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ran
             if (it->kind == ITEM_KERNEL && !p->set[k].g->nodes[it->nodes[0]].op->exchange)
                 add(a, &to, file_of(t, it->call.kernel.def->name));
         }
-    if (has_ranks && t->collectives)
-        add_all(a, &to, t->collectives);
+    if (has_ranks && t->collectives.table)
+        add_all(a, &to, t->collectives.files);
     return to;
 }

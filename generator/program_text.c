@@ -4,6 +4,7 @@
 #include "generator/offset_names.h"
 #include "generator/sizes.h"
 #include "generator/target_text.h"
+#include "runtime/rt_workspace.h"
 
 // Prints the options as comment lines, broken before an option.
 static void print_options(const char *s, Text *t)
@@ -143,6 +144,27 @@ static void print_calls(const Program *p, Text *t)
     }
 }
 
+// The most bytes that a call takes in memory of the host: its operands, each at a multiple of 64, and
+// its messages.
+static int64_t exchange_bytes(const Program *p)
+{
+    int64_t most = 0;
+
+    for (int k = 0; k < N_SETS; k++)
+        for (int i = 0; i < p->set[k].n_items; i++) {
+            const Set *s = &p->set[k];
+            const Item *it = &s->items[i];
+            if (it->kind != ITEM_KERNEL || !s->g->nodes[it->nodes[0]].op->exchange)
+                continue;
+            int64_t bytes = rt_exchange_workspace(&it->call.kernel.params.exchange,
+                                                  it->call.kernel.ranks);
+            for (int j = 0; j < it->n_in + it->n_out; j++)
+                bytes += (value_bytes(value_of(s->g, it->operands[j].value)) + 63) / 64 * 64;
+            most = bytes > most ? bytes : most;
+        }
+    return most;
+}
+
 // `identity`: a hash of the text that computes.
 static void print_model(const Gen *g, uint64_t identity, Text *t)
 {
@@ -160,6 +182,8 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
     text_printf(t, ",\n    .arena_bytes = %" PRId64 ",\n", p->arena_bytes);
     if (p->n_slots)
         text_printf(t, "    .slots = %d,\n", p->n_slots);
+    if (g->target->collectives.table && g->o->transport)
+        text_printf(t, "    .exchange_bytes = %" PRId64 ",\n", exchange_bytes(p));
     text_printf(
         t,
         "    .n_kernels = %d,\n    .threads = %d,\n    .accumulate = %d,\n    .init_std = %.9g,\n",

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/internal.h"
+#include "generator/target_text.h"
 
 static bool is_same_cut(const RtCut *a, const RtCut *b)
 {
@@ -138,6 +138,8 @@ void print_mesh(const Gen *g, Text *t)
         print_string(t, m->name[i], 12);
     }
     text_printf(t, "}},\n    .transport = &rt_%s,\n", g->o->transport->name);
+    if (g->target->collectives.table)
+        text_printf(t, "    .collectives = &%s,\n", g->target->collectives.table);
     if (g->n_cuts)
         text_printf(t, "    .cuts = cuts,\n    .n_cuts = sizeof cuts / sizeof *cuts,\n");
 }

@@ -47,7 +47,12 @@ typedef struct TargetText {
     const char *archive;             // of its kernels, without lib and .a; NULL: they have none
     const char *folder;              // of its kernels in the runtime; the target's name
     const char *const *files;        // in that folder, up to NULL: every program needs them
-    const char *const *collectives;  // the same in programs of several ranks; NULL: no more
+    // Of programs of several ranks whose collectives aren't the transport's: the runtime's table of
+    // them, and the files that they need too. {0}: there are none.
+    struct {
+        const char *table;
+        const char *const *files;
+    } collectives;
     const KernelFile *shared_files;  // up to {0}; NULL: each kernel has a file of its name
     // NULL: there is no text of kernels.
     // Compiles it, and adds arguments of the C compiler that the program needs because of it.

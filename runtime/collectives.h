@@ -1,6 +1,5 @@
 // How a program's collectives are carried out, as a table. A communicator brings one that is made
-// of its messages (transport.h), and a device may bring another one: NCCL in addition to MPI's
-// messages. What ranks tell each other about the job (agreement, results, warnings) stays with the
+// of its messages (transport.h), and programs for a device with memory of its own name another one. What ranks tell each other about the job (agreement, results, warnings) stays with the
 // transport.
 #ifndef SHARDCC_RT_COLLECTIVES_H
 #define SHARDCC_RT_COLLECTIVES_H
@@ -22,7 +21,7 @@ struct RtCollectives {
     void (*wait)(Rt *rt, int slot);
 };
 
-// Sets and opens Rt.collectives: the device's, else the transport's. With one rank there are none.
+// Sets and opens Rt.collectives: the model's, else the transport's. With one rank there are none.
 bool rt_collectives_open(Rt *rt, const RtModel *m, bool overlaps);
 void rt_collectives_close(Rt *rt);
 

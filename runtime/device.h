@@ -69,7 +69,6 @@ struct RtDevice {
     // The seconds between two such moments, after `synchronise`.
     double (*seconds_between)(const RtMark *from, const RtMark *to);
     void (*free_mark)(RtMark *m);
-    const RtCollectives *collectives;  // NULL: those of the transport
 };
 
 // The offset of an operand of the program in the arena.

@@ -12,7 +12,9 @@
 extern "C" {
 #endif
 
-extern const RtDevice rt_cuda;  // of runtime/cuda/, which is compiled with each program
+// Of runtime/cuda/, which is compiled with each program.
+extern const RtDevice rt_cuda;
+extern const RtCollectives rt_cuda_collectives;
 
 // Puts a file, the fat binary with the program's kernels, into the program as rt_kernels.
 #define RT_KERNELS(file)                                                                           \

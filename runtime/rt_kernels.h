@@ -17,9 +17,6 @@
 extern "C" {
 #endif
 
-// How collectives are carried out: collectives.h.
-typedef struct RtCollectives RtCollectives;
-
 // Options of programs for GPUs.
 typedef struct RtGpuOptions {
     int number;             // of the GPU, where there are several

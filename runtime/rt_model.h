@@ -71,6 +71,7 @@ typedef struct RtCut {
 
 // The transport between ranks. libshardrt_mpi.a has rt_mpi, which needs MPI.
 typedef struct RtTransport RtTransport;
+typedef struct RtCollectives RtCollectives;  // how they are carried out: collectives.h
 #define RT_TRANSPORT(name, ...) extern const RtTransport rt_##name;
 #include "rt_transports.def"
 #undef RT_TRANSPORT
@@ -114,6 +115,9 @@ typedef struct RtModel {
     uint64_t identity;                  // a hash of the text, without these three
     int64_t arena_bytes;
     int slots;  // number of slots of rt_start
+    // Devices that exchange through memory of the host: of both operands of a call and of its
+    // messages, at most.
+    int64_t exchange_bytes;
     int n_kernels;
     int threads;      // the most that it may compute with
     int accumulate;   // micro-batches per step
@@ -124,7 +128,8 @@ typedef struct RtModel {
     bool ignores;        // labels of this number count for nothing in the loss
     int64_t ignored_label;
     RtMesh mesh;
-    const RtTransport *transport;  // &rt_mpi …; NULL: there is one rank
+    const RtTransport *transport;      // &rt_mpi …; NULL: there is one rank
+    const RtCollectives *collectives;  // of several ranks; NULL: those of the transport
     const RtDevice *device;
     const void *kernels;      // of a GPU: the fat binary with the program's kernels
     const char *kernels_for;  // "sm_80, sm_90": the GPUs that they are for

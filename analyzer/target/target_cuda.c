@@ -89,6 +89,8 @@ const Target target_cuda = {
     .few_elements = 1 << 15,
     .least_columns = 8,
     .reused_bytes = 32 << 20,
+    .has_ranks = true,
+    .transport = "tcp",
     .kernels_ending = "cu",
     .gpus = "sm_80,sm_90",
 };

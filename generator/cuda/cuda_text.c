@@ -11,6 +11,8 @@ static const char *const flags[] = {
 static const char *const files[] = {"copy",   "cublaslt", "cuda_device", "dims", "graphs", "kernel",
                                     "launch", "library",  "matmul",      "tune", NULL};
 
+static const char *const collectives[] = {"collectives", "host_collectives", NULL};
+
 static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"conv_weight_grad", "conv"},
                                           {"grid_sample_grid_grad", "grid_sample"},
@@ -45,6 +47,7 @@ const TargetText cuda_text = {
                 .file = "cuda/library.c"},
     .folder = "cuda",
     .files = files,
+    .collectives = {"rt_cuda_collectives", collectives},
     .shared_files = shared_files,
     .build_kernels = build_kernels,
     .image = "RT_KERNELS(\"" IMAGE "\");\n",

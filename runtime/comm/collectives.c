@@ -9,8 +9,7 @@ bool rt_collectives_open(Rt *rt, const RtModel *m, bool overlaps)
 {
     if (!rt->comm)
         return true;
-    rt->collectives =
-        rt->device->collectives ? rt->device->collectives : rt->comm->transport->collectives;
+    rt->collectives = m->collectives ? m->collectives : m->transport->collectives;
     return rt->collectives->open(rt, m, overlaps);
 }
 

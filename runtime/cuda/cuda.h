@@ -21,6 +21,7 @@ typedef struct RtCuda {
     struct RtCudaGraph *graph;      // of functions that have run, a list
     struct RtCudaKernel *kernel;    // those that have been launched, by a hash of their names
     int n, cap;
+    struct RtCudaExchanges *exchanges;  // with other ranks; NULL: there is one rank
     RtCublasLt *blas;         // NULL: no product has needed it
     struct RtMatmul *matmul;  // products by cuBLASLt, a list
 } RtCuda;

@@ -45,6 +45,8 @@ cudaError_t give(cudaError_t e)
 
 void check_handle(const void *x, const char *call)
 {
+    if (state.is_in_host_function)
+        gpu::fail(gpu::NOWHERE, "%s: a function that a stream calls uses CUDA", call);
     if (!x)
         gpu::fail(gpu::NOWHERE, "%s: the default stream, or no object", call);
     if (!state.objects.count(x))
@@ -355,6 +357,19 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     LOCKED;
     HANDLE(stream);
     return stream->graph ? give(cudaErrorStreamCaptureUnsupported) : wait_for(stream->last);
+}
+
+// The function may call nothing of CUDA.
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *data)
+{
+    LOCKED;
+    HANDLE(stream);
+    enqueue(stream, [=] {
+        state.is_in_host_function = true;
+        fn(data);
+        state.is_in_host_function = false;
+    });
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)

@@ -50,6 +50,7 @@ struct State {
     long launches_left = -1;  // until one fails; negative: none does
     long matmuls = 0;         // calls of cuBLASLt's double
     double delay = 0;         // seconds that work has taken in addition to the clock's
+    bool is_in_host_function = false;
     cudaError_t last_error = cudaSuccess;
 };
 extern State state;

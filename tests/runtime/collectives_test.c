@@ -56,28 +56,28 @@ static void call_all(Rt *rt)
 
 static void go_to_their_entries(void **state)
 {
-    const RtDevice with = {.collectives = &of_device}, without = {.name = "without"};
     const RtTransport transport = {.collectives = &of_transport};
     RtComm comm = {.transport = &transport};
 
     for (int is_device = 0; is_device < 2; is_device++) {
-        Rt rt = {.device = is_device ? &with : &without, .comm = &comm};
+        const RtModel m = {.transport = &transport, .collectives = is_device ? &of_device : NULL};
+        Rt rt = {.comm = &comm};
         memset(calls, 0, sizeof calls);
-        assert_true(rt_collectives_open(&rt, NULL, true));
+        assert_true(rt_collectives_open(&rt, &m, true));
         call_all(&rt);
         rt_collectives_close(&rt);
         assert_string_equal(calls, is_device ? "Ograkpsh3pwc" : "Ohrakpsh3pwc");
-        assert_false(rt_collectives_open(&rt, NULL, false));
+        assert_false(rt_collectives_open(&rt, &m, false));
     }
 }
 
 // A program of one rank has no collectives, and opens and closes none.
 static void one_rank_has_none(void **state)
 {
-    Rt rt = {.device = &(RtDevice){.collectives = &of_device}};
+    Rt rt = {0};
 
     memset(calls, 0, sizeof calls);
-    assert_true(rt_collectives_open(&rt, NULL, true));
+    assert_true(rt_collectives_open(&rt, &(RtModel){.collectives = &of_device}, true));
     assert_null(rt.collectives);
     rt_collectives_close(&rt);
     assert_string_equal(calls, "");

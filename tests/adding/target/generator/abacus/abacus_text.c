@@ -10,8 +10,6 @@ static const char *const flags[] = {
 
 static const char *const files[] = {"abacus_device", NULL};
 
-static const char *const collectives[] = {NULL};
-
 const TargetText abacus_text = {.header = "rt_abacus.h",
                                 .make_functions = make_functions,
                                 .print_functions = finish_functions,
@@ -27,5 +25,4 @@ const TargetText abacus_text = {.header = "rt_abacus.h",
                                             .file = "abacus/abacus_device.c"},
                                 .archive = "shardrt_abacus",
                                 .folder = "abacus",
-                                .files = files,
-                                .collectives = collectives};
+                                .files = files};

@@ -1,0 +1,196 @@
+// The collectives of GPUs: the stream of exchanges, its events, and what needs no other rank.
+#include "runtime/cuda/collectives.h"
+
+#include <stdlib.h>
+
+#include "runtime/comm/transport.h"
+#include "runtime/core/core.h"
+#include "runtime/rt_element.h"
+
+static RtCudaExchanges *exchanges_of(const Rt *rt) { return rt_cuda_of(rt)->exchanges; }
+
+// ---- open and close ----
+
+static void new_event(cudaEvent_t *event)
+{
+    rt_cuda_must(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "an event");
+}
+
+static bool open(Rt *rt, const RtModel *m, bool overlaps)
+{
+    RtCudaExchanges *x = rt_cuda_of(rt)->exchanges = rt_alloc(1, sizeof *x);
+
+    rt_cuda_must(cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking), "a stream");
+    new_event(&x->ready);
+    new_event(&x->ended);
+    x->slots = overlaps ? m->slots : 0;
+    x->slot = rt_alloc((size_t)x->slots + 1, sizeof *x->slot);
+    for (int i = 0; i < x->slots; i++)
+        new_event(&x->slot[i]);
+    x->by = &rt_cuda_host_collectives;
+    return x->by->open(rt, m, overlaps);
+}
+
+static void close(Rt *rt)
+{
+    RtCudaExchanges *x = exchanges_of(rt);
+
+    if (!x)
+        return;
+    cudaStreamSynchronize(x->stream);
+    x->by->close(rt);
+    for (int i = 0; i < x->slots; i++)
+        cudaEventDestroy(x->slot[i]);
+    cudaEventDestroy(x->ready);
+    cudaEventDestroy(x->ended);
+    cudaStreamDestroy(x->stream);
+    free(x->slot);
+    free(x);
+    rt_cuda_of(rt)->exchanges = NULL;
+}
+
+// ---- calls ----
+
+static void follow(cudaStream_t stream, cudaEvent_t event, cudaStream_t before)
+{
+    rt_cuda_must(cudaEventRecord(event, before), "an event");
+    rt_cuda_must(cudaStreamWaitEvent(stream, event, 0), "an event");
+}
+
+// Puts a call into the stream of exchanges, once all calls so far have ended, and records its end.
+static void put(Rt *rt, RtCollective *f, const RtExchange *p, void *y, const void *x,
+                cudaEvent_t end)
+{
+    RtCuda *c = rt_cuda_of(rt);
+    RtCudaExchanges *e = c->exchanges;
+    cudaStream_t calls = c->stream;
+    Rt inner = *rt;
+
+    follow(e->stream, e->ready, calls);
+    inner.collectives = e->by;
+    c->stream = e->stream;
+    f(&inner, p, y, x);
+    c->stream = calls;
+    rt_cuda_must(cudaEventRecord(end, e->stream), "an event");
+}
+
+static void wait_for(const Rt *rt, cudaEvent_t end)
+{
+    rt_cuda_must(cudaStreamWaitEvent(rt_cuda_of(rt)->stream, end, 0), "an event");
+}
+
+static void carry_out(Rt *rt, RtCollective *f, const RtExchange *p, void *y, const void *x)
+{
+    put(rt, f, p, y, x, exchanges_of(rt)->ended);
+    wait_for(rt, exchanges_of(rt)->ended);
+}
+
+static void start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y, const void *x)
+{
+    if (exchanges_of(rt)->slots)
+        put(rt, f, p, y, x, exchanges_of(rt)->slot[slot]);
+    else
+        f(rt, p, y, x);
+}
+
+static void wait(Rt *rt, int slot)
+{
+    if (exchanges_of(rt)->slots)
+        wait_for(rt, exchanges_of(rt)->slot[slot]);
+}
+
+static void all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    carry_out(rt, rt_all_gather, p, y, x);
+}
+
+static void all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    carry_out(rt, rt_all_reduce, p, y, x);
+}
+
+static void all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    carry_out(rt, rt_all_to_all, p, y, x);
+}
+
+static void permute(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    carry_out(rt, rt_permute, p, y, x);
+}
+
+static void reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    carry_out(rt, rt_reduce_scatter, p, y, x);
+}
+
+// ---- what needs no other rank ----
+
+static int coordinate(const Rt *rt, int axis)
+{
+    return rt_mesh_coordinate(&rt->comm->model->mesh, axis, rt_comm_rank(rt->comm));
+}
+
+static void shard(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    int64_t size = rt_ceil_div(p->whole, rt->comm->model->mesh.size[p->axis]);
+    int64_t first = coordinate(rt, p->axis) * size;
+    int bytes = rt_type_bytes(p->type);
+    RtCopy c = {.bytes = bytes,
+                .rank = 3,
+                .dim = {p->outer, rt_most(0, rt_least(size, p->whole - first)), p->inner},
+                .x_stride = {p->whole * p->inner, p->inner, 1},
+                .y_stride = {size * p->inner, p->inner, 1}};
+
+    rt_copy(rt, &c, y, (const char *)x + first * p->inner * bytes);
+}
+
+static void keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
+{
+    int64_t count = p->outer * p->whole * p->inner;
+    RtCopy c = {.bytes = rt_type_bytes(p->type),
+                .rank = 1,
+                .dim = {count},
+                .x_stride = {1},
+                .y_stride = {1}};
+
+    if (coordinate(rt, p->axis))
+        rt_fill(rt, rt_plain(p->type), y, count, rt_identity(p->type, p->op));
+    else if (y != x)
+        rt_copy(rt, &c, y, x);
+}
+
+const RtCollectives rt_cuda_collectives = {
+    .name = "GPU",
+    .open = open,
+    .close = close,
+    .all_gather = all_gather,
+    .all_reduce = all_reduce,
+    .all_to_all = all_to_all,
+    .keep_one = keep_one,
+    .permute = permute,
+    .reduce_scatter = reduce_scatter,
+    .shard = shard,
+    .start = start,
+    .wait = wait,
+};
+
+// ---- sizes ----
+
+RtExchangeBytes rt_exchange_bytes(const RtExchange *p, RtExchangeKind kind, int ranks)
+{
+    int64_t rest = p->outer * p->inner * rt_type_bytes(p->type);
+    int64_t whole = rest * p->whole, shard = rest * rt_ceil_div(p->whole, ranks);
+
+    switch (kind) {
+    case RT_ALL_GATHER:
+        return (RtExchangeBytes){shard, whole};
+    case RT_REDUCE_SCATTER:
+        return (RtExchangeBytes){whole, shard};
+    case RT_ALL_TO_ALL:
+        return (RtExchangeBytes){whole * p->middle * rt_ceil_div(p->joined, ranks),
+                                 shard * p->middle * p->joined};
+    default:
+        return (RtExchangeBytes){whole, whole};
+    }
+}

@@ -1,0 +1,31 @@
+// Exchanges between GPUs. All of a program's exchanges go to one stream, in its order, which is the
+// same on all ranks; events join it to the stream of all other calls. What carries them out on that
+// stream is another table of collectives.
+#ifndef SHARDCC_RT_CUDA_COLLECTIVES_H
+#define SHARDCC_RT_CUDA_COLLECTIVES_H
+
+#include "runtime/collectives.h"
+#include "runtime/comm/comm.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/rt_cuda.h"
+
+typedef struct RtCudaExchanges {
+    const RtCollectives *by;
+    void *state;          // of `by`
+    cudaStream_t stream;  // RtCuda.stream while `by` is called
+    cudaEvent_t ready;    // the operands of the latest call
+    cudaEvent_t ended;    // the latest call that wasn't started
+    cudaEvent_t *slot;    // the latest call that was started in a slot
+    int slots;            // 0: calls that are started are carried out where they start
+} RtCudaExchanges;
+
+// Through memory of the host that is pinned, by the collectives of messages: host_collectives.c.
+extern const RtCollectives rt_cuda_host_collectives;
+
+// The bytes that a rank has of the operands of a call.
+typedef struct RtExchangeBytes {
+    int64_t x, y;
+} RtExchangeBytes;
+RtExchangeBytes rt_exchange_bytes(const RtExchange *p, RtExchangeKind kind, int ranks);
+
+#endif

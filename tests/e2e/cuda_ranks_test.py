@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Programs of several GPUs on the tests' GPU (tests/cuda): one rank's gradients and curves but for the order of sums, the same
+bits in a second run, and with and without graphs.
+
+  cuda_ranks_test.py --shardcc build/shardcc [--all] [NAME ...]
+
+Models are sharded over 2, 4 and 8 ranks by the search and by presets; with --all, all models in all of these ways. Ranks
+exchange through memory of the host.
+"""
+from equal_test import DYNAMIC, SLOW, compare, is_same, ranks_of
+from harness import run
+from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser
+
+SEARCHED = [(mesh, None) for mesh in ("2", "2x2", "4", "8")]
+KNOWN = [(mesh, preset) for mesh in ("2", "4") for preset in ("ddp", "zero1", "fsdp", "megatron")] + [("2x2", "2d")]
+SOME = [("2", None), ("2", "fsdp"), ("2", "megatron")]
+SAMPLE = ("cnn", "gpt2", "mlp")
+
+
+def train(model, trainer, ranks, tag, *more, env=None):
+    """Trains; returns the losses, the gradients of the first step, and the weights at the end."""
+    gradients, weights = model.work / f"gradients_{tag}", model.work / f"weights_{tag}"
+    spawn = ["--spawn", ranks] if ranks > 1 else []
+    losses = model.train(trainer, None, "--save-gradients", gradients, "--save", weights, *spawn, *more, env=env)
+    return losses, gradients, weights
+
+
+def plan_of(model, tag, mesh, preset, micro):
+    """The file of a plan for a machine so slow that splitting pays; None: the preset doesn't apply."""
+    path = model.work / f"{tag}.plan.json"
+    spread = ["--ranks", ranks_of(mesh), "--mesh", mesh, *(["--plan-preset", preset] if preset else [])]
+    try:
+        run(model.shardcc, "plan", model.onnx, *model.arguments(curves_of(model.info)["adamw"]), *micro, *spread, "--cluster", SLOW,
+            "--target", "cuda", "-o", path)
+    except RuntimeError as e:
+        if f"preset '{preset}' doesn't" not in str(e):
+            raise
+        return None
+    return path
+
+
+def test(checks, model, ways, accumulate):
+    micro = ["--accumulate", accumulate]
+    alone = train(model, model.compile("alone", None, *micro), 1, "alone")
+    for k, (mesh, preset) in enumerate(ways):
+        tag, ranks, name = f"way_{k}", ranks_of(mesh), f"{model.name} on {mesh}{' as ' + preset if preset else ''}"
+        plan = plan_of(model, tag, mesh, preset, micro)
+        if not plan:
+            continue
+        trainer = model.compile(tag, None, *micro, "--cluster", SLOW, "--plan", plan)
+        first = train(model, trainer, ranks, tag)
+        compare(checks, name, first, alone, model.info)
+        checks.check(f"{name}: same bits again", is_same(first, train(model, trainer, ranks, "again")))
+        checks.check(f"{name}: same bits without graphs", is_same(first, train(model, trainer, ranks, "again", "--no-graph")))
+
+
+def main():
+    p = parser(__doc__)
+    p.add_argument("--all", action="store_true")
+    options = p.parse_args()
+    toolkit = gpu_toolkit(options)
+    if not options.all and not options.names:
+        options.names = SAMPLE
+
+    def one(checks, path, work):
+        dynamic = DYNAMIC / path.name
+        ways = SEARCHED + KNOWN if options.all else SOME
+        model = Model(dynamic if dynamic.exists() else path, options.shardcc, work, path.with_suffix(".npz"), QUICK_CC, toolkit)
+        test(checks, model, ways, 2 if dynamic.exists() else 1)
+
+    for_models(options, one)
+
+
+if __name__ == "__main__":
+    main()
