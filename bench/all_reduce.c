@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     double seconds = median_seconds(&rt, &p, x);
     if (rt_comm_rank(rt.comm) == 0)
         printf("%.6f\n", seconds);
-    rt_collectives_close(&rt);
+    rt_collectives_close(&rt, true);
     rt_comm_close(rt.comm);
     free(rt.workspace);
     free(x);

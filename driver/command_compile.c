@@ -44,11 +44,13 @@ static bool has_library(Arena *a, const RtTransportRow *row)
 // first one whose library is there.
 static void choose_transport(Arena *a, Options *o)
 {
-    const char *name = o->request.target->transport;
-    const RtTransportRow *usual = name ? rt_transport_find(name) : rt_transport_table, *row = usual;
+    const RtTransportRow *usual = rt_transport_table, *row;
 
     if (o->transport || o->request.ranks < 2)
         return;
+    while (o->request.target->spawns_ranks && !usual->can_spawn)
+        usual++;
+    row = usual;
     if (!has_library(a, row))
         for (row = rt_transport_table; row->name && !has_library(a, row); row++)
             ;

@@ -144,8 +144,8 @@ static void print_calls(const Program *p, Text *t)
     }
 }
 
-// The most bytes that a call takes in memory of the host: its operands, each at a multiple of 64, and
-// its messages.
+// The most bytes that a call takes in memory of the host: its operands, each at a multiple of 64,
+// and its messages.
 static int64_t exchange_bytes(const Program *p)
 {
     int64_t most = 0;
@@ -156,8 +156,8 @@ static int64_t exchange_bytes(const Program *p)
             const Item *it = &s->items[i];
             if (it->kind != ITEM_KERNEL || !s->g->nodes[it->nodes[0]].op->exchange)
                 continue;
-            int64_t bytes = rt_exchange_workspace(&it->call.kernel.params.exchange,
-                                                  it->call.kernel.ranks);
+            int64_t bytes =
+                rt_exchange_workspace(&it->call.kernel.params.exchange, it->call.kernel.ranks);
             for (int j = 0; j < it->n_in + it->n_out; j++)
                 bytes += (value_bytes(value_of(s->g, it->operands[j].value)) + 63) / 64 * 64;
             most = bytes > most ? bytes : most;

@@ -44,11 +44,11 @@ typedef struct TargetText {
     struct {
         const char *name, *flag, *source, *file;
     } library;
-    const char *archive;             // of its kernels, without lib and .a; NULL: they have none
-    const char *folder;              // of its kernels in the runtime; the target's name
-    const char *const *files;        // in that folder, up to NULL: every program needs them
-    // Of programs of several ranks whose collectives aren't the transport's: the runtime's table of
-    // them, and the files that they need too. {0}: there are none.
+    const char *archive;       // of its kernels, without lib and .a; NULL: they have none
+    const char *folder;        // of its kernels in the runtime; the target's name
+    const char *const *files;  // in that folder, up to NULL: every program needs them
+    // The runtime's table of collectives, and its files, for programs of several ranks. {0}: those
+    // of the transport.
     struct {
         const char *table;
         const char *const *files;

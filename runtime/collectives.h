@@ -1,8 +1,10 @@
 // How a program's collectives are carried out, as a table. A communicator brings one that is made
-// of its messages (transport.h), and programs for a device with memory of its own name another one. What ranks tell each other about the job (agreement, results, warnings) stays with the
-// transport.
+// of its messages (transport.h), and programs for a device with memory of its own name another one.
+// What ranks tell each other about the job (agreement, results, warnings) stays with the transport.
 #ifndef SHARDCC_RT_COLLECTIVES_H
 #define SHARDCC_RT_COLLECTIVES_H
+
+#include <stddef.h>
 
 #include "runtime/rt_kernels.h"
 
@@ -13,7 +15,10 @@ struct RtCollectives {
     // concurrently with the program's statements, in RtModel.slots slots; otherwise they have ended
     // when `start` returns. Returns false after a message.
     bool (*open)(Rt *rt, const RtModel *m, bool overlaps);
-    void (*close)(Rt *rt);
+    // is_clean: all ranks have come to their ends, so that none waits for another one.
+    void (*close)(Rt *rt, bool is_clean);
+    // Writes what carries out the calls, for a message: "NCCL 2.28.9 …". NULL: it says nothing.
+    void (*describe)(const Rt *rt, char *to, size_t capacity);
     RtCollective *all_gather, *all_reduce, *all_to_all, *keep_one, *permute, *reduce_scatter,
         *shard;
     // `f` is a call of rt_kernels.h.
@@ -23,6 +28,6 @@ struct RtCollectives {
 
 // Sets and opens Rt.collectives: the model's, else the transport's. With one rank there are none.
 bool rt_collectives_open(Rt *rt, const RtModel *m, bool overlaps);
-void rt_collectives_close(Rt *rt);
+void rt_collectives_close(Rt *rt, bool is_clean);
 
 #endif

@@ -23,14 +23,15 @@ typedef struct RtMark {
 
 // Abilities of a device, or of a transport, for which trainers have options.
 typedef enum RtCan {
-    RT_CAN_THREAD = 1,  // --threads, --pin: it computes with threads of the host
-    RT_CAN_WATCH = 2,   // --check-arena: the arena can be read and filled between two calls
-    RT_CAN_CHOOSE = 4,  // --device: a machine may have several of them
-    RT_CAN_RECORD = 8,  // --no-graph: it records functions and replays them
-    RT_CAN_ROUND = 16,  // --tf32
-    RT_CAN_TUNE = 32,   // --tune
-    RT_CAN_LOAD = 64,   // --libraries: it opens libraries at start
-    RT_CAN_SPAWN = 128  // --spawn, --rank …: a transport whose ranks need no launcher
+    RT_CAN_THREAD = 1,      // --threads, --pin: it computes with threads of the host
+    RT_CAN_WATCH = 2,       // --check-arena: the arena can be read and filled between two calls
+    RT_CAN_CHOOSE = 4,      // --device: a machine may have several of them
+    RT_CAN_RECORD = 8,      // --no-graph: it records functions and replays them
+    RT_CAN_ROUND = 16,      // --tf32
+    RT_CAN_TUNE = 32,       // --tune
+    RT_CAN_LOAD = 64,       // --libraries: it opens libraries at start
+    RT_CAN_SPAWN = 128,     // --spawn, --rank …: a transport whose ranks need no launcher
+    RT_CAN_EXCHANGE = 256,  // --collectives: the program has collectives of its own
 } RtCan;
 
 // Addresses are bytes in the arena. Calls and the program's statements are carried out in their

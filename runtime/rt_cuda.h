@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-// Of runtime/cuda/, which is compiled with each program.
+// The tables of runtime/cuda/, which is compiled with each program.
 extern const RtDevice rt_cuda;
 extern const RtCollectives rt_cuda_collectives;
 

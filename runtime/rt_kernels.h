@@ -17,9 +17,13 @@
 extern "C" {
 #endif
 
+// How ranks of GPUs exchange: as --collectives says.
+typedef enum RtGpuExchanges { RT_BY_ANY, RT_BY_NCCL, RT_BY_HOST } RtGpuExchanges;
+
 // Options of programs for GPUs.
 typedef struct RtGpuOptions {
-    int number;             // of the GPU, where there are several
+    int number;  // of the GPU, where there are several; -1: the rank's number on its host
+    RtGpuExchanges exchanges;
     bool has_graphs;        // functions are recorded and replayed
     bool has_tf32;          // products of f32 round their operands to TF32
     bool tunes;             // algorithms of products are timed and kept in NAME.tune

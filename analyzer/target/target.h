@@ -39,7 +39,7 @@ typedef struct Target {
     int64_t parallel_rows, few_elements, least_columns, reused_bytes;
     bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
     bool has_ranks;             // its programs may be for several ranks
-    const char *transport;      // between them, if none is chosen; NULL: the first of the table
+    bool spawns_ranks;          // unless a transport is chosen, they need no launcher
     // The ending of the file next to the C text that holds the kernels' text; NULL: there is none.
     const char *kernels_ending;
     const char *gpus;  // kernels are compiled for these without --gpu; NULL: there is no choice

@@ -90,7 +90,7 @@ const Target target_cuda = {
     .least_columns = 8,
     .reused_bytes = 32 << 20,
     .has_ranks = true,
-    .transport = "tcp",
+    .spawns_ranks = true,
     .kernels_ending = "cu",
     .gpus = "sm_80,sm_90",
 };

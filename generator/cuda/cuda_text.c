@@ -8,10 +8,12 @@ static const char *const flags[] = {
 #include "runtime/rt_flags.def"
     NULL};
 
-static const char *const files[] = {"copy",   "cublaslt", "cuda_device", "dims", "graphs", "kernel",
-                                    "launch", "library",  "matmul",      "tune", NULL};
+static const char *const files[] = {"copy",    "cublaslt", "cuda_device",  "dims",
+                                    "graphs",  "kernel",   "open_library", "launch",
+                                    "library", "matmul",   "tune",         NULL};
 
-static const char *const collectives[] = {"collectives", "host_collectives", NULL};
+static const char *const collectives[] = {"collectives", "host_collectives", "nccl",
+                                          "nccl_collectives", NULL};
 
 static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"conv_weight_grad", "conv"},

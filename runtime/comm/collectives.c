@@ -13,10 +13,10 @@ bool rt_collectives_open(Rt *rt, const RtModel *m, bool overlaps)
     return rt->collectives->open(rt, m, overlaps);
 }
 
-void rt_collectives_close(Rt *rt)
+void rt_collectives_close(Rt *rt, bool is_clean)
 {
     if (rt->collectives)
-        rt->collectives->close(rt);
+        rt->collectives->close(rt, is_clean);
     rt->collectives = NULL;
 }
 

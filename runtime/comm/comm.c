@@ -182,6 +182,15 @@ void rt_comm_close(RtComm *c)
 int rt_comm_rank(const RtComm *c) { return c ? c->rank : 0; }
 int rt_comm_ranks(const RtComm *c) { return c ? c->ranks : 1; }
 
+int rt_comm_rank_of_host(const RtComm *c)
+{
+    int n = 0;
+
+    for (int r = 0; c && r < c->rank; r++)
+        n += c->window[r] != NULL;
+    return n;
+}
+
 const char *rt_comm_axis(const RtComm *c, int axis) { return c->model->mesh.name[axis]; }
 
 // ---- between all ranks ----

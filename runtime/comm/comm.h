@@ -39,6 +39,7 @@ bool rt_comm_open(RtComm **c, const RtModel *m, const RtJob *job);
 void rt_comm_close(RtComm *c);
 int rt_comm_rank(const RtComm *c);
 int rt_comm_ranks(const RtComm *c);
+int rt_comm_rank_of_host(const RtComm *c);  // its number among the ranks of its host, from 0
 const char *rt_comm_axis(const RtComm *c, int axis);  // name; for several ranks only
 
 // ---- collectives of all ranks ----
@@ -74,7 +75,7 @@ void rt_comm_at(RtComm *c, const char *what, int64_t layer);
 // rt_comm_thread_start carries out the call itself.
 bool rt_comm_thread_open(Rt *rt, const RtModel *m, bool overlaps);
 // Ends the thread. All calls that were started have been waited for.
-void rt_comm_thread_close(Rt *rt);
+void rt_comm_thread_close(Rt *rt, bool is_clean);
 void rt_comm_thread_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p, void *y,
                           const void *x);
 void rt_comm_thread_wait(Rt *rt, int slot);

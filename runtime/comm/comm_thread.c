@@ -103,7 +103,7 @@ bool rt_comm_thread_open(Rt *rt, const RtModel *m, bool overlaps)
     return rt_error(m, "cannot start the comm thread");
 }
 
-void rt_comm_thread_close(Rt *rt)
+void rt_comm_thread_close(Rt *rt, bool is_clean)
 {
     RtCommThread *k = rt->comm->comm_thread;
 

@@ -5,9 +5,73 @@
 
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
+#include "runtime/cuda/nccl.h"
 #include "runtime/rt_element.h"
 
 static RtCudaExchanges *exchanges_of(const Rt *rt) { return rt_cuda_of(rt)->exchanges; }
+
+// ---- who carries them out ----
+
+// A number of this rank's GPU, which no other one has.
+static int64_t gpu_id(const Rt *rt)
+{
+    struct cudaDeviceProp gpu;
+    uint64_t id = rt_boot_number();
+
+    rt_cuda_must(cudaGetDeviceProperties(&gpu, rt->gpu.number), "the GPU");
+    for (size_t i = 0; i < sizeof gpu.uuid.bytes; i++)
+        id = (id ^ (unsigned char)gpu.uuid.bytes[i]) * UINT64_C(0x100000001b3);
+    return (int64_t)(id >> 1);
+}
+
+// Finds two ranks that have the same GPU. Returns the higher one; -1: there are none.
+static int find_sharing(const Rt *rt, int *with)
+{
+    int n = rt_comm_ranks(rt->comm), found = -1;
+    int64_t *id = rt_alloc((size_t)n, sizeof *id), own = gpu_id(rt);
+
+    for (int r = 0; r < n; r++) {
+        id[r] = rt_comm_max(rt->comm, r == rt_comm_rank(rt->comm) ? own : -1);
+        for (int k = 0; k < r && found < 0; k++)
+            if (id[k] == id[r]) {
+                found = r;
+                *with = k;
+            }
+    }
+    free(id);
+    return found;
+}
+
+// Do all ranks find NCCL? The lowest one that doesn't says why.
+static bool has_nccl(const Rt *rt, const RtModel *m)
+{
+    char why[256] = "";
+    RtNccl *nccl = rt_nccl_open(rt->gpu.libraries, why, sizeof why);
+    int rank = rt_comm_rank(rt->comm);
+    int64_t lowest = -rt_comm_max(rt->comm, nccl ? INT32_MIN : -rank);
+
+    if (!nccl && rt->gpu.exchanges == RT_BY_NCCL)
+        rt_error(m, "--collectives nccl: %s", why);
+    else if (!nccl && lowest == rank)
+        rt_warn(m, "without NCCL, ranks exchange through memory of the host: %s", why);
+    free(nccl);
+    return lowest > INT32_MAX;
+}
+
+// All ranks choose the same. NULL: a message says why it can't be what --collectives asks for.
+static const RtCollectives *choose(const Rt *rt, const RtModel *m)
+{
+    bool must = rt->gpu.exchanges == RT_BY_NCCL;
+    int with = 0, sharing = rt->gpu.exchanges == RT_BY_HOST ? -1 : find_sharing(rt, &with);
+
+    if (sharing >= 0 && must)
+        rt_error(m,
+                 "--collectives nccl: ranks %d and %d have the same GPU, and NCCL needs one for "
+                 "each; --collectives host shares them",
+                 with, sharing);
+    bool by_nccl = rt->gpu.exchanges != RT_BY_HOST && sharing < 0 && has_nccl(rt, m);
+    return by_nccl ? &rt_cuda_nccl_collectives : must ? NULL : &rt_cuda_host_collectives;
+}
 
 // ---- open and close ----
 
@@ -16,10 +80,14 @@ static void new_event(cudaEvent_t *event)
     rt_cuda_must(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "an event");
 }
 
-static bool open(Rt *rt, const RtModel *m, bool overlaps)
+static bool exchanges_open(Rt *rt, const RtModel *m, bool overlaps)
 {
+    const RtCollectives *by = choose(rt, m);
+    if (!by)
+        return false;
     RtCudaExchanges *x = rt_cuda_of(rt)->exchanges = rt_alloc(1, sizeof *x);
 
+    x->by = by;
     rt_cuda_must(cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking), "a stream");
     new_event(&x->ready);
     new_event(&x->ended);
@@ -27,18 +95,17 @@ static bool open(Rt *rt, const RtModel *m, bool overlaps)
     x->slot = rt_alloc((size_t)x->slots + 1, sizeof *x->slot);
     for (int i = 0; i < x->slots; i++)
         new_event(&x->slot[i]);
-    x->by = &rt_cuda_host_collectives;
     return x->by->open(rt, m, overlaps);
 }
 
-static void close(Rt *rt)
+static void exchanges_close(Rt *rt, bool is_clean)
 {
     RtCudaExchanges *x = exchanges_of(rt);
 
     if (!x)
         return;
     cudaStreamSynchronize(x->stream);
-    x->by->close(rt);
+    x->by->close(rt, is_clean);
     for (int i = 0; i < x->slots; i++)
         cudaEventDestroy(x->slot[i]);
     cudaEventDestroy(x->ready);
@@ -47,6 +114,11 @@ static void close(Rt *rt)
     free(x->slot);
     free(x);
     rt_cuda_of(rt)->exchanges = NULL;
+}
+
+static void describe(const Rt *rt, char *to, size_t capacity)
+{
+    exchanges_of(rt)->by->describe(rt, to, capacity);
 }
 
 // ---- calls ----
@@ -162,8 +234,9 @@ static void keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
 
 const RtCollectives rt_cuda_collectives = {
     .name = "GPU",
-    .open = open,
-    .close = close,
+    .open = exchanges_open,
+    .close = exchanges_close,
+    .describe = describe,
     .all_gather = all_gather,
     .all_reduce = all_reduce,
     .all_to_all = all_to_all,

@@ -21,6 +21,8 @@ typedef struct RtCudaExchanges {
 
 // Through memory of the host that is pinned, by the collectives of messages: host_collectives.c.
 extern const RtCollectives rt_cuda_host_collectives;
+// By NCCL: nccl_collectives.c.
+extern const RtCollectives rt_cuda_nccl_collectives;
 
 // The bytes that a rank has of the operands of a call.
 typedef struct RtExchangeBytes {

@@ -22,8 +22,8 @@ typedef struct RtCuda {
     struct RtCudaKernel *kernel;    // those that have been launched, by a hash of their names
     int n, cap;
     struct RtCudaExchanges *exchanges;  // with other ranks; NULL: there is one rank
-    RtCublasLt *blas;         // NULL: no product has needed it
-    struct RtMatmul *matmul;  // products by cuBLASLt, a list
+    RtCublasLt *blas;                   // NULL: no product has needed it
+    struct RtMatmul *matmul;            // products by cuBLASLt, a list
 } RtCuda;
 
 typedef struct RtCudaStaging RtCudaStaging;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/comm/comm.h"
 #include "runtime/core/core.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/device.h"
@@ -41,7 +42,8 @@ static bool check_driver(const RtModel *m)
     return true;
 }
 
-static bool choose_gpu(const Rt *rt, const RtModel *m)
+// Ranks of a host take its GPUs in turn.
+static bool choose_gpu(Rt *rt, const RtModel *m)
 {
     int n = 0;
     cudaError_t e = cudaGetDeviceCount(&n);
@@ -50,6 +52,8 @@ static bool choose_gpu(const Rt *rt, const RtModel *m)
         return rt_error(m, "there is no GPU");
     if (e)
         return is_fine(m, e, "GPUs");
+    if (rt->gpu.number < 0)
+        rt->gpu.number = rt_comm_rank_of_host(rt->comm) % n;
     if (rt->gpu.number >= n)
         return rt_error(m, "--device %d: this machine has %d GPU%s, from 0 on", rt->gpu.number, n,
                         n == 1 ? "" : "s");

@@ -2,6 +2,7 @@
 // exchanges it there as ranks of CPUs do, and copies the result back. CUDA calls the exchange, on a
 // thread of its own, when the stream has come so far, also when a recorded function is replayed; so
 // the rank's own thread waits for none. Several ranks can share a GPU.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "runtime/cuda/collectives.h"
 #include "runtime/exchange/message_collectives.h"
 
-// What CUDA's thread is told. It is kept, since a recorded function calls it again and again.
+// A message for CUDA's thread. It is kept, since a recorded function calls it again and again.
 typedef struct HostCall {
     struct HostExchanges *host;
     RtCollective *f;
@@ -30,7 +31,7 @@ typedef struct HostExchanges {
 
 static HostExchanges *host_of(const Rt *rt) { return rt_cuda_of(rt)->exchanges->state; }
 
-static bool open(Rt *rt, const RtModel *m, bool overlaps)
+static bool host_open(Rt *rt, const RtModel *m, bool overlaps)
 {
     HostExchanges *h = rt_alloc(1, sizeof *h);
     void *memory = NULL;
@@ -47,7 +48,7 @@ static bool open(Rt *rt, const RtModel *m, bool overlaps)
     return true;
 }
 
-static void close(Rt *rt)
+static void host_close(Rt *rt, bool is_clean)
 {
     HostExchanges *h = host_of(rt);
 
@@ -62,15 +63,22 @@ static void close(Rt *rt)
     free(h);
 }
 
+static void describe(const Rt *rt, char *to, size_t capacity)
+{
+    snprintf(to, capacity, "memory of the host, of which each pins %.2f MiB",
+             (double)host_of(rt)->bytes / (1 << 20));
+}
+
 // ---- calls that are kept ----
 
 static uint64_t hash_of(const HostCall *c)
 {
     const RtExchange *p = &c->p;
-    const int64_t word[] = {(intptr_t)c->y,  (intptr_t)c->x, (intptr_t)c->at.what, c->at.layer,
-                            (intptr_t)c->f,  p->type,        p->op,                p->axis,
-                            p->other,        p->outer,       p->whole,             p->middle,
-                            p->joined,       p->inner,       p->joins_first};
+    const int64_t word[] = {(intptr_t)c->y, (intptr_t)c->x, (intptr_t)c->at.what,
+                            c->at.layer,    (intptr_t)c->f, p->type,
+                            p->op,          p->axis,        p->other,
+                            p->outer,       p->whole,       p->middle,
+                            p->joined,      p->inner,       p->joins_first};
     uint64_t hash = 0;
 
     for (size_t i = 0; i < sizeof word / sizeof *word; i++)
@@ -186,8 +194,9 @@ static void reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
 
 const RtCollectives rt_cuda_host_collectives = {
     .name = "memory of the host",
-    .open = open,
-    .close = close,
+    .open = host_open,
+    .close = host_close,
+    .describe = describe,
     .all_gather = all_gather,
     .all_reduce = all_reduce,
     .all_to_all = all_to_all,

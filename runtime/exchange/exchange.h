@@ -35,6 +35,12 @@ void rt_gather_boxes(const RtMessages *m, int peer, RtBox *send, RtBox *receive)
 RtGroup rt_intra_host_group(const Rt *rt, const RtExchange *p);
 RtGroup rt_inter_host_group(const Rt *rt, const RtExchange *p);
 RtGroup rt_exchange_group(const Rt *rt, const RtExchange *p);
+// The rank that a permute's rank receives from, and the one that it sends to. With p and q ranks
+// along the axes, (i, j) gets the tensor of (k / q, k % q), where k = j · p + i.
+typedef struct RtPartners {
+    int from, to;
+} RtPartners;
+RtPartners rt_partners(const RtComm *c, const RtExchange *e);
 // Waits for calls of the comm thread that need the same shared windows, records this call for error
 // messages, and counts `bytes` in rt_comm_bytes.
 void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t bytes);

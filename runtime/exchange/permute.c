@@ -4,13 +4,7 @@
 #include "runtime/core/core.h"
 #include "runtime/exchange/exchange.h"
 
-// The rank that this rank receives from, and the one that it sends to. With p and q ranks along the
-// axes, (i, j) gets the tensor of (k / q, k % q), where k = j · p + i.
-typedef struct Partners {
-    int from, to;
-} Partners;
-
-static Partners find_partners(const RtComm *c, const RtExchange *e)
+RtPartners rt_partners(const RtComm *c, const RtExchange *e)
 {
     const RtMesh *m = &c->model->mesh;
     int p = m->size[e->axis], q = m->size[e->other];
@@ -18,19 +12,19 @@ static Partners find_partners(const RtComm *c, const RtExchange *e)
     int along = rt_mesh_stride(m, e->axis), across = rt_mesh_stride(m, e->other);
     int first = c->rank - i * along - j * across, from = j * p + i, to = i * q + j;
 
-    return (Partners){first + from / q * along + from % q * across,
-                      first + to % p * along + to / p * across};
+    return (RtPartners){first + from / q * along + from % q * across,
+                        first + to % p * along + to / p * across};
 }
 
 void rt_message_permute(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     RtComm *c = rt->comm;
     int64_t bytes = p->outer * p->whole * p->inner * rt_type_bytes(p->type);
-    Partners with = {0};
+    RtPartners with = {0};
 
     rt_exchange_begin(rt, p, RT_PERMUTE, bytes);
     if (c)
-        with = find_partners(c, p);
+        with = rt_partners(c, p);
     if (!c || with.from == c->rank) {
         memmove(y, x, (size_t)bytes);
         return;

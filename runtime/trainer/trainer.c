@@ -96,11 +96,25 @@ static bool start_weights(RtRun *run, const RtInputs *x)
     return (run->o.resume && run->checkpoints->has_loaded) || rt_weights_start(run);
 }
 
+// "gpt2: 8 ranks exchange by NCCL 2.28.9 …"
+static void say_exchanges(const RtRun *run)
+{
+    const RtCollectives *by = run->rt.collectives;
+    char text[256];
+
+    if (!by || !by->describe)
+        return;
+    by->describe(&run->rt, text, sizeof text);
+    fprintf(stderr, "%s: %d ranks exchange by %s\n", run->model->name, rt_comm_ranks(run->rt.comm),
+            text);
+}
+
 static bool start(RtRun *run, const RtInputs *x)
 {
     const RtModel *m = run->model;
 
     run->rt.gpu = (RtGpuOptions){.number = (int)run->o.gpu,
+                                 .exchanges = (RtGpuExchanges)(run->o.collectives + 1),
                                  .has_graphs = !run->o.no_graph,
                                  .has_tf32 = run->o.tf32,
                                  .tunes = run->o.tune,
@@ -109,6 +123,8 @@ static bool start(RtRun *run, const RtInputs *x)
         return false;
     if (!rt_collectives_open(&run->rt, m, !run->o.no_overlap))
         return false;
+    if (run->rank == 0 && !run->o.quiet)
+        say_exchanges(run);
     if (!run->rt.device->allocate(&run->rt, m))
         return false;
     if (!run->rt.device->start_threads(&run->rt, m, run->share, (int)run->o.threads, run->o.pin))
@@ -238,7 +254,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     rt_data_close(&inputs.train);
     rt_checkpoints_close(run.checkpoints);
     rt_watch_close(run.rt.watch);
-    rt_collectives_close(&run.rt);
+    rt_collectives_close(&run.rt, !status);
     run.rt.device->close(&run.rt, model);
     free(run.rt.kernel);
     free(run.kept);

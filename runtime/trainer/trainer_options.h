@@ -26,9 +26,10 @@ typedef struct RtOptions {
     const char *master, *interface;
     int64_t spawn, rank, size;  // rank -1, others 0: not given
     int64_t steps, epochs, eval_every, eval_samples, warmup, schedule, seed, generate, threads,
-        timeout, gpu;
+        timeout, gpu;      // gpu -1: not given
     int64_t token_choice;  // index of the word of --token-bytes, or -1
     int token_bytes;       // 1, 2 or 4; 0: not given
+    int64_t collectives;   // index of the word of --collectives, or -1
     int64_t documents;     // index of the word of --documents, or -1
     int64_t document_end;  // a token, or -1
     int64_t on_spike;      // an RtOnSpike; -1: not given

@@ -247,7 +247,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int d)
 {
     if (d < 0 || d >= state.devices)
         return give(cudaErrorInvalidDevice);
-    *prop = {"tests' GPU", state.memory, 9, 0, 132};
+    *prop = {"tests' GPU", {{(char)d}}, state.memory, 9, 0, 132};
     return cudaSuccess;
 }
 

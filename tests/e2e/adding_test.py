@@ -106,7 +106,7 @@ static void import_running_product(Op *o)
     "trainer_option": [
         ("runtime/trainer/trainer_options.h", "typedef struct RtOptions {\n", "    bool greet;\n"),
         (
-            "runtime/trainer/trainer_options.c",
+            "runtime/trainer/option_table.c",
             "const RtOption rt_options[] = {\n",
             '    {"--greet", RT_FLAG, AT(greet), 0, 0, NULL, "begin with the program\'s name", 0, true},\n',
         ),

@@ -5,7 +5,7 @@ bits in a second run, and with and without graphs.
   cuda_ranks_test.py --shardcc build/shardcc [--all] [NAME ...]
 
 Models are sharded over 2, 4 and 8 ranks by the search and by presets; with --all, all models in all of these ways. Ranks
-exchange through memory of the host.
+exchange by NCCL (its double), each with a GPU of its own, and through memory of the host, sharing one.
 """
 from equal_test import DYNAMIC, SLOW, compare, is_same, ranks_of
 from harness import run
@@ -15,6 +15,7 @@ SEARCHED = [(mesh, None) for mesh in ("2", "2x2", "4", "8")]
 KNOWN = [(mesh, preset) for mesh in ("2", "4") for preset in ("ddp", "zero1", "fsdp", "megatron")] + [("2x2", "2d")]
 SOME = [("2", None), ("2", "fsdp"), ("2", "megatron")]
 SAMPLE = ("cnn", "gpt2", "mlp")
+EXCHANGES = {"nccl": {"CUDART_DEVICES": "16"}, "host": {"CUDART_DEVICES": "1"}}
 
 
 def train(model, trainer, ranks, tag, *more, env=None):
@@ -48,10 +49,11 @@ def test(checks, model, ways, accumulate):
         if not plan:
             continue
         trainer = model.compile(tag, None, *micro, "--cluster", SLOW, "--plan", plan)
-        first = train(model, trainer, ranks, tag)
-        compare(checks, name, first, alone, model.info)
-        checks.check(f"{name}: same bits again", is_same(first, train(model, trainer, ranks, "again")))
-        checks.check(f"{name}: same bits without graphs", is_same(first, train(model, trainer, ranks, "again", "--no-graph")))
+        for by, env in EXCHANGES.items():
+            first = train(model, trainer, ranks, tag, "--collectives", by, env=env)
+            compare(checks, f"{name}, {by}", first, alone, model.info)
+            again = train(model, trainer, ranks, "again", "--no-graph", env=env)
+            checks.check(f"{name}, {by}: same bits again, without graphs", is_same(first, again))
 
 
 def main():

@@ -431,7 +431,7 @@ int main(int argc, char **argv)
         if (!rt_collectives_open(&t.rt, &m, t.is_beside))
             return 1;
         run(&t);
-        rt_collectives_close(&t.rt);
+        rt_collectives_close(&t.rt, true);
         int64_t wrong = rt_comm_max(t.rt.comm, t.wrong);
         // The hash covers all ranks: it is combined on rank 0.
         for (int r = 1; r < t.rt.comm->ranks; r++) {

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     }
     if (rt_comm_max(rt.comm, 7) == 7 && rt_comm_rank(rt.comm) == 0)
         printf("done, %lld bytes along tp\n", (long long)rt_comm_bytes(rt.comm, RT_ALL_REDUCE, 1));
-    rt_collectives_close(&rt);
+    rt_collectives_close(&rt, true);
     rt_comm_close(rt.comm);
     free(rt.workspace);
     free(x);

@@ -80,8 +80,13 @@ typedef struct cudaLaunchConfig_st {
     unsigned numAttrs;
 } cudaLaunchConfig_t;
 
+typedef struct cudaUUID_t {
+    char bytes[16];
+} cudaUUID_t;
+
 struct cudaDeviceProp {
     char name[256];
+    cudaUUID_t uuid;
     size_t totalGlobalMem;
     int major, minor, multiProcessorCount;
 };
