@@ -167,21 +167,6 @@ bool check_target(Arena *a, const Options *o, int *status)
     return true;
 }
 
-bool check_ranks_of_target(const Options *o, int *status)
-{
-    const Target *t = o->request.target;
-
-    if (t->has_ranks || o->request.ranks < 2)
-        return true;
-    if (o->request.plan)
-        return complain(status,
-                        "--plan: it is for --target %s, whose programs have one rank; shardcc plan "
-                        "--target %s makes one for %d ranks",
-                        t->name, target_default()->name, o->request.ranks);
-    return complain(status, "--target %s is for one rank, found --ranks %d", t->name,
-                    o->request.ranks);
-}
-
 // Returns an option that is for one number of ranks; NULL if none is given.
 static const char *needs_one_count(const Options *o)
 {

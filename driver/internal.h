@@ -133,6 +133,5 @@ bool check_graph(Arena *a, const Command *c, const Options *o, int *status);
 bool check_fewer(const Options *o, int *status);  // do they go with several numbers of --ranks?
 bool check_together(Arena *a, const Command *c, const Options *o, int *status);
 bool check_target(Arena *a, const Options *o, int *status);  // does what is asked of it go with it?
-bool check_ranks_of_target(const Options *o, int *status);   // may its programs have those ranks?
 
 #endif

@@ -27,7 +27,7 @@ bool options_read(Arena *a, int argc, char **argv, Options *o, int *status)
         return false;
     complete(o);
     return check_fewer(o, status) && take_plan(a, o, status) &&
-           check_together(a, &compile_options, o, status) && check_ranks_of_target(o, status);
+           check_together(a, &compile_options, o, status);
 }
 
 bool plan_options_read(Arena *a, int argc, char **argv, Options *o, int *status)

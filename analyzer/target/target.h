@@ -38,8 +38,7 @@ typedef struct Target {
     // in a cache when it is read again.
     int64_t parallel_rows, few_elements, least_columns, reused_bytes;
     bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
-    bool has_ranks;             // its programs may be for several ranks
-    bool spawns_ranks;          // unless a transport is chosen, they need no launcher
+    bool spawns_ranks;          // unless a transport is chosen, its ranks need no launcher
     // The ending of the file next to the C text that holds the kernels' text; NULL: there is none.
     const char *kernels_ending;
     const char *gpus;  // kernels are compiled for these without --gpu; NULL: there is no choice

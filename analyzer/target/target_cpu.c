@@ -100,5 +100,4 @@ const Target target_cpu = {
     .least_columns = 8,
     .reused_bytes = RT_STREAM_BYTES,
     .reads_before_writing = true,
-    .has_ranks = true,
 };

@@ -203,7 +203,7 @@ static int coordinate(const Rt *rt, int axis)
     return rt_mesh_coordinate(&rt->comm->model->mesh, axis, rt_comm_rank(rt->comm));
 }
 
-static void shard(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_cuda_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     int64_t size = rt_ceil_div(p->whole, rt->comm->model->mesh.size[p->axis]);
     int64_t first = coordinate(rt, p->axis) * size;
@@ -217,7 +217,7 @@ static void shard(Rt *rt, const RtExchange *p, void *y, const void *x)
     rt_copy(rt, &c, y, (const char *)x + first * p->inner * bytes);
 }
 
-static void keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
+void rt_cuda_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     int64_t count = p->outer * p->whole * p->inner;
     RtCopy c = {.bytes = rt_type_bytes(p->type),
@@ -240,10 +240,10 @@ const RtCollectives rt_cuda_collectives = {
     .all_gather = all_gather,
     .all_reduce = all_reduce,
     .all_to_all = all_to_all,
-    .keep_one = keep_one,
+    .keep_one = rt_cuda_keep_one,
     .permute = permute,
     .reduce_scatter = reduce_scatter,
-    .shard = shard,
+    .shard = rt_cuda_shard,
     .start = start,
     .wait = wait,
 };

@@ -24,6 +24,8 @@ extern const RtCollectives rt_cuda_host_collectives;
 // By NCCL: nccl_collectives.c.
 extern const RtCollectives rt_cuda_nccl_collectives;
 
+RtCollective rt_cuda_shard, rt_cuda_keep_one;  // which need no other rank
+
 // The bytes that a rank has of the operands of a call.
 typedef struct RtExchangeBytes {
     int64_t x, y;

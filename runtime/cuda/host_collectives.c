@@ -144,6 +144,12 @@ static void exchange(void *call)
     c->f(rt_with(&h->rt, c->workspace), &c->p, c->y, c->x);
 }
 
+// Has the result of some rank padding, which no exchange writes?
+static bool has_padding(const RtExchange *p, RtExchangeKind kind, int ranks)
+{
+    return (kind == RT_REDUCE_SCATTER || kind == RT_ALL_TO_ALL) && p->whole % ranks;
+}
+
 static void put(Rt *rt, RtCollective *f, RtExchangeKind kind, const RtExchange *p, void *y,
                 const void *x)
 {
@@ -160,6 +166,9 @@ static void put(Rt *rt, RtCollective *f, RtExchangeKind kind, const RtExchange *
     }
     if (b.x)
         rt_cuda_must(cudaMemcpyAsync(c.x, x, (size_t)b.x, cudaMemcpyDeviceToHost, stream),
+                     "an exchange");
+    if (b.y && has_padding(p, kind, ranks))
+        rt_cuda_must(cudaMemcpyAsync(c.y, y, (size_t)b.y, cudaMemcpyDeviceToHost, stream),
                      "an exchange");
     rt_cuda_must(cudaLaunchHostFunc(stream, exchange, keep(h, &c)), "an exchange");
     if (b.y)
@@ -200,6 +209,8 @@ const RtCollectives rt_cuda_host_collectives = {
     .all_gather = all_gather,
     .all_reduce = all_reduce,
     .all_to_all = all_to_all,
+    .keep_one = rt_cuda_keep_one,
     .permute = permute,
     .reduce_scatter = reduce_scatter,
+    .shard = rt_cuda_shard,
 };

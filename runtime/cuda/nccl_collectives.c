@@ -440,6 +440,8 @@ const RtCollectives rt_cuda_nccl_collectives = {
     .all_gather = all_gather,
     .all_reduce = all_reduce,
     .all_to_all = all_to_all,
+    .keep_one = rt_cuda_keep_one,
     .permute = permute,
     .reduce_scatter = reduce_scatter,
+    .shard = rt_cuda_shard,
 };

@@ -40,7 +40,6 @@ OPTIONS = [
     (["linear.onnx", "--gpu", "sm_80"], "--gpu needs --target cuda"),
     (["linear.onnx", "--cuda", "folder"], "--cuda needs --target cuda"),
     (["linear.onnx", "--emit", "cu"], "--emit cu needs --target cuda"),
-    (["linear.onnx", *TRAIN, "--target", "cuda", "--ranks", "2"], "--target cuda is for one rank, found --ranks 2"),
     (["linear.onnx", "--target", "cuda", "--threads", "2"], "--threads doesn't apply to --target cuda"),
     (["--transport", "x"], "--transport: 'x' is not one of mpi, tcp"),
     (["linear.onnx", "--transport", "mpi"], "--transport needs --ranks"),

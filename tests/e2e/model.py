@@ -126,8 +126,8 @@ def gpu_toolkit(options):
     return toolkit
 
 
-def for_models(options, test):
-    """Calls test(checks, model path, work folder) for each model, and ends the program."""
+def for_models(options, test, more=lambda checks: None):
+    """Calls test(checks, model path, work folder) for each model, and more(checks), and ends the program."""
     checks = Checks()
     paths = sorted(x for x in options.models.glob("*.onnx") if not options.names or x.stem in options.names)
     checks.check(f"models in {options.models.name}/", paths)
@@ -140,5 +140,5 @@ def for_models(options, test):
             except Exception as e:
                 checks.check(f"{path.stem}: runs", False, str(e).replace("\n", " | ")[:1500])
 
-        side_by_side(options.jobs, *(partial(one, path) for path in paths))
+        side_by_side(options.jobs, partial(more, checks), *(partial(one, path) for path in paths))
     checks.finish()

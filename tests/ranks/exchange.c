@@ -1,6 +1,8 @@
 // Tests every collective on the ranks of a mesh (`exchange 2x3`) against plain loops over the
 // inputs of all ranks, which each rank can compute. Prints a TAP line for each arrangement of
-// ranks on hosts and each mode of carrying out calls, and a hash of all results' bits.
+// ranks on hosts and each mode of carrying out calls, and a hash of all results' bits. Compiled for
+// GPUs, `exchange 2x3 nccl` or `exchange 2x3 host` says how they exchange, and `large` after that
+// asks for large tensors too.
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -10,7 +12,9 @@
 #include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
-#include "runtime/cpu/internal.h"
+#include "runtime/rt_sizes.h"
+#include "runtime/rt_workspace.h"
+#include "tests/ranks/operands.h"
 
 enum { MAX_RANKS = 8, GUARD = 64 };
 // How ranks are assumed to lie on hosts: all on one; each on its own; two along an axis per host.
@@ -27,8 +31,9 @@ typedef struct Test {
     RtType x_type;  // of x
     uint64_t bits;  // hash of all results
     int wrong, calls;
+    bool is_large;   // large tensors too
     bool is_beside;  // calls run on the comm thread, with their own workspace
-    char *workspace, *other;
+    Operands on;
 } Test;
 
 // ---- elements ----
@@ -144,20 +149,15 @@ static void begin(Test *t, int64_t x_count, int64_t y_count)
     t->y = tensor(t, y_count);
     t->want = tensor(t, y_count);
     t->y_count = y_count;
-    memset(t->workspace + rt_exchange_workspace(&t->p, t->n), 0xa5, GUARD);
 }
 
-// Compares all bytes of y with `want`, and checks that nothing was written after the workspace.
+// Compares all bytes of y with `want`.
 static void end(Test *t, const char *name)
 {
     size_t bytes = (size_t)(t->y_count * rt_type_bytes(t->p.type) + GUARD);
     const RtExchange *p = &t->p;
-
-    const char *behind = t->workspace + rt_exchange_workspace(p, t->n);
     bool is_wrong = memcmp(t->y, t->want, bytes) != 0;
 
-    for (int i = 0; i < GUARD; i++)
-        is_wrong |= behind[i] != (char)0xa5;
     t->calls++;
     t->wrong += is_wrong;
     if (is_wrong && t->wrong < 5)
@@ -180,23 +180,44 @@ static int64_t extent(int64_t whole, int64_t shard, int i)
 
 // ---- collectives ----
 
-// Calls f here, or on the comm thread while there is an all_reduce along each axis.
-static void call(Test *t, RtCollective *f, const void *x)
+// Starts f, and waits for it after an all_reduce along each axis.
+static void call_beside(Test *t, RtCollective *f, const char *x)
 {
     const RtMesh *m = &t->rt.comm->model->mesh;
+    Operands *o = &t->on;
 
-    if (!t->is_beside) {
-        f(rt_with(&t->rt, t->workspace), &t->p, t->y, x);
-        return;
-    }
-    rt_start(rt_with(&t->rt, t->workspace), 1, f, &t->p, t->y, x);
+    rt_start(rt_with(&t->rt, o->workspace), 1, f, &t->p, o->y, x);
     for (int axis = 0; axis < m->n_axes; axis++) {
         RtExchange other = {RT_I64, .axis = axis, .outer = 1, .whole = 1000, .inner = 1};
         int64_t count[1000] = {1};
-        rt_all_reduce(rt_with(&t->rt, t->other), &other, count, count);
+        operand_put(&o->count, count, sizeof count);
+        rt_all_reduce(rt_with(&t->rt, o->other), &other, o->count, o->count);
+        operand_get(&t->rt, count, o->count, sizeof count);
         t->wrong += count[0] != m->size[axis];
     }
     rt_wait(&t->rt, 1);
+}
+
+// Calls f, and checks that nothing is written after its workspace.
+static void call(Test *t, RtCollective *f, const void *x)
+{
+    Operands *o = &t->on;
+    size_t bytes = (size_t)rt_type_bytes(t->p.type);
+    char guard[GUARD], *after = o->workspace + WORKSPACE(&t->p, t->n);
+
+    memset(guard, 0xa5, sizeof guard);
+    bytes_put(after, guard, sizeof guard);
+    operand_put(&o->y, t->y, (size_t)t->y_count * bytes + GUARD);
+    operand_put(&o->x, x, (size_t)t->x_count * bytes + GUARD);
+    const char *from = x == t->y ? o->y : o->x;
+    if (t->is_beside)
+        call_beside(t, f, from);
+    else
+        f(rt_with(&t->rt, o->workspace), &t->p, o->y, from);
+    operand_get(&t->rt, t->y, o->y, (size_t)t->y_count * bytes + GUARD);
+    operand_get(&t->rt, guard, after, sizeof guard);
+    for (int i = 0; i < GUARD; i++)
+        t->wrong += guard[i] != (char)0xa5;
 }
 
 static void all_gather(Test *t)
@@ -341,7 +362,8 @@ static void call_all_to_all(Test *t, RtType type)
     static const int64_t sizes[][5] = {{1, 8, 1, 8, 1}, {3, 5, 2, 7, 1}, {1, 1, 1, 5, 4},
                                        {2, 7, 3, 1, 2}, {1, 0, 1, 3, 1}, {1, 700, 1, 700, 1}};
 
-    for (int i = 0; i < 2 * (int)(sizeof sizes / sizeof *sizes); i++) {
+    int n = (int)(sizeof sizes / sizeof *sizes) - !t->is_large;
+    for (int i = 0; i < 2 * n; i++) {
         const int64_t *s = sizes[i / 2];
         t->p = (RtExchange){type,           .axis = t->p.axis, .outer = s[0], .whole = s[1],
                             .middle = s[2], .joined = s[3],    .inner = s[4], .joins_first = i % 2};
@@ -397,20 +419,28 @@ static void run(Test *t)
                 call_all(t, types[k], 3, sizes[i][0], sizes[i][1], sizes[i][2]);
             call_all_to_all(t, types[k]);
         }
-        call_all(t, RT_F32, 1, 1, 700001, 1);  // takes several rounds
-        call_all(t, RT_F32, 1, 3, 1001, 111);
+        if (t->is_large) {
+            call_all(t, RT_F32, 1, 1, 700001, 1);  // takes several rounds
+            call_all(t, RT_F32, 1, 3, 1001, 111);
+        }
     }
     for (int i = 0; i < 3 && m->n_axes == 2; i++)
-        permute(t, i * 50001);
+        permute(t, i * (t->is_large ? 50001 : 501));
 }
 
 int main(int argc, char **argv)
 {
-    RtModel m = {.name = "exchange", .transport = &TRANSPORT, .slots = 2};
-    const char *at = argc > 1 ? argv[1] : "1";
-    Test t = {.rt = {.device = &rt_cpu, .threads = 1},
-              .workspace = malloc(1 << 24),
-              .other = malloc(1 << 24)};
+    RtModel m = {.name = "exchange",
+                 .transport = &TRANSPORT,
+                 .collectives = COLLECTIVES,
+                 .slots = 2,
+                 .kernels = "image"};
+    const char *at = argc > 1 ? argv[1] : "1", *by = argc > 2 ? argv[2] : "host";
+    bool by_nccl = !strcmp(by, "nccl"), is_large = m.collectives == NULL || argc > 3;
+    size_t operand = is_large ? LARGE_BYTES : SMALL_BYTES;
+    Test t = {.rt = {.device = &DEVICE, .threads = 1, .gpu.number = -1}, .is_large = is_large};
+
+    m.exchange_bytes = 3 * (int64_t)operand;
 
     for (char *end; m.mesh.n_axes < 2; at = end + 1) {
         m.mesh.name[m.mesh.n_axes] = m.mesh.n_axes ? "tp" : "dp";
@@ -423,7 +453,11 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     if (!rt_comm_open(&t.rt.comm, &m, &(RtJob){.timeout = 60}))
         return 1;
-    for (int i = 0; i < 2 * N_HOSTS; i++) {
+    t.rt.gpu.exchanges = by_nccl ? RT_BY_NCCL : RT_BY_HOST;
+    if (t.rt.device->open && !t.rt.device->open(&t.rt, &m))
+        return 1;
+    t.on = operands_new(operand);
+    for (int i = 0; i < (by_nccl ? 2 : 2 * N_HOSTS); i++) {
         Hosts h = (Hosts)(i / 2);
         t.wrong = t.calls = 0;
         t.is_beside = i % 2;
@@ -447,7 +481,8 @@ int main(int argc, char **argv)
         printf("bits %016llx\n", (unsigned long long)t.bits);
     rt_comm_close(t.rt.comm);
     free_x(&t);
-    free(t.workspace);
-    free(t.other);
+    operands_free(&t.on);
+    if (t.rt.device->open)
+        t.rt.device->close(&t.rt, &m);
     return 0;
 }
