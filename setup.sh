@@ -27,16 +27,19 @@ if [ -n "$missing" ]; then
 fi
 [ -n "$needs_cuda" ] || exit 0
 
-# Versions that belong together: CUDA 13.0.
+# Versions that belong together: CUDA 13.0, and the NCCL made with it.
 echo "installing: CUDA 13.0 into .cuda/" >&2
 part=.cuda.part
 rm -rf "$part"
 python3 -m pip download -q --no-deps -d "$part" nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 \
-    nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cublas==13.1.0.3
+    nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cublas==13.1.0.3 \
+    nvidia-nccl-cu13==2.28.9
 for wheel in "$part"/*.whl; do
     python3 -m zipfile -e "$wheel" "$part/all"
 done
 chmod -R +x "$part/all/nvidia/cu13/bin" "$part/all/nvidia/cu13/nvvm/bin"
+mv "$part/all/nvidia/nccl/include/nccl.h" "$part/all/nvidia/cu13/include/"
+mv "$part/all/nvidia/nccl/lib/libnccl.so.2" "$part/all/nvidia/cu13/lib/"
 rm -rf .cuda
 mv "$part/all/nvidia/cu13" .cuda
 rm -rf "$part"

@@ -67,8 +67,10 @@ void carry_out(const NodeRef &node)
 
     while (!stack.empty()) {
         NodeRef n = stack.back(), needed;
+        // What it needs of its own stream comes first, or, in odd orders, what it needs of others.
         for (const auto &m : n->after)
-            needed = m->is_done ? needed : m;
+            if (!m->is_done && (!needed || state.order % 2 == 0))
+                needed = m;
         if (needed) {
             stack.push_back(needed);
             continue;

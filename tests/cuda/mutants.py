@@ -79,9 +79,19 @@ def tests_of(text):
                 yield a, b, "true"
 
 
+def exchanges_mutants(seen):
+    """Of files that exchange with other ranks: each event that isn't recorded, each sign turned round."""
+    for m in re.finditer(r"rt_cuda_must\(cudaEventRecord\([^;]*;", seen):
+        yield Mutant("record", *m.span(), ";")
+    for m in re.finditer(r"(?<=[\w)\]]) ([+-]) (?=[\w(])", seen):
+        yield Mutant("sign", *m.span(1), "-" if m[1] == "+" else "+")
+
+
 def mutants_of(text, has_sizes=False):
     """`has_sizes`: numbers in it are sizes of a model. Elsewhere a comparison with a number but 0 chooses a way."""
     seen = blank(text)
+    if "RtCollectives" in seen:
+        yield from exchanges_mutants(seen)
     for m in re.finditer(r"__sync(?:threads|warp)\(\);", seen):
         yield Mutant("barrier", *m.span(), ";")
     for m in re.finditer(WAIT, seen):

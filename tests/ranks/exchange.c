@@ -1,8 +1,8 @@
 // Tests every collective on the ranks of a mesh (`exchange 2x3`) against plain loops over the
 // inputs of all ranks, which each rank can compute. Prints a TAP line for each arrangement of
 // ranks on hosts and each mode of carrying out calls, and a hash of all results' bits. Compiled for
-// GPUs, `exchange 2x3 nccl` or `exchange 2x3 host` says how they exchange, and `large` after that
-// asks for large tensors too.
+// GPUs it starts the ranks itself: `exchange 2x3 nccl` or `exchange 2x3 host` says how they
+// exchange, and `large` after that asks for large tensors too.
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -190,7 +190,7 @@ static void call_beside(Test *t, RtCollective *f, const char *x)
     for (int axis = 0; axis < m->n_axes; axis++) {
         RtExchange other = {RT_I64, .axis = axis, .outer = 1, .whole = 1000, .inner = 1};
         int64_t count[1000] = {1};
-        operand_put(&o->count, count, sizeof count);
+        operand_put(&t->rt, o, &o->count, count, sizeof count);
         rt_all_reduce(rt_with(&t->rt, o->other), &other, o->count, o->count);
         operand_get(&t->rt, count, o->count, sizeof count);
         t->wrong += count[0] != m->size[axis];
@@ -207,8 +207,8 @@ static void call(Test *t, RtCollective *f, const void *x)
 
     memset(guard, 0xa5, sizeof guard);
     bytes_put(after, guard, sizeof guard);
-    operand_put(&o->y, t->y, (size_t)t->y_count * bytes + GUARD);
-    operand_put(&o->x, x, (size_t)t->x_count * bytes + GUARD);
+    operand_put(&t->rt, o, &o->y, t->y, (size_t)t->y_count * bytes + GUARD);
+    operand_put(&t->rt, o, &o->x, x, (size_t)t->x_count * bytes + GUARD);
     const char *from = x == t->y ? o->y : o->x;
     if (t->is_beside)
         call_beside(t, f, from);
@@ -451,7 +451,12 @@ int main(int argc, char **argv)
     // Tensors are allocated again and again: their pages stay.
     mallopt(M_MMAP_THRESHOLD, INT_MAX);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    if (!rt_comm_open(&t.rt.comm, &m, &(RtJob){.timeout = 60}))
+    RtJob job = {.timeout = 60};
+    int status = 0;
+    bool failed = false;
+    if (m.collectives && !rt_spawn(&m, rt_mesh_ranks(&m.mesh), &job, &status))
+        return status;
+    if (!rt_comm_open(&t.rt.comm, &m, &job))
         return 1;
     t.rt.gpu.exchanges = by_nccl ? RT_BY_NCCL : RT_BY_HOST;
     if (t.rt.device->open && !t.rt.device->open(&t.rt, &m))
@@ -473,6 +478,7 @@ int main(int argc, char **argv)
             rt_comm_collect(t.rt.comm, r, &bits, sizeof bits);
             t.bits = t.rt.comm->rank ? t.bits : mix(t.bits ^ bits);
         }
+        failed |= wrong > 0;
         if (t.rt.comm->rank == 0)
             printf("%sok - %s: %d calls on %s%s\n", wrong ? "not " : "", argv[1], t.calls,
                    host_names[h], t.is_beside ? ", beside others" : "");
@@ -484,5 +490,5 @@ int main(int argc, char **argv)
     operands_free(&t.on);
     if (t.rt.device->open)
         t.rt.device->close(&t.rt, &m);
-    return 0;
+    return failed;
 }

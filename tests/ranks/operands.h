@@ -12,9 +12,10 @@
 
 enum { LARGE_BYTES = 3 << 21, SMALL_BYTES = 1 << 18 };  // of an operand at most
 
-// Two workspaces, as two calls may be carried out at the same time.
+// Two workspaces, as two calls may be carried out at the same time. `pinned`: memory of the host
+// for copies to x, y and count, which a GPU may carry out late.
 typedef struct Operands {
-    char *x, *y, *workspace, *other, *count;
+    char *x, *y, *workspace, *other, *count, *pinned[3];
 } Operands;
 
 #ifdef ON_GPU
@@ -35,6 +36,11 @@ static inline Operands operands_new(size_t bytes)
         rt_cuda_must(cudaMalloc(&p, bytes), "memory");
         *all[i] = p;
     }
+    for (int i = 0; i < 3; i++) {
+        void *p = NULL;
+        rt_cuda_must(cudaMallocHost(&p, bytes), "memory");
+        o.pinned[i] = p;
+    }
     return o;
 }
 
@@ -44,6 +50,8 @@ static inline void operands_free(Operands *o)
 
     for (int i = 0; i < 5; i++)
         cudaFree(all[i]);
+    for (int i = 0; i < 3; i++)
+        cudaFreeHost(o->pinned[i]);
 }
 
 static inline void bytes_put(char *to, const void *from, size_t bytes)
@@ -51,10 +59,16 @@ static inline void bytes_put(char *to, const void *from, size_t bytes)
     rt_cuda_must(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "a copy");
 }
 
-// Copies bytes to an operand; from one, once all calls have been carried out.
-static inline void operand_put(char **to, const void *from, size_t bytes)
+// Copies bytes to an operand, as late as the stream of calls allows; from one, once all calls have
+// been carried out.
+static inline void operand_put(Rt *rt, Operands *o, char **to, const void *from, size_t bytes)
 {
-    bytes_put(*to, from, bytes);
+    char *pinned = o->pinned[to == &o->x ? 0 : to == &o->y ? 1 : 2];
+
+    memcpy(pinned, from, bytes);
+    rt_cuda_must(
+        cudaMemcpyAsync(*to, pinned, bytes, cudaMemcpyHostToDevice, rt_cuda_of(rt)->stream),
+        "a copy");
 }
 
 static inline void operand_get(Rt *rt, void *to, const char *from, size_t bytes)
@@ -84,9 +98,9 @@ static inline void operands_free(Operands *o)
 static inline void bytes_put(char *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
 
 // The operand is where the bytes are.
-static inline void operand_put(char **to, const void *from, size_t bytes)
+static inline void operand_put(Rt *rt, Operands *o, char **to, const void *from, size_t bytes)
 {
-    (void)bytes;
+    (void)rt, (void)o, (void)bytes;
     *to = (char *)from;
 }
 
