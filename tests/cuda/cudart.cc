@@ -67,7 +67,7 @@ void carry_out(const NodeRef &node)
 
     while (!stack.empty()) {
         NodeRef n = stack.back(), needed;
-        // What it needs of its own stream comes first, or, in odd orders, what it needs of others.
+        // The node before it in its stream comes first, or, in odd orders, those of other streams.
         for (const auto &m : n->after)
             if (!m->is_done && (!needed || state.order % 2 == 0))
                 needed = m;
