@@ -119,7 +119,8 @@ static bool start(RtRun *run, const RtInputs *x)
                                  .has_tf32 = run->o.tf32,
                                  .tunes = run->o.tune,
                                  .libraries = run->o.libraries};
-    if (run->rt.device->open && !run->rt.device->open(&run->rt, m))
+    bool is_open = !run->rt.device->open || run->rt.device->open(&run->rt, m);
+    if (!rt_agree(run, is_open))  // the collectives begin with messages of all ranks
         return false;
     if (!rt_collectives_open(&run->rt, m, !run->o.no_overlap))
         return false;

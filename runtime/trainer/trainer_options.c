@@ -324,6 +324,9 @@ static bool check_options(const RtOptions *o, const RtModel *m)
     if ((o->schedule || o->warmup) && !has_lr)
         return rt_error(m, "%s: the model has no learning rate",
                         o->schedule ? "--schedule" : "--warmup");
+    if (o->tune && m->transport)
+        return rt_error(m, "--tune: this program has several ranks, which would choose different "
+                           "algorithms, and so round differently");
     return true;
 }
 

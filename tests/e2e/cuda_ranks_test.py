@@ -9,7 +9,11 @@ links exchanges overlap computation. Ranks exchange by NCCL (its double), each w
 on several meshes, in both ways.
 """
 import os
+import signal
 import subprocess
+import time
+from functools import partial
+
 
 from equal_test import DYNAMIC, SLOW, SLOW_LINK, check_bytes, compare, is_same, ranks_of
 from harness import run
@@ -19,6 +23,7 @@ SEARCHED = [(mesh, None) for mesh in ("2", "2x2", "4", "8")]
 KNOWN = [(mesh, preset) for mesh in ("2", "4") for preset in ("ddp", "zero1", "fsdp", "megatron")] + [("2x2", "2d")]
 SOME = [("2", None), ("2", "fsdp"), ("2", "megatron")]
 SAMPLE = ("cnn", "gpt2", "mlp")
+TIMEOUT = 3
 MESHES, ALL_MESHES = ("3",), ("2", "3", "2x2", "4", "2x3")
 LATE = {"CUDART_ORDER": "1", "CUDART_LAZY": "1"}
 EXCHANGES = {"nccl": {"CUDART_DEVICES": "16"}, "host": {"CUDART_DEVICES": "1"}}
@@ -60,11 +65,55 @@ def test(checks, model, ways, accumulate):
         for by, env in EXCHANGES.items():
             first = train(model, trainer, ranks, tag, "--collectives", by, env=env)
             compare(checks, f"{name}, {by}", first, alone, model.info)
+            checks.check(f"{name}, {by}: says nothing", not model.printed, model.printed)
             late = train(model, trainer, ranks, "again", "--collectives", by, env={**env, **LATE})
             checks.check(f"{name}, {by}: same bits late, in another order", is_same(first, late))
             again = train(model, trainer, ranks, "again", "--collectives", by, "--profile", env=env)
             checks.check(f"{name}, {by}: same bits without graphs", is_same(first, again))
             check_bytes(checks, f"{name}, {by}", model.printed, plan)
+    if model.name == "mlp":
+        test_faults(checks, model)
+
+
+def pair(trainer, data, *options, of_second=None, meanwhile=lambda second: None):
+    """Runs two ranks that were started by hand; returns the status of the first one, what both print, and its seconds."""
+    env, begin = {**os.environ, "CUDART_DEVICES": "2"}, time.monotonic()
+    where = ["--size", "2", "--master", f"127.0.0.1:{20000 + os.getpid() % 20000}", "--timeout", str(TIMEOUT)]
+    command = [trainer, "--data", data, "--quiet", *where, *options]
+    start = partial(subprocess.Popen, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    second = start([*map(str, command), "--rank", "1"], env={**env, **(of_second or {})})
+    first = start([*map(str, command), "--rank", "0"], env=env)
+    meanwhile(second)
+    said = first.communicate(timeout=60)[0]
+    seconds = time.monotonic() - begin
+    second.kill()
+    return first.returncode, said + second.communicate()[0], seconds
+
+
+def test_faults(checks, model):
+    """A rank without a GPU, one that is killed, one that stops: one message with its name, soon."""
+    trainer, data, forever = model.work / f"{model.name}_way_0", model.work / "data", ["--steps", "1000000"]
+
+    def after_start(number):
+        def send(process):
+            time.sleep(2)
+            process.send_signal(number)
+            if number == signal.SIGKILL:
+                process.wait()  # as launchers do
+
+        return send
+
+    status, said, _ = pair(trainer, data, "--steps", "2", of_second={"CUDART_DEVICES": "0"})
+    checks.check(f"{model.name}: a rank without a GPU", status == 1 and "error: there is no GPU\n  on rank 1 of 2" in said, said)
+    for by in EXCHANGES:
+        status, said, seconds = pair(trainer, data, *forever, "--collectives", by, meanwhile=after_start(signal.SIGKILL))
+        fine = status == 1 and said.count("error: ") == 1 and "rank 1 is gone" in said and seconds < 2 + TIMEOUT + 5
+        checks.check(f"{model.name}, {by}: a rank is killed", fine, f"{seconds:.1f} s {said}")
+    status, said, seconds = pair(trainer, data, *forever, "--collectives", "host", meanwhile=after_start(signal.SIGSTOP))
+    fine = status == 1 and said.count("error: ") == 1 and "rank 1 didn't arrive" in said and seconds < 2 + TIMEOUT + 5
+    checks.check(f"{model.name}, host: a rank stops", fine, f"{seconds:.1f} s {said}")
+    status, said, _ = pair(trainer, data, "--steps", "2", "--collectives", "nccl", "--device", "1")
+    checks.check(f"{model.name}: two ranks with one GPU", status == 1 and "error: --collectives nccl: ranks 0 and 1 have the same GPU" in said, said)
 
 
 def test_collectives(checks, program, mesh, by, *more):

@@ -57,7 +57,7 @@ static void begin(Rt *rt, const RtModel *m, const Subject *s)
     if (nets_target.begin)
         nets_target.begin(s->numbers);
     rt->kernel = rt_alloc((size_t)m->n_kernels + 1, sizeof *rt->kernel);
-    if (!m->device->open(rt, m))
+    if ((m->device->open && !m->device->open(rt, m)) || !m->device->allocate(rt, m))
         exit(1);
     m->init(rt);
 }
