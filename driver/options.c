@@ -25,8 +25,8 @@ static const char plan_targets_help[] =
 #undef TARGET
     ;
 
-static const char transports_help[] =
-    "what brings messages from rank to rank; the first is the default:\n"
+static const char transports_help[] = "what brings messages from rank to rank; the default is the "
+                                      "first, for GPUs the first one without a launcher:\n"
 #define RT_TRANSPORT(name, ...) #name " "
 #include "runtime/rt_transports.def"
 #undef RT_TRANSPORT
