@@ -1,6 +1,6 @@
 // How a program's collectives are carried out, as a table. A communicator brings one that is made
 // of its messages (transport.h), and programs for a device with memory of its own name another one.
-// What ranks tell each other about the job (agreement, results, warnings) stays with the transport.
+// Messages about the job (agreement, results, warnings) stay with the transport.
 #ifndef SHARDCC_RT_COLLECTIVES_H
 #define SHARDCC_RT_COLLECTIVES_H
 

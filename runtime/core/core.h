@@ -27,7 +27,8 @@ double rt_seconds(void);                    // seconds since some fixed moment
 uint64_t rt_boot_number(void);
 // The number of this process's namespace of that kind, as "pid"; 0: it isn't known.
 int64_t rt_namespace(const char *kind);
-// Goes on with a hash of texts, which begins with 0. NULL: no text.
+// Go on with a hash, which begins with 0, of bytes, or of a text. NULL: no text.
+uint64_t rt_hash_bytes(uint64_t h, const void *bytes, size_t n);
 uint64_t rt_hash(uint64_t h, const char *text);
 // The path of a file in the program's own folder: NAME and the ending. Returns false if it isn't
 // known, or if it doesn't fit.

@@ -28,12 +28,17 @@ double rt_seconds(void)
 }
 
 // FNV-1a, of Fowler, Noll and Vo (RFC 9923).
-uint64_t rt_hash(uint64_t h, const char *text)
+uint64_t rt_hash_bytes(uint64_t h, const void *bytes, size_t n)
 {
     h = h ? h : 0xcbf29ce484222325;
-    for (; text && *text; text++)
-        h = (h ^ (uint8_t)*text) * 0x100000001b3;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
     return h;
+}
+
+uint64_t rt_hash(uint64_t h, const char *text)
+{
+    return rt_hash_bytes(h, text, text ? strlen(text) : 0);
 }
 
 uint64_t rt_boot_number(void)

@@ -16,12 +16,9 @@ static RtCudaExchanges *exchanges_of(const Rt *rt) { return rt_cuda_of(rt)->exch
 static int64_t gpu_id(const Rt *rt)
 {
     struct cudaDeviceProp gpu;
-    uint64_t id = rt_boot_number();
 
     rt_cuda_must(cudaGetDeviceProperties(&gpu, rt->gpu.number), "the GPU");
-    for (size_t i = 0; i < sizeof gpu.uuid.bytes; i++)
-        id = (id ^ (unsigned char)gpu.uuid.bytes[i]) * UINT64_C(0x100000001b3);
-    return (int64_t)(id >> 1);
+    return (int64_t)(rt_hash_bytes(rt_boot_number(), gpu.uuid.bytes, sizeof gpu.uuid.bytes) >> 1);
 }
 
 // Finds two ranks that have the same GPU. Returns the higher one; -1: there are none.
@@ -42,11 +39,11 @@ static int find_sharing(const Rt *rt, int *with)
     return found;
 }
 
-// Do all ranks find NCCL? The lowest one that doesn't says why.
+// Opens NCCL. Do all ranks find it? The lowest one that doesn't says why.
 static bool has_nccl(const Rt *rt, const RtModel *m)
 {
     char why[256] = "";
-    RtNccl *nccl = rt_nccl_open(rt->gpu.libraries, why, sizeof why);
+    RtNccl *nccl = exchanges_of(rt)->nccl = rt_nccl_open(rt->gpu.libraries, why, sizeof why);
     int rank = rt_comm_rank(rt->comm);
     int64_t lowest = -rt_comm_max(rt->comm, nccl ? INT32_MIN : -rank);
 
@@ -54,7 +51,6 @@ static bool has_nccl(const Rt *rt, const RtModel *m)
         rt_error(m, "--collectives nccl: %s", why);
     else if (!nccl && lowest == rank)
         rt_warn(m, "without NCCL, ranks exchange through memory of the host: %s", why);
-    free(nccl);
     return lowest > INT32_MAX;
 }
 
@@ -82,12 +78,11 @@ static void new_event(cudaEvent_t *event)
 
 static bool exchanges_open(Rt *rt, const RtModel *m, bool overlaps)
 {
-    const RtCollectives *by = choose(rt, m);
-    if (!by)
-        return false;
     RtCudaExchanges *x = rt_cuda_of(rt)->exchanges = rt_alloc(1, sizeof *x);
 
-    x->by = by;
+    x->by = choose(rt, m);
+    if (!x->by)
+        return false;
     rt_cuda_must(cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking), "a stream");
     new_event(&x->ready);
     new_event(&x->ended);
@@ -98,12 +93,8 @@ static bool exchanges_open(Rt *rt, const RtModel *m, bool overlaps)
     return x->by->open(rt, m, overlaps);
 }
 
-static void exchanges_close(Rt *rt, bool is_clean)
+static void close_stream(Rt *rt, RtCudaExchanges *x, bool is_clean)
 {
-    RtCudaExchanges *x = exchanges_of(rt);
-
-    if (!x)
-        return;
     cudaStreamSynchronize(x->stream);
     x->by->close(rt, is_clean);
     for (int i = 0; i < x->slots; i++)
@@ -112,6 +103,15 @@ static void exchanges_close(Rt *rt, bool is_clean)
     cudaEventDestroy(x->ended);
     cudaStreamDestroy(x->stream);
     free(x->slot);
+}
+
+static void exchanges_close(Rt *rt, bool is_clean)
+{
+    RtCudaExchanges *x = exchanges_of(rt);
+
+    if (x->by)
+        close_stream(rt, x, is_clean);
+    free(x->nccl);
     free(x);
     rt_cuda_of(rt)->exchanges = NULL;
 }
@@ -203,6 +203,13 @@ static int coordinate(const Rt *rt, int axis)
     return rt_mesh_coordinate(&rt->comm->model->mesh, axis, rt_comm_rank(rt->comm));
 }
 
+void rt_cuda_copy_row(Rt *rt, int bytes, int64_t count, void *y, const void *x)
+{
+    RtCopy c = {.bytes = bytes, .rank = 1, .dim = {count}, .x_stride = {1}, .y_stride = {1}};
+
+    rt_copy(rt, &c, y, x);
+}
+
 void rt_cuda_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     int64_t size = rt_ceil_div(p->whole, rt->comm->model->mesh.size[p->axis]);
@@ -220,16 +227,11 @@ void rt_cuda_shard(Rt *rt, const RtExchange *p, void *y, const void *x)
 void rt_cuda_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
     int64_t count = p->outer * p->whole * p->inner;
-    RtCopy c = {.bytes = rt_type_bytes(p->type),
-                .rank = 1,
-                .dim = {count},
-                .x_stride = {1},
-                .y_stride = {1}};
 
     if (coordinate(rt, p->axis))
         rt_fill(rt, rt_plain(p->type), y, count, rt_identity(p->type, p->op));
     else if (y != x)
-        rt_copy(rt, &c, y, x);
+        rt_cuda_copy_row(rt, rt_type_bytes(p->type), count, y, x);
 }
 
 const RtCollectives rt_cuda_collectives = {

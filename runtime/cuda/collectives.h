@@ -12,6 +12,7 @@
 typedef struct RtCudaExchanges {
     const RtCollectives *by;
     void *state;          // of `by`
+    struct RtNccl *nccl;  // opened; NULL: it isn't there, or nobody has looked for it
     cudaStream_t stream;  // RtCuda.stream while `by` is called
     cudaEvent_t ready;    // the operands of the latest call
     cudaEvent_t ended;    // the latest call that wasn't started
@@ -24,6 +25,8 @@ extern const RtCollectives rt_cuda_host_collectives;
 // By NCCL: nccl_collectives.c.
 extern const RtCollectives rt_cuda_nccl_collectives;
 
+// Copies `count` elements of so many bytes.
+void rt_cuda_copy_row(Rt *rt, int bytes, int64_t count, void *y, const void *x);
 RtCollective rt_cuda_shard, rt_cuda_keep_one;  // which need no other rank
 
 // The bytes that a rank has of the operands of a call.

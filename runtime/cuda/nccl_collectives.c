@@ -118,12 +118,9 @@ static bool nccl_open(Rt *rt, const RtModel *m, bool overlaps)
 {
     NcclExchanges *n = rt_alloc(1, sizeof *n);
     size_t before = 0, after = 0, all;
-    char why[256] = "";
 
     rt_cuda_of(rt)->exchanges->state = n;
-    n->nccl = rt_nccl_open(rt->gpu.libraries, why, sizeof why);
-    if (!n->nccl)
-        return rt_error(m, "NCCL: %s", why);
+    n->nccl = rt_cuda_of(rt)->exchanges->nccl;
     rt_cuda_must(cudaMemGetInfo(&before, &all), "the GPU's memory");
     open_all(rt, n);
     warm(rt, n);
@@ -155,7 +152,6 @@ static void nccl_close(Rt *rt, bool is_clean)
             end(rt, n->axis[a], is_clean);
     if (n->all)
         end(rt, n->all, is_clean);
-    free(n->nccl);
     free(n);
 }
 
@@ -277,9 +273,7 @@ static void all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
     if (!k.piece)
         return;
     if (is_packed && k.step != k.piece) {
-        RtCopy c = {.bytes = k.size, .rank = 1, .dim = {k.piece / k.size}, .x_stride = {1}};
-        c.y_stride[0] = 1;
-        rt_copy(rt, &c, k.sent, x);
+        rt_cuda_copy_row(rt, k.size, k.piece / k.size, k.sent, x);
         x = k.sent;
     }
     settle(rt, k.comm,
@@ -421,9 +415,7 @@ static void permute(Rt *rt, const RtExchange *p, void *y, const void *x)
     if (!bytes)
         return;
     if (with.from == rt_comm_rank(rt->comm)) {
-        RtCopy c = {.bytes = k.size, .rank = 1, .dim = {bytes / k.size}, .x_stride = {1}};
-        c.y_stride[0] = 1;
-        rt_copy(rt, &c, y, x);
+        rt_cuda_copy_row(rt, k.size, bytes / k.size, y, x);
         return;
     }
     accept(rt, nccl->ncclGroupStart(), what);
