@@ -47,11 +47,12 @@ typedef struct TargetText {
     const char *archive;       // of its kernels, without lib and .a; NULL: they have none
     const char *folder;        // of its kernels in the runtime; the target's name
     const char *const *files;  // in that folder, up to NULL: every program needs them
-    // The runtime's table of collectives, and its files, for programs of several ranks. {0}: those
-    // of the transport.
+    // The runtime's table of collectives, its files, and the one of these with kernels, for
+    // programs of several ranks. {0}: those of the transport.
     struct {
         const char *table;
         const char *const *files;
+        const char *kernels;
     } collectives;
     const KernelFile *shared_files;  // up to {0}; NULL: each kernel has a file of its name
     // NULL: there is no text of kernels.

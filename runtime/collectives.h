@@ -17,6 +17,9 @@ struct RtCollectives {
     bool (*open)(Rt *rt, const RtModel *m, bool overlaps);
     // is_clean: all ranks have come to their ends, so that none waits for another one.
     void (*close)(Rt *rt, bool is_clean);
+    // Has something gone wrong outside of a call? Writes what. Another thread calls it now and
+    // then. NULL: nothing can.
+    bool (*find_error)(const Rt *rt, char *why, size_t capacity);
     // Writes what carries out the calls, for a message: "NCCL 2.28.9 …". NULL: it says nothing.
     void (*describe)(const Rt *rt, char *to, size_t capacity);
     RtCollective *all_gather, *all_reduce, *all_to_all, *keep_one, *permute, *reduce_scatter,

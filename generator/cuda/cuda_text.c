@@ -12,8 +12,8 @@ static const char *const files[] = {"copy",    "cublaslt", "cuda_device",  "dims
                                     "graphs",  "kernel",   "open_library", "launch",
                                     "library", "matmul",   "tune",         NULL};
 
-static const char *const collectives[] = {"collectives", "host_collectives", "nccl",
-                                          "nccl_collectives", NULL};
+static const char *const collectives[] = {"collectives",      "host_collectives", "nccl",
+                                          "nccl_collectives", "progress",         NULL};
 
 static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"conv_weight_grad", "conv"},
@@ -49,7 +49,7 @@ const TargetText cuda_text = {
                 .file = "cuda/library.c"},
     .folder = "cuda",
     .files = files,
-    .collectives = {"rt_cuda_collectives", collectives},
+    .collectives = {"rt_cuda_collectives", collectives, "progress"},
     .shared_files = shared_files,
     .build_kernels = build_kernels,
     .image = "RT_KERNELS(\"" IMAGE "\");\n",

@@ -75,4 +75,7 @@ void print_includes(const Gen *g, Text *t)
     for (int i = 0; i < files.n; i++)
         if (!is_listed(target->files, files.word[i]))
             text_printf(t, "#include \"runtime/%s/%s.cu\"\n", target->folder, files.word[i]);
+    if (g->o->transport)
+        text_printf(t, "#include \"runtime/%s/%s.cu\"\n", target->folder,
+                    target->collectives.kernels);
 }

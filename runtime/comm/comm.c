@@ -153,7 +153,7 @@ bool rt_comm_open(RtComm **comm, const RtModel *m, const RtJob *job)
     c->warning = rt_alloc((size_t)c->ranks, sizeof *c->warning);
     for (int r = 0; r < c->ranks; r++)
         c->warning[r].peer = -1;
-    rt_last_calls_open(c);
+    rt_last_calls_open(c, RT_LAST_CALLS);
     c->pending = rt_alloc((size_t)RT_MAX_PENDING(c), sizeof *c->pending);
     c->source = rt_alloc((size_t)c->ranks, sizeof *c->source);
     c->window_state = rt_alloc(1, sizeof *c->window_state);
@@ -201,6 +201,7 @@ static void begin(RtComm *c, const char *kind)
     c->kind = kind;
     c->at = (RtCallName){0};
     c->axis = NULL;
+    c->call_bytes = 0;
     rt_last_calls_add(c);
 }
 
@@ -245,7 +246,7 @@ void rt_comm_fail(RtComm *c)
         return;
     rt_note("on rank %d of %d: the job ends", c->rank, c->ranks);
     rt_watchdog_lose(c->watchdog);
-    c->transport->end(c);
+    rt_end_job(c);
 }
 
 void rt_comm_file(RtComm *c, const char *path)

@@ -87,7 +87,7 @@ bool rt_comm_thread_open(Rt *rt, const RtModel *m, bool overlaps)
     RtCommThread *k = rt_alloc(1, sizeof *k);
     pthread_mutex_init(&k->lock, NULL);
     pthread_cond_init(&k->changed, NULL);
-    rt_second_comm_open(&k->second, c);
+    rt_second_comm_open(&k->second, c, RT_LAST_CALLS);
     k->second.comm.is_awaited = &k->is_awaited;
     k->rt = (Rt){.device = rt->device,
                  .threads = 1,

@@ -9,15 +9,21 @@
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
 
-enum { NAMES = 64 };  // of the last collectives
+typedef struct Entry {
+    atomic_int_least64_t number, layer, bytes;  // number 0: none
+    const char *_Atomic what;
+} Entry;
 
 struct RtLastCalls {
-    // Call number n is at n % NAMES.
-    const char *_Atomic what[NAMES];
-    atomic_int_least64_t layer[NAMES];
+    int64_t n;
+    Entry entry[];  // that of call number k is k % n
 };
 
-void rt_last_calls_open(RtComm *c) { c->last_calls = rt_alloc(1, sizeof *c->last_calls); }
+void rt_last_calls_open(RtComm *c, int64_t names)
+{
+    c->last_calls = rt_alloc(1, sizeof *c->last_calls + (size_t)names * sizeof(Entry));
+    c->last_calls->n = names;
+}
 
 void rt_last_calls_close(RtComm *c)
 {
@@ -25,15 +31,38 @@ void rt_last_calls_close(RtComm *c)
     c->last_calls = NULL;
 }
 
+RtCallLabel rt_current_call(const RtComm *c)
+{
+    return (RtCallLabel){{c->at.what ? c->at.what : c->kind, c->at.layer}, c->call_bytes};
+}
+
+void rt_last_calls_name(RtComm *c, int64_t number, RtCallLabel call)
+{
+    Entry *e = &c->last_calls->entry[number % c->last_calls->n];
+
+    atomic_store(&e->number, 0);
+    atomic_store_explicit(&e->what, call.name.what, memory_order_relaxed);
+    atomic_store_explicit(&e->layer, call.name.layer, memory_order_relaxed);
+    atomic_store_explicit(&e->bytes, call.bytes, memory_order_relaxed);
+    atomic_store_explicit(&e->number, number, memory_order_release);
+}
+
 void rt_last_calls_add(RtComm *c)
 {
-    atomic_int_least64_t *calls = &c->window[c->rank]->calls[c->tag];
-    int64_t n = atomic_load_explicit(calls, memory_order_relaxed) + 1;
+    atomic_int_least64_t *begun = &c->window[c->rank]->calls[c->tag].begun;
+    if (c->is_counted_already)
+        return;
+    int64_t n = atomic_load_explicit(begun, memory_order_relaxed) + 1;
 
-    atomic_store_explicit(&c->last_calls->what[n % NAMES], c->at.what ? c->at.what : c->kind,
-                          memory_order_relaxed);
-    atomic_store_explicit(&c->last_calls->layer[n % NAMES], c->at.layer, memory_order_relaxed);
-    atomic_store_explicit(calls, n, memory_order_release);
+    rt_last_calls_name(c, n, rt_current_call(c));
+    atomic_store_explicit(begun, n, memory_order_release);
+}
+
+void rt_last_calls_end(RtComm *c)
+{
+    RtSharedWindow *w = c->window[c->rank];
+
+    atomic_store(&w->calls[c->tag].ended, atomic_load(&w->calls[c->tag].begun));
 }
 
 void rt_call_name_print(RtCallName name, char *to, size_t capacity)
@@ -47,101 +76,136 @@ void rt_call_name_print(RtCallName name, char *to, size_t capacity)
                  hole + 2);
 }
 
-// Prints the name of a collective that this rank knows.
-static void print_own(const RtComm *c, int64_t call, char *to, size_t capacity)
+// The collective of that number, if this rank knows its name.
+static bool find_own(const RtComm *c, int64_t number, RtCallLabel *call)
 {
-    RtCallName name = {atomic_load(&c->last_calls->what[call % NAMES]),
-                       atomic_load(&c->last_calls->layer[call % NAMES])};
+    const Entry *e = &c->last_calls->entry[number % c->last_calls->n];
 
-    rt_call_name_print(name, to, capacity);
+    if (number <= 0 || atomic_load_explicit(&e->number, memory_order_acquire) != number)
+        return false;
+    *call = (RtCallLabel){{atomic_load(&e->what), atomic_load(&e->layer)}, atomic_load(&e->bytes)};
+    return atomic_load(&e->number) == number;
+}
+
+// The counts in the window of a rank of this host.
+static RtCallCounts counted(const RtComm *c, int rank)
+{
+    const RtSharedWindow *w = c->window[rank];
+
+    return (RtCallCounts){atomic_load(&w->calls[c->tag].begun),
+                          c->counts_ends ? atomic_load(&w->calls[c->tag].ended) : -1};
 }
 
 RtWarning rt_warning(const RtComm *c, int peer)
 {
-    RtWarning w = {.peer = peer, .calls = atomic_load(&c->window[c->rank]->calls[c->tag])};
+    RtWarning w = {.peer = peer, .counts = counted(c, c->rank)};
+    RtCallLabel call;
 
-    print_own(c, w.calls, w.name, sizeof w.name);
+    if (find_own(c, w.counts.begun, &call)) {
+        rt_call_name_print(call.name, w.name, sizeof w.name);
+        w.bytes = call.bytes;
+    }
     for (int i = 0, r = c->rank - RT_NEAR; i <= 2 * RT_NEAR; i++, r++)
-        w.near[i] =
-            r >= 0 && r < c->ranks && c->window[r] ? atomic_load(&c->window[r]->calls[c->tag]) : -1;
+        w.near[i] = r >= 0 && r < c->ranks && c->window[r] ? counted(c, r) : (RtCallCounts){-1, -1};
     return w;
 }
 
-// How many collectives a rank has begun; -1: unknown.
-static int64_t calls_of(const RtComm *c, int rank)
+RtCallCounts rt_call_counts(const RtComm *c, int rank)
 {
     if (c->window[rank])
-        return atomic_load(&c->window[rank]->calls[c->tag]);
+        return counted(c, rank);
     if (c->warning[rank].peer >= 0)
-        return c->warning[rank].calls;
+        return c->warning[rank].counts;
     for (int r = rank - RT_NEAR; r <= rank + RT_NEAR; r++)
         if (r >= 0 && r < c->ranks && c->warning[r].peer >= 0 &&
-            c->warning[r].near[rank - r + RT_NEAR] >= 0)
+            c->warning[r].near[rank - r + RT_NEAR].begun >= 0)
             return c->warning[r].near[rank - r + RT_NEAR];
-    return -1;
+    return (RtCallCounts){-1, -1};
 }
 
-// Prints the name of that collective, if this rank or another one that has warned knows it.
-static void print_call(const RtComm *c, int64_t call, char *to, size_t capacity)
+static void print_bytes(int64_t bytes, char *to, size_t capacity)
 {
-    int64_t own = calls_of(c, c->rank);
+    if (bytes >= 1 << 20)
+        snprintf(to, capacity, ", %.1f MiB", (double)bytes / (1 << 20));
+    else if (bytes >= 1 << 10)
+        snprintf(to, capacity, ", %.1f KiB", (double)bytes / (1 << 10));
+    else if (bytes > 0)
+        snprintf(to, capacity, ", %d bytes", (int)bytes);
+}
+
+void rt_call_print(const RtComm *c, int64_t number, char *to, size_t capacity)
+{
+    RtCallLabel call = {{NULL, -1}, 0};
+    size_t n;
 
     *to = 0;
-    if (call <= 0)
-        return;
-    if (call > own - NAMES && call <= own) {
-        print_own(c, call, to, capacity);
-        return;
-    }
-    for (int r = 0; r < c->ranks && !*to; r++)
-        if (c->warning[r].peer >= 0 && c->warning[r].calls == call)
+    if (find_own(c, number, &call))
+        rt_call_name_print(call.name, to, capacity);
+    for (int r = 0; r < c->ranks && !*to && number > 0; r++)
+        if (c->warning[r].peer >= 0 && c->warning[r].counts.begun == number) {
             snprintf(to, capacity, "%s", c->warning[r].name);
+            call.bytes = c->warning[r].bytes;
+        }
+    n = strlen(to);
+    print_bytes(call.bytes, to + n, capacity - n);
 }
 
-// "s 0-3, 5": the ranks that have begun as many as `first`, which is their lowest.
-static void print_ranks(const RtComm *c, int first, char *to, size_t capacity)
+static bool are_alike(RtCallCounts a, RtCallCounts b)
 {
-    int64_t calls = calls_of(c, first);
-    size_t n = 0;
+    return a.begun == b.begun && a.ended == b.ended;
+}
+
+static bool is_like(const RtComm *c, const void *first, int rank)
+{
+    return are_alike(rt_call_counts(c, rank), rt_call_counts(c, *(const int *)first));
+}
+
+void rt_ranks_print(const RtComm *c, RtIsOne *is_one, const void *data, char *to, size_t capacity)
+{
+    const char *before = " ";
+    size_t n = 1;
     int many = 0;
 
-    for (int r = first, end; r < c->ranks && n < capacity; r = end + 1) {
-        for (end = r; end < c->ranks && calls_of(c, end) == calls; end++)
+    *to = 0;
+    for (int r = 0, end; r < c->ranks && n < capacity; r = end + 1) {
+        for (end = r; end < c->ranks && is_one(c, data, end); end++)
             ;
         if (end == r)
             continue;
-        n += (size_t)snprintf(to + n, capacity - n, "%s%d", n ? ", " : " ", r);
+        n += (size_t)snprintf(to + n, capacity - n, "%s%d", before, r);
         if (end > r + 1 && n < capacity)
             n += (size_t)snprintf(to + n, capacity - n, "-%d", end - 1);
+        before = ", ";
         many += end - r;
     }
-    if (many > 1 && n + 1 < capacity) {
-        memmove(to + 1, to, n + 1);
+    if (many > 1)
         *to = 's';
-    }
+    else
+        memmove(to, to + 1, n < capacity ? n : capacity - 1);
 }
 
 void rt_last_calls_say(const RtComm *c)
 {
-    enum { MAX_LINES = 8 };  // lines
+    enum { MAX_LINES = 8 };
     int lines = 0;
 
     for (int r = 0; r < c->ranks && lines < MAX_LINES; r++) {
-        int64_t calls = calls_of(c, r);
+        RtCallCounts counts = rt_call_counts(c, r);
         bool is_said = false;
         char ranks[100], name[sizeof c->warning->name];
 
         for (int k = 0; k < r && !is_said; k++)
-            is_said = calls_of(c, k) == calls;
+            is_said = are_alike(rt_call_counts(c, k), counts);
         if (is_said)
             continue;
-        print_ranks(c, r, ranks, sizeof ranks);
-        print_call(c, calls, name, sizeof name);
-        if (calls < 0)
+        rt_ranks_print(c, is_like, &r, ranks, sizeof ranks);
+        rt_call_print(c, counts.begun, name, sizeof name);
+        if (counts.begun < 0)
             rt_note("last collective of rank%s: not known", ranks);
         else
-            rt_note("last collective of rank%s: number %lld%s%s", ranks, (long long)calls,
-                    *name ? ", " : "", name);
+            rt_note("last collective of rank%s: number %lld%s%s%s", ranks, (long long)counts.begun,
+                    *name ? ", " : "", name,
+                    counts.ended >= counts.begun && counts.begun > 0 ? ", ended" : "");
         lines++;
     }
 }

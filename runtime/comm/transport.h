@@ -64,8 +64,12 @@ typedef struct RtSharedWindow {
         _Alignas(64) atomic_uint_least64_t arrivals;
     } axis[RT_MAX_AXES];
     RtProcess process;
-    atomic_int_least64_t calls[2];  // the collectives that it has begun, by RtComm.tag
-    atomic_bool ends;               // it ends the job, and has said why
+    // The collectives that it has begun, by RtComm.tag, and those that have ended, which only
+    // devices with collectives of their own count.
+    struct {
+        atomic_int_least64_t begun, ended;
+    } calls[2];
+    atomic_bool ends;  // it ends the job, and has said why
     _Alignas(64) char buffer[2][RT_WINDOW_BUFFER_BYTES];
 } RtSharedWindow;
 
@@ -88,15 +92,27 @@ typedef struct RtCallName {
 // Prints "h.3.mlp: all_reduce"; nothing if there is none.
 void rt_call_name_print(RtCallName name, char *to, size_t capacity);
 
+// A collective: its name, and the bytes that a rank sends; 0: they aren't known.
+typedef struct RtCallLabel {
+    RtCallName name;
+    int64_t bytes;
+} RtCallLabel;
+
+// How many collectives a rank has begun, and ended; -1: not known.
+typedef struct RtCallCounts {
+    int64_t begun, ended;
+} RtCallCounts;
+
 // A rank that gives up tells the others for whom it waited, and in which collective. It also tells
-// how many collectives each rank of its host has begun: it can read the windows of ranks that can't
-// warn.
+// how far each rank of its host has come: it can read the windows of ranks that can't warn.
 enum { RT_NEAR = 32 };  // ranks before it and after it
 struct RtWarning {
-    int peer;  // -1: it hasn't given up
-    int64_t calls;
-    int64_t near[2 * RT_NEAR + 1];  // of its own rank + i - RT_NEAR; -1: not known
+    int peer;  // itself: it doesn't know for whom; -1: it hasn't given up
+    RtCallCounts counts;
+    RtCallCounts near[2 * RT_NEAR + 1];  // of its own rank + i - RT_NEAR
+    int64_t bytes;                       // of its latest collective
     char name[200];
+    char why[200];  // what the device says; "": nothing
 };
 
 // A message in flight, and its other rank.
@@ -119,7 +135,13 @@ struct RtComm {
     RtWindowState *window_state;
     RtCallName at;            // of the latest RT_AT
     const char *kind, *axis;  // the current call
+    int64_t call_bytes;       // that this rank sends in it; 0: not known
     struct RtLastCalls *last_calls;
+    bool counts_ends;         // of its collectives, in its window
+    bool is_counted_already;  // the device counts them, both begins and ends
+    // Ends the device's exchanges, before the transport ends the job. NULL: there are none.
+    void (*abandon)(void *exchanges);
+    void *exchanges;
     RtWarning *warning;  // by rank
     RtPending *pending;  // RT_MAX_PENDING
     char **source;       // by rank: operands of rt_combine
@@ -153,8 +175,14 @@ typedef struct RtSecondComm {
     RtComm comm;
     pthread_mutex_t transport;
 } RtSecondComm;
-void rt_second_comm_open(RtSecondComm *s, RtComm *c);
+// `names`: the collectives whose names it keeps, the last ones.
+void rt_second_comm_open(RtSecondComm *s, RtComm *c, int64_t names);
 void rt_second_comm_close(RtSecondComm *s, RtComm *c);
+
+// ---- threads that look at something now and then: timed_condition.c ----
+// It waits by the clock that nobody sets: after a step of the other one it would sleep for as long.
+void rt_timed_condition_open(pthread_cond_t *c);
+void rt_timed_condition_wait(pthread_cond_t *c, pthread_mutex_t *lock, double seconds);
 
 // ---- the watchdog: watchdog.c; all functions except rt_watchdog_wait accept NULL ----
 // `rank`: this rank's number, as far as it is known.
@@ -180,13 +208,44 @@ bool rt_is_speaker(const char *error);
 void rt_end_launcher(const RtTransport *t, unsigned seconds);
 
 // ---- the collectives that ranks began last: last_calls.c ----
-void rt_last_calls_open(RtComm *c);
+enum { RT_LAST_CALLS = 64 };                        // whose names a rank's thread keeps
+void rt_last_calls_open(RtComm *c, int64_t names);  // it keeps the names of so many
 void rt_last_calls_close(RtComm *c);
-void rt_last_calls_add(RtComm *c);  // this rank begins the collective `at`, or `kind`
+// The collective that the communicator is in: `at`, or `kind`.
+RtCallLabel rt_current_call(const RtComm *c);
+void rt_last_calls_add(RtComm *c);  // this rank begins it
+void rt_last_calls_end(RtComm *c);  // it has ended
+// Collective number `number`, which this rank begins later.
+void rt_last_calls_name(RtComm *c, int64_t number, RtCallLabel call);
 // This rank gives up waiting for that peer.
 RtWarning rt_warning(const RtComm *c, int peer);
+// How far a rank has come.
+RtCallCounts rt_call_counts(const RtComm *c, int rank);
+// Prints the name of a collective, as far as this rank, or one that has warned, knows it, and its
+// bytes.
+void rt_call_print(const RtComm *c, int64_t number, char *to, size_t capacity);
+// Prints " 3" or "s 0-3, 5": the ranks for which is_one returns true.
+typedef bool RtIsOne(const RtComm *c, const void *data, int rank);
+void rt_ranks_print(const RtComm *c, RtIsOne *is_one, const void *data, char *to, size_t capacity);
 // Prints a line for each collective that is the last one of some ranks, as far as it is known.
 void rt_last_calls_say(const RtComm *c);
+
+// ---- collectives that don't end: stuck.c ----
+// The communicator whose collectives end counted: `c`, or its second one; NULL: there is none.
+const RtComm *rt_counting_comm(const RtComm *c);
+// How far the ranks of this host have come together: it grows with each begin and end.
+int64_t rt_progress_here(const RtComm *c);
+// The number of the collective that others wait for: the first one that a rank has begun and not
+// ended. 0: there is none.
+int64_t rt_stuck_call(const RtComm *c);
+// Says which ranks haven't begun it, or haven't ended it. Returns false, and says nothing, if there
+// is none, or if it could only name all ranks, unless it must.
+bool rt_stuck_say(const RtComm *c, bool must);
+// Says that a rank is gone, in that collective if there is one.
+void rt_gone_say(const RtComm *c, int rank);
+
+// Ends the whole job, after a message.
+void rt_end_job(RtComm *c);
 
 // ---- waiting: wait.c ----
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes);
@@ -195,6 +254,11 @@ RtPending rt_receive(RtComm *c, int peer, void *data, int64_t bytes);
 // arrived as often as this one. After the timeout both name the missing rank and end the job.
 void rt_await(RtComm *c, RtPending p);
 void rt_barrier(RtComm *c, const RtGroup *g);
+// For a thread that watches the collectives of a device: has another rank given up?
+bool rt_is_warned(RtComm *c);
+// Gives up as they do: says which ranks the device waits for, and ends the job. `why`: what the
+// device says; "": nothing.
+void rt_give_up(RtComm *c, const char *why);
 // A barrier in two halves, with work in between that needs no other rank.
 void rt_barrier_arrive(RtComm *c, const RtGroup *g);
 void rt_barrier_wait(RtComm *c, const RtGroup *g);

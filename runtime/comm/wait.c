@@ -9,6 +9,7 @@
 // The comm thread (comm_thread.c) waits while its rank's own thread needs the core. It sleeps
 // between polls until the rank's own thread waits for it.
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
@@ -24,6 +25,7 @@ enum {
 typedef struct Wait {
     int64_t polls;
     double start, looked, warnings_read;  // looked: when it last looked at the clock
+    int64_t progress;                     // of the device's collectives, at `start`
 } Wait;
 
 static void lock_transport(RtComm *c)
@@ -40,6 +42,15 @@ static void unlock_transport(RtComm *c)
 
 // ---- giving up ----
 
+void rt_end_job(RtComm *c)
+{
+    const RtComm *second = c->second ? c->second : c;
+
+    if (second->abandon)
+        second->abandon(second->exchanges);
+    c->transport->end(c);
+}
+
 static void read_warnings(RtComm *c)
 {
     RtWarning w;
@@ -47,6 +58,15 @@ static void read_warnings(RtComm *c)
 
     while ((rank = c->transport->warned(c, &w)) >= 0)
         c->warning[rank] = w;
+}
+
+static bool has_warning(RtComm *c)
+{
+    read_warnings(c);
+    for (int r = 0; r < c->ranks; r++)
+        if (c->warning[r].peer >= 0)
+            return true;
+    return false;
 }
 
 static void collect_warnings(RtComm *c)
@@ -85,23 +105,41 @@ static void say_who(const RtComm *c, bool is_broken)
             call, along, axis, missing_rank(c), c->timeout);
 }
 
-// Doesn't return. The caller holds the lock and never releases it.
-static void give_up(RtComm *c, int peer, bool is_broken)
+// Does a rank's device wait, which doesn't know for whom?
+static bool has_device_wait(const RtComm *c)
 {
+    for (int r = 0; r < c->ranks; r++)
+        if (c->warning[r].peer == r)
+            return true;
+    return false;
+}
+
+static void say(const RtComm *c, const RtComm *counting, bool is_broken)
+{
+    if (counting && !is_broken && rt_stuck_say(counting, has_device_wait(c)))
+        return;
+    say_who(c, is_broken);
+    rt_last_calls_say(counting ? counting : c);
+}
+
+// Doesn't return. The caller holds the lock and never releases it. `why`: what the device says.
+static void give_up(RtComm *c, int peer, bool is_broken, const char *why)
+{
+    const RtComm *counting = rt_counting_comm(c);
     int first = 0;
 
-    c->warning[c->rank] = rt_warning(c, peer);
+    c->warning[c->rank] = rt_warning(counting ? counting : c, peer);
+    snprintf(c->warning[c->rank].why, sizeof c->warning->why, "%s", why);
     rt_watchdog_lose(c->watchdog);
     c->transport->warn(c, &c->warning[c->rank]);
     collect_warnings(c);
     while (c->warning[first].peer < 0)
         first++;
-    if (first == c->rank) {
-        say_who(c, is_broken);
-        rt_last_calls_say(c);
-    } else
+    if (first == c->rank)
+        say(c, counting, is_broken);
+    else
         usleep((useconds_t)(1e6 * GRACE_SECONDS));  // until the other rank has printed the error
-    c->transport->end(c);
+    rt_end_job(c);
 }
 
 // ---- polling ----
@@ -124,17 +162,31 @@ static void between_polls(RtComm *c, Wait *w, int peer)
     w->start = w->start > 0 ? w->start : now;
     w->start += rt_stopped_seconds(c->timeout, w->looked, now);
     w->looked = now;
+    if (c->counts_ends && rt_progress_here(c) != w->progress) {
+        w->progress = rt_progress_here(c);
+        w->start = now;
+    }
     if (now - w->warnings_read < WARNING_CHECK_SECONDS)
         return;
     w->warnings_read = now;
     lock_transport(c);
-    read_warnings(c);
-    bool is_over = now - w->start > c->timeout;
-    for (int r = 0; r < c->ranks && !is_over; r++)
-        is_over = c->warning[r].peer >= 0;
-    if (is_over)
-        give_up(c, peer, false);
+    if (has_warning(c) || now - w->start > c->timeout)
+        give_up(c, peer, false, "");
     unlock_transport(c);
+}
+
+bool rt_is_warned(RtComm *c)
+{
+    lock_transport(c);
+    bool is_warned = has_warning(c);
+    unlock_transport(c);
+    return is_warned;
+}
+
+void rt_give_up(RtComm *c, const char *why)
+{
+    lock_transport(c);
+    give_up(c, c->rank, false, why);
 }
 
 RtPending rt_send(RtComm *c, int peer, const void *data, int64_t bytes)
@@ -159,7 +211,7 @@ void rt_await(RtComm *c, RtPending p)
         lock_transport(c);
         int state = c->transport->test(c, p.message);
         if (state < 0)
-            give_up(c, p.peer, true);
+            give_up(c, p.peer, true, "");
         unlock_transport(c);
         if (state)
             return;

@@ -19,7 +19,8 @@
 #define LOOK_SECONDS 0.2  // between two checks
 #define STAGGER_SECONDS                                                                            \
     1.2  // between ranks that print the timeout, to let the launcher end the job first
-enum { LAUNCHER_S = 2 };  // seconds that the launcher may take to end the job
+#define SETTLE_SECONDS 0.8  // in which GPUs come to a rank that is gone
+enum { LAUNCHER_S = 2 };    // seconds that the launcher may take to end the job
 
 struct RtWatchdog {
     const RtModel *model;
@@ -97,6 +98,28 @@ static int gone_rank(const RtComm *c)
     return -1;
 }
 
+// Waits until the devices of the ranks that are left have come to the collective that can't end.
+static void let_devices_settle(const RtComm *c)
+{
+    int64_t before = -1, now;
+
+    for (double end = rt_seconds() + SETTLE_SECONDS; rt_seconds() < end; before = now) {
+        now = rt_progress_here(c);
+        if (now == before)
+            return;
+        usleep((useconds_t)(1e6 * LOOK_SECONDS));
+    }
+}
+
+static void say_gone(const RtComm *c, int gone)
+{
+    const RtComm *counting = rt_counting_comm(c);
+
+    if (counting)
+        let_devices_settle(counting);
+    rt_gone_say(counting ? counting : c, gone);
+}
+
 // The launcher soon ends the other ranks, or not at all. The first one that is left says who is
 // gone, unless that one has said why.
 static void end_without(RtWatchdog *w, int gone)
@@ -112,8 +135,7 @@ static void end_without(RtWatchdog *w, int gone)
         _exit(1);
     }
     atomic_store(&c->window[c->rank]->ends, true);
-    rt_error(w->model, "rank %d is gone: it was killed, or has crashed", gone);
-    rt_last_calls_say(c);
+    say_gone(c, gone);
     fflush(stderr);
     rt_end_launcher(w->model->transport, LAUNCHER_S);
     _exit(1);
@@ -150,31 +172,14 @@ static void *watch(void *watchdog)
 
     pthread_mutex_lock(&w->lock);
     while (!w->is_closing) {
-        struct timespec t;
-
         check_job(w);
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        t.tv_nsec += (long)(1e9 * LOOK_SECONDS);
-        t.tv_sec += t.tv_nsec / 1000000000;
-        t.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&w->changed, &w->lock, &t);
+        rt_timed_condition_wait(&w->changed, &w->lock, LOOK_SECONDS);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
 // ---- the rank's own thread ----
-
-// It waits by the clock that nobody sets: after a step of the other one it would sleep for as long.
-static void open_changed(pthread_cond_t *changed)
-{
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
 
 bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job, int rank)
 {
@@ -186,7 +191,7 @@ bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job,
                       .launcher = job->size && !*job->name ? 0 : getppid(),
                       .rank = rank};
     pthread_mutex_init(&w->lock, NULL);
-    open_changed(&w->changed);
+    rt_timed_condition_open(&w->changed);
     *watchdog = w;
     if (!pthread_create(&w->thread, NULL, watch, w)) {
         if (*job->name)

@@ -80,9 +80,11 @@ static bool exchanges_open(Rt *rt, const RtModel *m, bool overlaps)
 {
     RtCudaExchanges *x = rt_cuda_of(rt)->exchanges = rt_alloc(1, sizeof *x);
 
+    rt_cuda_ends_job(rt->comm);
     x->by = choose(rt, m);
     if (!x->by)
         return false;
+    rt_second_comm_open(&x->second, rt->comm, RT_CUDA_MAX_AHEAD);
     rt_cuda_must(cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking), "a stream");
     new_event(&x->ready);
     new_event(&x->ended);
@@ -90,13 +92,18 @@ static bool exchanges_open(Rt *rt, const RtModel *m, bool overlaps)
     x->slot = rt_alloc((size_t)x->slots + 1, sizeof *x->slot);
     for (int i = 0; i < x->slots; i++)
         new_event(&x->slot[i]);
-    return x->by->open(rt, m, overlaps);
+    if (!x->by->open(rt, m, overlaps))
+        return false;
+    x->progress = rt_cuda_progress_open(rt, &x->second.comm, x->by->find_error);
+    return true;
 }
 
 static void close_stream(Rt *rt, RtCudaExchanges *x, bool is_clean)
 {
     cudaStreamSynchronize(x->stream);
+    rt_cuda_progress_close(x->progress);
     x->by->close(rt, is_clean);
+    rt_second_comm_close(&x->second, rt->comm);
     for (int i = 0; i < x->slots; i++)
         cudaEventDestroy(x->slot[i]);
     cudaEventDestroy(x->ready);
@@ -111,6 +118,7 @@ static void exchanges_close(Rt *rt, bool is_clean)
 
     if (x->by)
         close_stream(rt, x, is_clean);
+    rt_cuda_ends_job(NULL);
     free(x->nccl);
     free(x);
     rt_cuda_of(rt)->exchanges = NULL;
@@ -142,6 +150,7 @@ static void put(Rt *rt, RtCollective *f, const RtExchange *p, void *y, const voi
     inner.collectives = e->by;
     c->stream = e->stream;
     f(&inner, p, y, x);
+    rt_cuda_progress_end(&inner, e->progress);
     c->stream = calls;
     rt_cuda_must(cudaEventRecord(end, e->stream), "an event");
 }

@@ -5,14 +5,15 @@
 #define SHARDCC_RT_CUDA_COLLECTIVES_H
 
 #include "runtime/collectives.h"
-#include "runtime/comm/comm.h"
-#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/progress.h"
 #include "runtime/rt_cuda.h"
 
 typedef struct RtCudaExchanges {
     const RtCollectives *by;
     void *state;          // of `by`
     struct RtNccl *nccl;  // opened; NULL: it isn't there, or nobody has looked for it
+    RtSecondComm second;  // which counts the calls
+    RtCudaProgress *progress;
     cudaStream_t stream;  // RtCuda.stream while `by` is called
     cudaEvent_t ready;    // the operands of the latest call
     cudaEvent_t ended;    // the latest call that wasn't started

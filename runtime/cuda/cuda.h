@@ -27,6 +27,7 @@ typedef struct RtCuda {
 } RtCuda;
 
 typedef struct RtCudaStaging RtCudaStaging;
+typedef struct RtCudaProgress RtCudaProgress;  // progress.h
 
 static inline RtCuda *rt_cuda_of(const Rt *rt) { return rt->state; }
 
@@ -47,6 +48,8 @@ typedef struct RtCudaGrid {
 
 // Ends the program with a message if a call failed: the GPU can't go on.
 void rt_cuda_must(cudaError_t e, const char *what);
+// From now on it ends the job of this communicator too; NULL: no longer.
+void rt_cuda_ends_job(struct RtComm *c);
 
 // Launches a kernel of the library on the GPU's stream; nothing if the grid has no blocks. `args`
 // point to its arguments. Prints what is wrong and exits if that fails.

@@ -2,11 +2,12 @@
 #include <stdlib.h>
 
 #include "runtime/core/core.h"
-#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/collectives.h"
 
 typedef struct RtCudaGraph {
     RtPart part;
     cudaGraphExec_t exec;  // NULL: it has run once and isn't recorded yet
+    RtCudaCalls calls;     // its collectives, if the GPU counts them
     struct RtCudaGraph *next;
 } RtCudaGraph;
 
@@ -25,6 +26,11 @@ static void note(RtCuda *c, RtPart part)
 
     *g = (RtCudaGraph){.part = part, .next = c->graph};
     c->graph = g;
+}
+
+static RtCudaProgress *progress_of(const RtCuda *c)
+{
+    return c->exchanges ? c->exchanges->progress : NULL;
 }
 
 static cudaGraphExec_t record(Rt *rt, RtPart part)
@@ -53,8 +59,15 @@ void rt_cuda_run(Rt *rt, RtPart part)
             note(c, part);
         return;
     }
+    RtCudaProgress *progress = progress_of(c);
+    if (progress && !g->exec)
+        rt_cuda_progress_record(progress, &g->calls);
     if (!g->exec)
         g->exec = record(rt, part);
+    if (progress) {
+        rt_cuda_progress_record(progress, NULL);
+        rt_cuda_progress_replay(progress, &g->calls);
+    }
     rt_cuda_must(cudaGraphLaunch(g->exec, c->stream), "a graph");
 }
 
@@ -64,6 +77,7 @@ void rt_cuda_graphs_free(RtCuda *c)
         next = g->next;
         if (g->exec)
             cudaGraphExecDestroy(g->exec);
+        free(g->calls.call);
         free(g);
     }
     c->graph = NULL;

@@ -21,9 +21,9 @@ typedef struct HostCall {
 } HostCall;
 
 typedef struct HostExchanges {
-    RtSecondComm second;  // of CUDA's thread
-    Rt rt;                // passed to the collectives of messages
-    char *memory;         // pinned: RtModel.exchange_bytes
+    RtComm *comm;  // of CUDA's thread
+    Rt rt;         // passed to the collectives of messages
+    char *memory;  // pinned: RtModel.exchange_bytes
     int64_t bytes;
     HostCall **call;  // those that there were, by a hash of them
     int n, cap;       // half of which are used at most
@@ -37,8 +37,8 @@ static bool host_open(Rt *rt, const RtModel *m, bool overlaps)
     void *memory = NULL;
 
     rt_cuda_of(rt)->exchanges->state = h;
-    rt_second_comm_open(&h->second, rt->comm);
-    h->rt = (Rt){.device = rt->device, .threads = 1, .comm = &h->second.comm};
+    h->comm = &rt_cuda_of(rt)->exchanges->second.comm;
+    h->rt = (Rt){.device = rt->device, .threads = 1, .comm = h->comm};
     h->bytes = m->exchange_bytes;
     cudaError_t e = cudaMallocHost(&memory, (size_t)rt_most(h->bytes, 1));
     if (e)
@@ -54,7 +54,6 @@ static void host_close(Rt *rt, bool is_clean)
 
     if (!h)
         return;
-    rt_second_comm_close(&h->second, rt->comm);
     if (h->memory)
         cudaFreeHost(h->memory);
     for (int i = 0; i < h->cap; i++)
@@ -140,8 +139,9 @@ static void exchange(void *call)
     const HostCall *c = call;
     HostExchanges *h = c->host;
 
-    h->second.comm.at = c->at;
+    h->comm->at = c->at;
     c->f(rt_with(&h->rt, c->workspace), &c->p, c->y, c->x);
+    rt_last_calls_end(h->comm);
 }
 
 // Has the result of some rank padding, which no exchange writes?

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/comm/comm.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct RtCudaKernel {
@@ -10,13 +11,18 @@ typedef struct RtCudaKernel {
     cudaKernel_t kernel;
 } RtCudaKernel;
 
+static struct RtComm *job;  // which an error ends; NULL: this process alone
+
 void rt_cuda_must(cudaError_t e, const char *what)
 {
     if (e == cudaSuccess)
         return;
     fprintf(stderr, "error: %s: %s (%s)\n", what, cudaGetErrorString(e), cudaGetErrorName(e));
+    rt_comm_fail(job);
     exit(1);
 }
+
+void rt_cuda_ends_job(struct RtComm *c) { job = c; }
 
 cudaError_t rt_cuda_load(RtCuda *c, const void *image)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
@@ -12,10 +13,14 @@
 #include "runtime/cuda/nccl.h"
 #include "runtime/exchange/exchange.h"
 
+enum { ABORT_S = 1 };  // seconds that NCCL may take to abort
+
 typedef struct NcclExchanges {
     RtNccl *nccl;
     RtNcclComm *all, *axis[RT_MAX_AXES];  // axis: NULL: it has one rank
-    size_t bytes;                         // that the communicators take of the GPU's memory
+    RtNcclComm *open[RT_MAX_AXES + 1];    // all that there are, the last one to be made first
+    int n_open;
+    size_t bytes;  // that the communicators take of the GPU's memory
 } NcclExchanges;
 
 static NcclExchanges *nccl_of(const Rt *rt) { return rt_cuda_of(rt)->exchanges->state; }
@@ -94,6 +99,10 @@ static void open_all(Rt *rt, NcclExchanges *n)
     settle(rt, n->all, status, "its start");
     settle(rt, n->all, RT_NCCL_IN_PROGRESS, "its start");
     open_axes(rt, n, &config);
+    for (int a = 0; a < RT_MAX_AXES; a++)
+        if (n->axis[a] && n->axis[a] != n->all)
+            n->open[n->n_open++] = n->axis[a];
+    n->open[n->n_open++] = n->all;
 }
 
 // A first sum of each communicator, which makes it allocate what it needs.
@@ -103,10 +112,8 @@ static void warm(Rt *rt, NcclExchanges *n)
     void *x = NULL;
 
     rt_cuda_must(cudaMalloc(&x, sizeof(float)), "NCCL's start");
-    for (int a = -1; a < RT_MAX_AXES; a++) {
-        RtNcclComm *c = a < 0 ? n->all : n->axis[a];
-        if (!c || (a >= 0 && c == n->all))
-            continue;
+    for (int i = 0; i < n->n_open; i++) {
+        RtNcclComm *c = n->open[i];
         int status = n->nccl->ncclAllReduce(x, x, 1, RT_NCCL_FLOAT32, RT_NCCL_MAX, c, stream);
         settle(rt, c, status, "its first sum");
         rt_cuda_must(cudaStreamSynchronize(stream), "NCCL's first sum");
@@ -114,9 +121,49 @@ static void warm(Rt *rt, NcclExchanges *n)
     rt_cuda_must(cudaFree(x), "NCCL's start");
 }
 
+// ---- errors and ends that its own thread finds ----
+
+static bool find_error(const Rt *rt, char *why, size_t capacity)
+{
+    NcclExchanges *n = nccl_of(rt);
+
+    for (int i = 0; i < n->n_open; i++) {
+        int status = RT_NCCL_SUCCESS, result = n->nccl->ncclCommGetAsyncError(n->open[i], &status);
+        status = result ? result : status;
+        if (status != RT_NCCL_SUCCESS && status != RT_NCCL_IN_PROGRESS) {
+            snprintf(why, capacity, "NCCL: %s: %s", n->nccl->ncclGetErrorString(status),
+                     n->nccl->ncclGetLastError(n->open[i]));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *abort_all(void *exchanges)
+{
+    NcclExchanges *n = exchanges;
+
+    for (int i = 0; i < n->n_open; i++)
+        n->nccl->ncclCommAbort(n->open[i]);
+    return NULL;
+}
+
+// In a thread of its own, since an end of the job doesn't wait for NCCL.
+static void abandon(void *exchanges)
+{
+    pthread_t thread;
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += ABORT_S;
+    if (!pthread_create(&thread, NULL, abort_all, exchanges))
+        pthread_timedjoin_np(thread, NULL, &end);
+}
+
 static bool nccl_open(Rt *rt, const RtModel *m, bool overlaps)
 {
     NcclExchanges *n = rt_alloc(1, sizeof *n);
+    RtComm *second = &rt_cuda_of(rt)->exchanges->second.comm;
     size_t before = 0, after = 0, all;
 
     rt_cuda_of(rt)->exchanges->state = n;
@@ -126,6 +173,8 @@ static bool nccl_open(Rt *rt, const RtModel *m, bool overlaps)
     warm(rt, n);
     rt_cuda_must(cudaMemGetInfo(&after, &all), "the GPU's memory");
     n->bytes = before > after ? before - after : 0;
+    second->exchanges = n;
+    second->abandon = abandon;
     return true;
 }
 
@@ -147,11 +196,8 @@ static void nccl_close(Rt *rt, bool is_clean)
 
     if (!n)
         return;
-    for (int a = 0; a < RT_MAX_AXES; a++)
-        if (n->axis[a] && n->axis[a] != n->all)
-            end(rt, n->axis[a], is_clean);
-    if (n->all)
-        end(rt, n->all, is_clean);
+    for (int i = 0; i < n->n_open; i++)
+        end(rt, n->open[i], is_clean);
     free(n);
 }
 
@@ -185,7 +231,12 @@ static Call begin(Rt *rt, const RtExchange *p, RtExchangeKind kind)
     int64_t whole = p->outer * p->whole * p->inner * rt_type_bytes(p->type);
     int64_t sent = has_pieces ? n * piece : kind == RT_ALL_GATHER ? piece : whole;
 
-    rt_exchange_begin(rt, p, kind, sent);
+    RtCudaExchanges *e = rt_cuda_of(rt)->exchanges;
+    Rt counted = *rt;
+    counted.comm = &e->second.comm;
+    counted.comm->at = rt->comm->at;
+    rt_exchange_begin(&counted, p, kind, sent);
+    rt_cuda_progress_begin(rt, e->progress);
     return (Call){.p = p,
                   .comm = nccl_of(rt)->axis[p->axis],
                   .n = n,
@@ -428,6 +479,7 @@ const RtCollectives rt_cuda_nccl_collectives = {
     .name = "NCCL",
     .open = nccl_open,
     .close = nccl_close,
+    .find_error = find_error,
     .describe = describe,
     .all_gather = all_gather,
     .all_reduce = all_reduce,

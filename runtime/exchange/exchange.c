@@ -74,6 +74,7 @@ void rt_exchange_begin(Rt *rt, const RtExchange *p, RtExchangeKind kind, int64_t
     rt_comm_thread_sync(c, kind == RT_PERMUTE ? -1 : p->axis);
     c->kind = rt_exchange_name(kind);
     c->axis = c->model->mesh.name[p->axis];
+    c->call_bytes = bytes;
     rt_last_calls_add(c);
     c->bytes[kind][p->axis] += bytes;
 }

@@ -296,6 +296,29 @@ cudaError_t cudaFree(void *p) { return release(p, true); }
 cudaError_t cudaMallocHost(void **p, size_t bytes) { return allocate(p, bytes, false); }
 cudaError_t cudaFreeHost(void *p) { return release(p, false); }
 
+// Whole pages, each once.
+cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags)
+{
+    LOCKED;
+    if ((uintptr_t)p % 4096 || bytes % 4096 || flags != cudaHostRegisterMapped ||
+        !state.objects.insert(p).second)
+        return give(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void *p)
+{
+    LOCKED;
+    return give(state.objects.erase(p) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned)
+{
+    LOCKED;
+    *device = host;
+    return give(state.objects.count(host) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
 // Waits for no stream: streams of trainers are non-blocking.
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind)
 {
@@ -367,6 +390,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *data)
     LOCKED;
     HANDLE(stream);
     enqueue(stream, [=] {
+        begin_exchange("a function", 0);
+        fault_in_exchange("hang");
         state.is_in_host_function = true;
         fn(data);
         state.is_in_host_function = false;

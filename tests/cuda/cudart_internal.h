@@ -3,6 +3,7 @@
 #ifndef SHARDCC_TESTS_CUDA_CUDART_INTERNAL_H
 #define SHARDCC_TESTS_CUDA_CUDART_INTERNAL_H
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -64,6 +65,12 @@ void check_handle(const void *x, const char *call);
 void carry_out(const NodeRef &node);
 // Adds a node to a stream, after what is there and after `others`.
 NodeRef enqueue(CUstream_st *s, std::function<void()> work, std::vector<NodeRef> others = {});
+
+// An exchange between ranks begins. CUDART_FAULT may end or stop the process here.
+void begin_exchange(const char *call, size_t bytes);
+// A fault of that kind, "hang" or "error", never returns.
+void fault_in_exchange(const char *kind);
+extern std::atomic<bool> exchange_has_failed;  // NCCL says so then
 
 template <class T> T *made(T *x)
 {

@@ -63,6 +63,12 @@ void combine(const Said &s, void *y, const void *x, size_t n)
 #undef CASE
 }
 
+void end_exchange()
+{
+    fault_in_exchange("hang");
+    fault_in_exchange("error");
+}
+
 void compare(const RtNcclComm *c, const Said &own)
 {
     for (int r = 0; r < c->ranks; r++) {
@@ -84,7 +90,10 @@ void run(RtNcclComm *c, const Said &s, const unsigned char *x, size_t shown, siz
 {
     Open open;
     size_t bytes = s.count * width_of(s.type), most = CHUNK / shown / 8 * 8;
+    bool is_warm = c->calls++ > 0;
 
+    if (is_warm)
+        begin_exchange(s.call, bytes * shown);
     c->group().said[c->rank] = s;
     barrier(c);
     compare(c, s);
@@ -97,6 +106,8 @@ void run(RtNcclComm *c, const Said &s, const unsigned char *x, size_t shown, siz
         barrier(c);
     }
     barrier(c);
+    if (is_warm)
+        end_exchange();
 }
 
 // ---- sends ----
@@ -136,6 +147,7 @@ void exchange(std::vector<Message> messages)
 {
     Open open;
 
+    begin_exchange("ncclGroup", messages[0].bytes);
     for (size_t left = 1; left; sched_yield()) {
         left = 0;
         for (auto &m : messages) {
@@ -143,6 +155,7 @@ void exchange(std::vector<Message> messages)
             left += m.bytes - m.done;
         }
     }
+    end_exchange();
 }
 
 // ---- checks of calls ----
@@ -224,7 +237,7 @@ int ncclGetVersion(int *version)
 
 const char *ncclGetErrorString(int status) { return status ? "NCCL's double failed" : "no error"; }
 
-const char *ncclGetLastError(RtNcclComm *) { return ""; }
+const char *ncclGetLastError(RtNcclComm *) { return exchange_has_failed ? "a link is down" : ""; }
 
 // The id says whose memory it is. It stays open as long as that process lives.
 int ncclGetUniqueId(RtNcclId *id)
@@ -278,11 +291,12 @@ int ncclCommSplit(RtNcclComm *c, int color, int key, RtNcclComm **to, RtNcclConf
     return RT_NCCL_IN_PROGRESS;
 }
 
+// A thread of its own calls it too, also while a call waits for other ranks.
 int ncclCommGetAsyncError(RtNcclComm *c, int *status)
 {
-    LOCKED;
-    HANDLE(c);
-    *status = is_ready(c) ? RT_NCCL_SUCCESS : RT_NCCL_IN_PROGRESS;
+    *status = exchange_has_failed ? RT_NCCL_UNHANDLED_CUDA_ERROR
+              : is_ready(c)       ? RT_NCCL_SUCCESS
+                                  : RT_NCCL_IN_PROGRESS;
     return RT_NCCL_SUCCESS;
 }
 
@@ -313,11 +327,12 @@ int ncclCommDestroy(RtNcclComm *c)
     return destroy_comm(c);
 }
 
+// Frees nothing if a call on this communicator still waits for other ranks.
 int ncclCommAbort(RtNcclComm *c)
 {
-    LOCKED;
-    HANDLE(c);
-    return destroy_comm(c);
+    std::unique_lock<std::recursive_mutex> lock(mutex, std::try_to_lock);
+
+    return lock ? destroy_comm(c) : RT_NCCL_SUCCESS;
 }
 
 int ncclGroupStart(void)

@@ -114,6 +114,7 @@ struct RtNcclComm {
     uint64_t barriers;
     void *taken;  // memory of the device
     bool has_called;
+    long calls;  // that it has carried out
 
     nccl::Group &group() const { return job->group[number]; }
 };

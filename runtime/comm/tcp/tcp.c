@@ -9,7 +9,7 @@
 #include "runtime/core/core.h"
 #include "runtime/exchange/message_collectives.h"
 
-#define END_SECONDS 1.5  // for telling the other ranks that the job ends
+#define END_SECONDS 1.0  // for telling the other ranks that the job ends
 enum { END_S = 3 };      // after which a rank that ends the job is killed
 
 // ---- start and end ----

@@ -1,0 +1,168 @@
+// Counts the collectives of a stream, and watches them: see progress.h.
+#include "runtime/cuda/progress.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/core/core.h"
+
+#define LOOK_SECONDS 0.1  // between two looks at the numbers
+
+// The numbers of collectives that have begun and ended.
+typedef struct Counts {
+    int64_t begun, ended;
+} Counts;
+
+struct RtCudaProgress {
+    const Rt *rt;
+    RtComm *comm;
+    RtCudaFindError *find_error;
+    int64_t put;            // collectives that have been put into the stream
+    RtCudaCalls *recorded;  // where those of now go; NULL: they aren't recorded
+    // Those in memory of the host: in the window, as the host and as the GPU sees them.
+    void *pages;
+    Counts *on_gpu;
+    int64_t progress;      // of this host, at the last look
+    double since, looked;  // when that changed; the time of the last look
+    bool is_closing;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+// ---- the thread ----
+
+// Has a collective taken too long, while no rank of this host went on?
+static bool is_over(RtCudaProgress *p)
+{
+    RtCallCounts own = rt_call_counts(p->comm, p->comm->rank);
+    int64_t progress = rt_progress_here(p->comm);
+    double now = rt_seconds(), timeout = p->comm->timeout;
+
+    p->since += rt_stopped_seconds(timeout, p->looked, now);
+    p->looked = now;
+    if (own.begun == own.ended || progress != p->progress)
+        p->since = now;
+    p->progress = progress;
+    return now - p->since > timeout;
+}
+
+static void look(RtCudaProgress *p)
+{
+    char why[sizeof p->comm->warning->why] = "";
+
+    bool is_wrong = p->find_error && (p->find_error(p->rt, why, sizeof why) || is_over(p));
+
+    if (is_wrong || rt_is_warned(p->comm))
+        rt_give_up(p->comm, why);
+}
+
+static void *watch(void *progress)
+{
+    RtCudaProgress *p = progress;
+
+    pthread_mutex_lock(&p->lock);
+    while (!p->is_closing) {
+        look(p);
+        rt_timed_condition_wait(&p->changed, &p->lock, LOOK_SECONDS);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+// ---- open and close ----
+
+// The GPU writes to the window itself, so that other ranks of the host read how far it has come
+// even when this process has ended.
+static void share_counts(RtCudaProgress *p)
+{
+    RtSharedWindow *w = p->comm->window[p->comm->rank];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *counts = (char *)&w->calls[p->comm->tag], *end = counts + sizeof(Counts);
+    void *on_gpu = NULL;
+
+    p->pages = counts - (uintptr_t)counts % page;
+    size_t bytes = (size_t)rt_round_up(end - (char *)p->pages, (int64_t)page);
+    rt_cuda_must(cudaHostRegister(p->pages, bytes, cudaHostRegisterMapped), "the shared window");
+    rt_cuda_must(cudaHostGetDevicePointer(&on_gpu, p->pages, 0), "the shared window");
+    p->on_gpu = (Counts *)((char *)on_gpu + (counts - (char *)p->pages));
+}
+
+RtCudaProgress *rt_cuda_progress_open(const Rt *rt, RtComm *c, RtCudaFindError *find_error)
+{
+    RtCudaProgress *p = rt_alloc(1, sizeof *p);
+
+    *p = (RtCudaProgress){.rt = rt, .comm = c, .find_error = find_error};
+    c->counts_ends = true;
+    c->is_counted_already = find_error;
+    if (find_error)
+        share_counts(p);
+    pthread_mutex_init(&p->lock, NULL);
+    rt_timed_condition_open(&p->changed);
+    if (!pthread_create(&p->thread, NULL, watch, p))
+        return p;
+    rt_error(c->model, "cannot start the thread that watches collectives");
+    rt_comm_fail(c);
+    return NULL;
+}
+
+void rt_cuda_progress_close(RtCudaProgress *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->is_closing = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->thread, NULL);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->changed);
+    if (p->pages)
+        cudaHostUnregister(p->pages);
+    free(p);
+}
+
+// ---- calls ----
+
+static void launch_count(Rt *rt, int64_t *number)
+{
+    rt_cuda_launch(rt, "rt_cuda_count", (RtCudaGrid){1, 1, 1}, 1, RT_CUDA_ARGS(&number));
+}
+
+static void keep(RtCudaCalls *to, RtCallLabel call)
+{
+    if (to->n == to->cap) {
+        to->cap = to->cap ? 2 * to->cap : 64;
+        RtCallLabel *calls = rt_alloc((size_t)to->cap, sizeof *calls);
+        for (int i = 0; i < to->n; i++)
+            calls[i] = to->call[i];
+        free(to->call);
+        to->call = calls;
+    }
+    to->call[to->n++] = call;
+}
+
+void rt_cuda_progress_begin(Rt *rt, RtCudaProgress *p)
+{
+    RtCallLabel call = rt_current_call(p->comm);
+
+    if (p->recorded)
+        keep(p->recorded, call);
+    else
+        rt_last_calls_name(p->comm, ++p->put, call);
+    launch_count(rt, &p->on_gpu->begun);
+}
+
+void rt_cuda_progress_end(Rt *rt, RtCudaProgress *p)
+{
+    if (p->on_gpu)
+        launch_count(rt, &p->on_gpu->ended);
+}
+
+void rt_cuda_progress_record(RtCudaProgress *p, RtCudaCalls *to) { p->recorded = to; }
+
+void rt_cuda_progress_replay(RtCudaProgress *p, const RtCudaCalls *calls)
+{
+    for (int i = 0; i < calls->n; i++)
+        rt_last_calls_name(p->comm, ++p->put, calls->call[i]);
+}
