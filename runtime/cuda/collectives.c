@@ -95,6 +95,8 @@ static bool exchanges_open(Rt *rt, const RtModel *m, bool overlaps)
     if (!x->by->open(rt, m, overlaps))
         return false;
     x->progress = rt_cuda_progress_open(rt, &x->second.comm, x->by->find_error);
+    x->record = rt_cuda_progress_record;
+    x->replay = rt_cuda_progress_replay;
     return true;
 }
 

@@ -28,24 +28,22 @@ static void note(RtCuda *c, RtPart part)
     c->graph = g;
 }
 
-static RtCudaProgress *progress_of(const RtCuda *c)
-{
-    return c->exchanges ? c->exchanges->progress : NULL;
-}
-
-static cudaGraphExec_t record(Rt *rt, RtPart part)
+static void record(Rt *rt, RtCudaGraph *g)
 {
     static const char what[] = "a graph";
+    const RtCudaExchanges *e = rt_cuda_of(rt)->exchanges;
     cudaStream_t stream = rt_cuda_of(rt)->stream;
     cudaGraph_t graph;
-    cudaGraphExec_t exec;
 
+    if (e)
+        e->record(e->progress, &g->calls);
     rt_cuda_must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), what);
-    part(rt, rt->arena);
+    g->part(rt, rt->arena);
     rt_cuda_must(cudaStreamEndCapture(stream, &graph), what);
-    rt_cuda_must(cudaGraphInstantiate(&exec, graph, 0), what);
+    rt_cuda_must(cudaGraphInstantiate(&g->exec, graph, 0), what);
     rt_cuda_must(cudaGraphDestroy(graph), what);
-    return exec;
+    if (e)
+        e->record(e->progress, NULL);
 }
 
 void rt_cuda_run(Rt *rt, RtPart part)
@@ -59,15 +57,10 @@ void rt_cuda_run(Rt *rt, RtPart part)
             note(c, part);
         return;
     }
-    RtCudaProgress *progress = progress_of(c);
-    if (progress && !g->exec)
-        rt_cuda_progress_record(progress, &g->calls);
     if (!g->exec)
-        g->exec = record(rt, part);
-    if (progress) {
-        rt_cuda_progress_record(progress, NULL);
-        rt_cuda_progress_replay(progress, &g->calls);
-    }
+        record(rt, g);
+    if (c->exchanges)
+        c->exchanges->replay(c->exchanges->progress, &g->calls);
     rt_cuda_must(cudaGraphLaunch(g->exec, c->stream), "a graph");
 }
 

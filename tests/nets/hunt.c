@@ -102,7 +102,8 @@ static void second_look(const Job *j, int i)
         handle ? (const RtModel *(*)(void))dlsym(handle, "the_model") : NULL;
 
     if (model)
-        judge_here(&j->r[i], &(Task){.model = model(), .is_fast = true}, &j->v[i]);
+        judge_here(&j->r[i], &(Task){.model = model(), .is_fast = true, .ranks = j->h->ranks},
+                   &j->v[i]);
     else
         verdict_wrong(&j->v[i], WRONG_C, "it doesn't compile: %s", dlerror());
 }

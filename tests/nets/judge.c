@@ -17,9 +17,13 @@ void verdict_refused(Verdict *v, Ruling o, const Text *said)
 
 double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static void write_texts(const Program *p, ProgramTexts *to)
+void net_texts(const Program *p, const char *transport, ProgramTexts *to)
 {
-    GenerateOptions o = {.name = "net", .options = "", .plan = "one rank", .gpus = "sm_80"};
+    GenerateOptions o = {.name = "net",
+                         .options = "",
+                         .plan = "a plan",
+                         .gpus = "sm_80",
+                         .transport = transport ? rt_transport_find(transport) : NULL};
 
     generate_texts(p, &o, to);
     text_printf(&to->c, "const RtModel *the_model(void);\n"
@@ -108,7 +112,7 @@ static void judge_program(Arena *a, const Subject *s, const Task *t, const Oracl
     text_free(&said);
     v->classes = count_classes(p);
     if (t->texts)
-        write_texts(p, t->texts);
+        net_texts(p, NULL, t->texts);
     if (t->model) {
         Result x = run_model(a, t->model, p, r, s);
         judge_result(r, &x, WRONG_C, v);
@@ -174,7 +178,7 @@ void judge(const Subject *s, const Task *t, Verdict *v)
     Arena *a = s->train->arena;
 
     if (t->ranks)
-        judge_ranks(a, s, t->ranks, v);
+        judge_ranks(a, s, t, v);
     else
         judge_in(a, s, t, v);
 }

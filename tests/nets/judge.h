@@ -174,7 +174,10 @@ typedef struct Task {
 } Task;
 
 void judge(const Subject *s, const Task *t, Verdict *v);
-// Judges the net on 2 to `most` ranks: by a random plan, by the search's plan, and by presets.
-void judge_ranks(Arena *a, const Subject *s, int most, Verdict *v);
+// Judges the net on 2 to `t->ranks` ranks: by a random plan, by the search's plan, and by presets.
+// If it is compiled, by one of them.
+void judge_ranks(Arena *a, const Subject *s, const Task *t, Verdict *v);
+// Writes a program's texts. `transport`: between its ranks; NULL: it has one.
+void net_texts(const Program *p, const char *transport, ProgramTexts *to);
 
 #endif

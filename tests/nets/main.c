@@ -7,10 +7,12 @@
 #include "tests/nets/hunt.h"
 
 static const char usage[] =
-    "nets [--count N] [--seed S] [--first I] [--ranks N] [--fast] [--no-shrink] [--recipe TEXT]\n"
+    "nets [--count N] [--seed S] [--first I] [--ranks N [--processes]] [--fast] [--no-shrink] "
+    "[--recipe TEXT]\n"
     "     [--wide] [--varied] [--cc TEXT] [--state FILE]\n"
     "Judges random nets I to I + N - 1 of seed S. --fast: their programs aren't compiled.\n"
-    "--ranks: their programs of 2 to N ranks. --recipe: that net alone, and its text.\n"
+    "--ranks: their programs of 2 to N ranks; --processes: compiled, a process for each rank.\n"
+    "--recipe: that net alone, and its text.\n"
     "--wide: one dim of each is longer than vectors and warps.\n"
     "--varied: options by parameter, more outputs, summed and tied parameters, masks.\n"
     "--cc: the compiler, " QUICK_CC " if none is given.\n"
@@ -26,10 +28,14 @@ typedef struct Ask {
 
 static bool read_options(int argc, char **argv, Ask *a)
 {
+    bool is_compiled = false;
+
     for (int i = 1; i < argc; i++) {
         const char *next = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(argv[i], "--fast"))
             a->hunt.is_whole = false;
+        else if (!strcmp(argv[i], "--processes"))
+            is_compiled = true;
         else if (!strcmp(argv[i], "--no-shrink"))
             a->keeps = true;
         else if (!strcmp(argv[i], "--wide"))
@@ -56,6 +62,7 @@ static bool read_options(int argc, char **argv, Ask *a)
         else
             return false;
     }
+    a->hunt.is_whole = a->hunt.is_whole || is_compiled;
     return true;
 }
 

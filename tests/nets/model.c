@@ -39,7 +39,7 @@ void nets_gradient(Rt *rt, int gradient, int64_t layer, const void *data)
 {
     int entry = 0;
 
-    for (int i = 0; i < shown.model->n_train; i++) {
+    for (int i = 0; shown.model && i < shown.model->n_train; i++) {
         const RtTensor *t = &shown.model->train[i];
         if (t->role != RT_GRADIENT)
             continue;

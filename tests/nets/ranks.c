@@ -4,6 +4,9 @@
 #include "tests/lower/machines.h"
 #include "tests/lower/plans.h"
 #include "tests/nets/judge.h"
+#include "tests/nets/processes.h"
+
+enum { MAX_RANKS_OF_NETS = 4 };
 
 static Mesh roll_mesh(Dice *d, int most)
 {
@@ -13,6 +16,12 @@ static Mesh roll_mesh(Dice *d, int most)
     int at = roll(d, most < 3 ? 1 : most < 4 ? 2 : COUNT(meshes));
 
     return mesh_of(meshes[at].n, meshes[at].size);
+}
+
+// Programs are for one target; items alone are the CPU's.
+static const Target *target_of(const Task *t)
+{
+    return t->texts || t->model ? nets_target.target : &target_cpu;
 }
 
 // ---- plans ----
@@ -35,17 +44,17 @@ static bool find_kept(Arena *a, const Graph *g, const PlanProblem *q, const bool
 }
 
 // Gives the search's plan, or that of a preset that applies.
-static bool find_plan(Arena *a, const Graph *g, Dice *d, Plan *p, Diag *diag)
+static bool find_plan(Arena *a, const Graph *g, Dice *d, const Target *target, Plan *p, Diag *diag)
 {
     const Cluster slow = slow_machine();
     PlanOptions o = {
-        .target = &target_cpu, .accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
+        .target = target, .accumulate = 1, .memory = INT64_C(1) << 40, .copies = COPIES_SURE};
     Preset preset[MAX_PRESETS];
     unsigned axes[MAX_AXES];
     PlanProblem q;
     LiveRanges live;
 
-    if (!live_ranges_find(a, g, &target_cpu, o.accumulate, &live, diag) ||
+    if (!live_ranges_find(a, g, target, o.accumulate, &live, diag) ||
         !plan_build(a, &q, g, &slow, &p->mesh, &o, &live, NULL))
         return false;
     size_t n = (size_t)q.problem.first[q.problem.n_nodes];
@@ -98,22 +107,31 @@ static Result read_all(Machines *x, const Reference *r, bool *same)
     return to;
 }
 
+// `t->model`: the compiled program; NULL: its items run.
 static void run_and_judge(Machines *x, const Program *p, const Reference *r, const Tensor *value,
-                          Verdict *v)
+                          const Task *t, Verdict *v)
 {
     bool same = true;
 
+    char *arena[MAX_RANKS_OF_NETS];
+
     machines_start(x, p, value);
-    run_program(x);
+    for (int i = 0; i < x->all_ranks.n; i++)
+        arena[i] = x->m[i].bytes;
+    if (!t->model)
+        run_program(x);
+    else if (!run_processes(t->model, arena, x->all_ranks.n))
+        verdict_wrong(v, WRONG_C, "a rank didn't end well");
     Result got = read_all(x, r, &same);
-    judge_result(r, &got, WRONG_PROGRAM, v);
+    judge_result(r, &got, t->model ? WRONG_C : WRONG_PROGRAM, v);
     if (!same)
-        verdict_wrong(v, WRONG_PROGRAM, "ranks differ");
+        verdict_wrong(v, t->model ? WRONG_C : WRONG_PROGRAM, "ranks differ");
     machines_end(x);
 }
 
 static void judge_plan(Arena *a, const Graph *g, const Reference *r, const Tensor *value,
-                       const Plan *plan, Dice *dice, const Subject *s, Verdict *v, Diag *d)
+                       const Plan *plan, Dice *dice, const Subject *s, const Task *t, Verdict *v,
+                       Diag *d)
 {
     // The machines range from slow ones, compared with their links, to ones that finish before any
     // message arrives.
@@ -123,7 +141,7 @@ static void judge_plan(Arena *a, const Graph *g, const Reference *r, const Tenso
     Sharded *split = partition(a, g, plan, d);
 
     split = split ? bucket(a, split) : NULL;
-    LowerOptions o = {.target = &target_cpu,
+    LowerOptions o = {.target = target_of(t),
                       .fuse = !s->plain,
                       .accumulate = s->accumulate,
                       .sharded = {split},
@@ -135,17 +153,20 @@ static void judge_plan(Arena *a, const Graph *g, const Reference *r, const Tenso
         verdict_refused(v, REFUSED, d->to);
         return;
     }
+    if (t->texts)
+        net_texts(p, "tcp", t->texts);
     Machines x = machines_new(a, split);
-    for (int skew = 0; skew < 2; skew++) {
+    for (int skew = 0; skew < (t->model ? 1 : 2); skew++) {
         x.exchanges_at_wait = skew;
-        run_and_judge(&x, p, r, value, v);
+        run_and_judge(&x, p, r, value, t, v);
     }
     verdict_check(v, p);
 }
 
-void judge_ranks(Arena *a, const Subject *s, int most, Verdict *v)
+void judge_ranks(Arena *a, const Subject *s, const Task *t, Verdict *v)
 {
     enum { PLANS = 3 };
+    bool is_compiled = t->texts || t->model;
     Text said = {0};
     Diag d = {.file = "net", .to = &said};
     Dice dice = {s->numbers + 1};
@@ -161,21 +182,25 @@ void judge_ranks(Arena *a, const Subject *s, int most, Verdict *v)
         return;
     }
     const Graph *g = s->train;
+    if (t->model && nets_target.begin)
+        nets_target.begin(s->numbers);
     Tensor *value = numbers_all(a, g, &once, 0);
     graph_eval(a, g, value);
     if (!reference_fits_f32(&r))
         verdict_wrong(v, NO_NET, "its numbers are too large for f32");
-    for (int k = 0; k < PLANS && !v->outcome; k++) {
-        Plan plan = {.mesh = roll_mesh(&dice, most)};
+    for (int k = is_compiled ? (int)(s->numbers % PLANS) : 0; k < PLANS && !v->outcome; k++) {
+        Plan plan = {.mesh = roll_mesh(&dice, t->ranks)};
         double begin = processor_seconds();
-        bool is_found = k > 0 && find_plan(a, g, &dice, &plan, &d);
+        bool is_found = k > 0 && find_plan(a, g, &dice, target_of(t), &plan, &d);
         v->seconds += processor_seconds() - begin;
         if (!is_found)
             plan = roll_plan(a, g, &plan.mesh, &dice, arena_array(a, Seen, g->n_nodes), 0, NULL);
-        judge_plan(a, g, &r, value, &plan, &dice, s, v, &d);
+        judge_plan(a, g, &r, value, &plan, &dice, s, t, v, &d);
         v->compared += is_found;
         if (v->outcome)
             verdict_add(v, is_found ? "; plan found" : "; random plan");
+        if (is_compiled)
+            break;
     }
     text_free(&said);
 }

@@ -3,7 +3,12 @@
 #include "tests/cuda/cudart.h"
 #include "tests/nets/judge.h"
 
-static void begin(uint64_t seed) { cudart_order((unsigned)(seed % 7), seed % 2); }
+// Ranks that have a GPU each exchange by NCCL, those that share one through memory of the host.
+static void begin(uint64_t seed)
+{
+    cudart_order((unsigned)(seed % 7), seed % 2);
+    cudart_machine(seed % 3 ? 16 : 1, (size_t)1 << 30);
+}
 
 const NetsTarget nets_target = {
     .target = &target_cuda,
