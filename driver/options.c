@@ -234,14 +234,16 @@ const char *option_of_passes(Arena *a, const Options *o)
     return NULL;
 }
 
-const OptionDef *option_of_other_target(Arena *a, const Options *o)
+const OptionDef *option_of_other_target(Arena *a, const Command *c, const void *fields,
+                                        const Target *chosen)
 {
-    for (int i = 0; i < COUNT(table); i++) {
+    for (int i = 0; i < c->n_options; i++) {
+        const OptionDef *o = &c->options[i];
         Strings words = {0};
-        if (table[i].target && table[i].target != o->request.target)
-            table[i].type->words(a, &table[i], (const char *)o + table[i].offset, &words);
+        if (o->target && o->target != chosen)
+            o->type->words(a, o, (const char *)fields + o->offset, &words);
         if (words.n)
-            return &table[i];
+            return o;
     }
     return NULL;
 }

@@ -29,13 +29,28 @@ static bool read_some(int fd, Text *t)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-// Reads both until they end. Negative ones don't count.
-static void read_all(const int fd[2], Text *const to[2])
+// Signals that would end shardcc, and are blocked, end the program that it waits for.
+static void pass_on(pid_t pid)
 {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t waiting;
+
+    sigpending(&waiting);
+    for (int i = 0; i < COUNT(signals); i++)
+        if (sigismember(&waiting, signals[i]))
+            kill(pid, signals[i]);
+}
+
+// Reads both until they end. Negative ones don't count.
+static void read_all(pid_t pid, const int fd[2], Text *const to[2])
+{
+    enum { MS = 200 };  // between two looks for signals
     struct pollfd from[2] = {{.fd = fd[0], .events = POLLIN}, {.fd = fd[1], .events = POLLIN}};
 
     while (from[0].fd >= 0 || from[1].fd >= 0) {
-        if (poll(from, 2, -1) < 0)
+        int ready = poll(from, 2, MS);
+        pass_on(pid);
+        if (ready <= 0)
             continue;
         for (int i = 0; i < 2; i++)
             if (from[i].fd >= 0 && from[i].revents && !read_some(from[i].fd, to[i]))
@@ -48,6 +63,8 @@ static void read_all(const int fd[2], Text *const to[2])
 static int spawn(char *const *argv, bool has_errors, int fd[2], pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none;
     int pipes[2][2] = {{-1, -1}, {-1, -1}};
 
     posix_spawn_file_actions_init(&actions);
@@ -57,7 +74,12 @@ static int spawn(char *const *argv, bool has_errors, int fd[2], pid_t *pid)
         if (pipes[i][1] >= 0)
             posix_spawn_file_actions_adddup2(&actions, pipes[i][1],
                                              i ? STDERR_FILENO : STDOUT_FILENO);
-    error = error ? error : posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+    sigemptyset(&none);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+    error = error ? error : posix_spawnp(pid, argv[0], &actions, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);
     for (int i = 0; i < 2; i++) {
         if (pipes[i][1] >= 0)
@@ -74,7 +96,7 @@ bool launch_read(char *const *argv, Text *t, Text *errors, int *status, Diag *d)
     int error = spawn(argv, errors, fd, &pid);
 
     if (!error)
-        read_all(fd, (Text *const[]){t, errors});
+        read_all(pid, fd, (Text *const[]){t, errors});
     for (int i = 0; i < 2; i++)
         if (fd[i] >= 0)
             close(fd[i]);

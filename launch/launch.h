@@ -5,8 +5,9 @@
 #include "base/base.h"
 
 // Runs argv[0], which is looked up in PATH unless it has a slash, and appends up to 1 MiB of its
-// stdout to `t`, and of its stderr to `errors` (NULL: that is shardcc's). Sets *status to its exit
-// status; 128 and more: a signal ended it. Returns false after an error if it can't be run.
+// stdout to `t`, and of its stderr to `errors` (NULL: that is shardcc's). It gets the signals that
+// would end shardcc and are blocked meanwhile. Sets *status to its exit status; 128 and more: a
+// signal ended it. Returns false after an error if it can't be run.
 bool launch_read(char *const *argv, Text *t, Text *errors, int *status, Diag *d);
 
 // A process in a group of its own, so that a terminal's Ctrl-C doesn't reach it. It gets SIGTERM if

@@ -34,9 +34,11 @@ static const NumberField device_fields[] = {
     {"launch", offsetof(Cluster, launch), false, 0, 1},
     {"vector", offsetof(Cluster, vector), false, 1, 1e21},
     {"attention", offsetof(Cluster, attention), false, 1, 1e21, true},
+    {"attention_grad", offsetof(Cluster, attention_grad), false, 1, 1e21, true},
 };
 
 static const NumberField gemm_fields[] = {
+    {"batch", offsetof(GemmRate, batch), false, 1, 1e9, true},
     {"m", offsetof(GemmRate, m), false, 1, 1e9},
     {"n", offsetof(GemmRate, n), false, 1, 1e9},
     {"k", offsetof(GemmRate, k), false, 1, 1e9},
@@ -137,6 +139,20 @@ static bool read_rate(const ClusterReader *r, const cJSON *x, int i, GemmRate *t
     if (type && !dtype_is_float(to->type))
         diag_error(r->d, "%stype must be f32, f64, f16 or bf16", dot);
     return dtype_is_float(to->type);
+}
+
+// Devices are CPUs unless the file says otherwise.
+static bool read_kind(const ClusterReader *r, const cJSON *device, Cluster *c)
+{
+    const cJSON *x = cJSON_GetObjectItemCaseSensitive(device, "kind");
+    const char *kind = cJSON_IsString(x) ? x->valuestring : "";
+
+    c->is_gpu = !strcmp(kind, "gpu");
+    if (x && !c->is_gpu && strcmp(kind, "cpu")) {
+        diag_error(r->d, "device.kind must be cpu or gpu");
+        return false;
+    }
+    return true;
 }
 
 static bool read_rates(const ClusterReader *r, const cJSON *device, Cluster *c)
@@ -284,6 +300,7 @@ static bool read_cluster(const ClusterReader *r, const cJSON *root, Cluster *c)
     const cJSON *device = member(r, root, "", "device");
     if (!is_object(r, device, "device"))
         return false;
+    ok &= read_kind(r, device, c);
     ok &= read_numbers(r, device, "device.", device_fields, COUNT(device_fields), c);
     return read_rates(r, device, c) && ok;
 }
@@ -335,6 +352,7 @@ void cluster_print(const Cluster *c, Text *t)
         text_printf(t, "\"name\": \"%s\"}%s\n", c->link[i].name, i + 1 < c->n_links ? "," : "");
     }
     text_printf(t, "%s],\n  \"device\": {\n    ", c->n_links ? "  " : "");
+    text_printf(t, "%s", c->is_gpu ? "\"kind\": \"gpu\",\n    " : "");
     print_numbers(t, ",\n    ", device_fields, COUNT(device_fields), c);
     text_printf(t, "\"gemm\": [\n");
     for (int i = 0; i < c->n_gemm; i++) {

@@ -14,7 +14,7 @@ typedef struct Work {
     double read, written;
     DType type;
     // If is_product: the work is `batch` products of an m by k and a k by n matrix.
-    bool is_product, is_attention;
+    bool is_product, is_attention, is_attention_grad;
     double batch, m, n, k;
 } Work;
 
@@ -27,10 +27,10 @@ Work node_work(const Graph *g, const Node *n);
 
 // ---- clusters ----
 
-// The flop/s of a matrix product of m by k and k by n.
+// The flop/s of `batch` matrix products of m by k and k by n; batch 0: of any number of them.
 typedef struct GemmRate {
     DType type;
-    double m, n, k, flops;
+    double m, n, k, flops, batch;
 } GemmRate;
 
 // A level of links. It joins every `devices` consecutive devices, which are groups of the level
@@ -53,7 +53,8 @@ typedef struct Cluster {
     double read_bandwidth;  // bytes/s of its memory when it only reads
     double launch;          // seconds of overhead per call
     double vector;          // elementwise flop/s
-    double attention;       // f32 flop/s of attention with its gradient; 0: the rate of products
+    double attention;       // f32 flop/s of attention; 0: the rate of products
+    double attention_grad;  // the same of its gradient; 0: that of attention
     GemmRate *gemm;
     int n_gemm;
     Link *link;  // fastest first; `devices` of each is a multiple of the previous link's
@@ -94,7 +95,7 @@ int links_fit(Arena *a, const Messages *m, Link **link);
 // ---- cost ----
 
 // max(flops / flop rate, read / read bandwidth, (read + written) / bandwidth) + launch. A product
-// has the rate of the nearest measured size.
+// has the rate of the nearest measured size, whose batch counts only where it was measured.
 double work_seconds(const Cluster *c, const Work *w);
 // The same of a shard_work. A node that writes nothing to memory is part of another call, and pays
 // no launch.

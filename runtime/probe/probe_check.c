@@ -210,7 +210,7 @@ int probe_check(char **argv)
     signal(SIGTERM, end_early);
     signal(SIGINT, end_early);
     alarm(LINK_S);
-    ranks_start(&r);
+    ranks_start(&r, &(RtModel){.name = "probe", .transport = &TRANSPORT}, 0);
     alarm(LINK_S * (unsigned)r.n);
     print_host(r.rank, argv[0], argv[1], argv[2]);
     measure_all(&r);

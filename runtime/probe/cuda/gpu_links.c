@@ -1,0 +1,157 @@
+// Measures messages between GPUs by the collectives of trainers: two ranks gather what each has, so
+// each sends a message to the other one. The mesh has axes of two ranks, so an axis is a stride,
+// and its groups are the pairs of ranks that are so far from each other. All pairs of a stride are
+// taken for alike, those that lie between two strides too.
+#include <math.h>
+
+#include "runtime/core/core.h"
+#include "runtime/probe/cuda/gpu_probe.h"
+
+enum { GPU_LARGE = 16 << 20 };  // bytes that are large enough to show the time per byte
+enum { SMALL_CALLS_EACH = 20, LARGE_CALLS_EACH = 4, RUNS = 5, MOST_CHAINS = 1000 };
+
+typedef struct Pairs {
+    Probe *p;
+    float *x, *y;  // a message, and both ranks' messages
+    Chain chain;
+    double chain_seconds;
+} Pairs;
+
+static RtExchange exchange_of(int axis, int64_t bytes)
+{
+    return (RtExchange){.type = RT_F32,
+                        .axis = axis,
+                        .outer = 1,
+                        .whole = 2 * bytes / (int64_t)sizeof(float),
+                        .inner = 1};
+}
+
+// Seconds until `exchanges` messages and `chains` calls that compute meanwhile have ended.
+static double seconds_of(const Pairs *q, int axis, int64_t bytes, int exchanges, int chains)
+{
+    Rt *rt = &q->p->rt;
+    RtExchange e = exchange_of(axis, bytes);
+    RtMark from = {0}, to = {0};
+
+    rt->device->mark(rt, &from);
+    for (int i = 0; i < exchanges; i++) {
+        rt_start(rt, 0, rt_all_gather, &e, q->y, q->x);
+        for (int k = chains * i / exchanges; k < chains * (i + 1) / exchanges; k++)
+            gpu_chain(rt, &q->chain);
+        rt_wait(rt, 0);
+    }
+    for (int k = exchanges ? chains : 0; k < chains; k++)
+        gpu_chain(rt, &q->chain);
+    rt->device->mark(rt, &to);
+    rt->device->synchronise(rt);
+    double seconds = rt->device->seconds_between(&from, &to);
+    rt->device->free_mark(&from);
+    rt->device->free_mark(&to);
+    return seconds;
+}
+
+// Seconds of a message; the median of some runs. The first one warms up.
+static double message_of(const Pairs *q, int axis, int64_t bytes, int calls)
+{
+    double run[RUNS];
+
+    seconds_of(q, axis, bytes, 1, 0);
+    for (int i = 0; i < RUNS; i++)
+        run[i] = seconds_of(q, axis, bytes, calls, 0) / calls;
+    return median(run, RUNS);
+}
+
+// Each pair alone. Gives this rank's alpha and beta by axis.
+static void measure_pairs(const Pairs *q, int axis, int stride, double *alpha, double *beta)
+{
+    const Ranks *r = q->p->ranks;
+
+    for (int first = 0; first < r->n; first++) {
+        if (first & stride)
+            continue;
+        ranks_wait(r);
+        if (r->rank != first && r->rank != first + stride)
+            continue;
+        double small = message_of(q, axis, sizeof(float), SMALL_CALLS_EACH);
+        double large = message_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH);
+        *alpha = small;
+        *beta = fmax(large - small, 1e-9) / GPU_LARGE;
+    }
+    ranks_wait(r);
+}
+
+// How many times longer messages of all pairs take than those of one.
+static double measure_times(const Pairs *q, int axis, int stride)
+{
+    const Ranks *r = q->p->ranks;
+    double alone = 0;
+
+    ranks_wait(r);
+    if (r->rank == 0 || r->rank == stride)
+        alone = seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, 0);
+    ranks_wait(r);
+    double together = ranks_most(r, seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, 0));
+    return together / ranks_most(r, alone);
+}
+
+// Seconds a byte that computation takes longer; it takes half as long again as the messages.
+static double measure_overhead(const Pairs *q, int axis)
+{
+    const Ranks *r = q->p->ranks;
+    double exchange = ranks_most(r, seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, 0));
+    int chains = (int)fmin(MOST_CHAINS, ceil(1.5 * exchange / q->chain_seconds));
+
+    ranks_wait(r);
+    double alone = seconds_of(q, axis, GPU_LARGE, 0, chains);
+    ranks_wait(r);
+    double during = seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, chains);
+    return fmax(during - alone, 0) / ((double)LARGE_CALLS_EACH * GPU_LARGE);
+}
+
+// The axis on which two ranks differ that is the farthest: the first one.
+static int axis_between(const RtMesh *m, int a, int b)
+{
+    int axis = 0;
+
+    while (rt_mesh_coordinate(m, axis, a) == rt_mesh_coordinate(m, axis, b))
+        axis++;
+    return axis;
+}
+
+static void measure_axes(const Pairs *q, MessageTimes *t)
+{
+    const Ranks *r = q->p->ranks;
+    const RtMesh *m = &r->model.mesh;
+    double alpha[RT_MAX_AXES], beta[RT_MAX_AXES];
+
+    for (int axis = 0; axis < m->n_axes; axis++) {
+        int stride = rt_mesh_stride(m, axis);
+        measure_pairs(q, axis, stride, &alpha[axis], &beta[axis]);
+        for (int i = 0; i < MESSAGE_TRIES; i++) {
+            t->times[i * r->n + stride] = measure_times(q, axis, stride);
+            t->overhead[i * r->n + stride] = measure_overhead(q, axis);
+        }
+    }
+    for (int other = 0; other < r->n; other++)
+        if (other != r->rank) {
+            int axis = axis_between(m, r->rank, other);
+            t->alpha[r->rank * r->n + other] = alpha[axis];
+            t->beta[r->rank * r->n + other] = beta[axis];
+        }
+}
+
+void measure_gpu_links(Probe *p)
+{
+    MessageTimes t = times_new(p->ranks);
+    Pairs q = {.p = p,
+               .x = drawn_memory(p, RT_F32, GPU_LARGE / sizeof(float)),
+               .y = gpu_memory(2 * GPU_LARGE),
+               .chain = {gpu_memory(chain_bytes(p->chains)), p->chains}};
+
+    q.chain_seconds = ranks_most(p->ranks, call_seconds(p, gpu_chain, &q.chain));
+    measure_axes(&q, &t);
+    times_print(p->ranks, &t);
+    rt_cuda_must(cudaFree(q.x), "memory");
+    rt_cuda_must(cudaFree(q.y), "memory");
+    rt_cuda_must(cudaFree(q.chain.y), "memory");
+}
