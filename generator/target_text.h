@@ -55,8 +55,8 @@ typedef struct TargetText {
     } collectives;
     const KernelFile *shared_files;  // up to {0}; NULL: each kernel has a file of its name
     // NULL: there is no text of kernels.
-    // Compiles the text at `path`, and adds arguments of the C compiler that a program needs because
-    // of it and of these files of the target's folder.
+    // Compiles the text at `path`, and adds arguments of the C compiler that a program needs
+    // because of it and of these files of the target's folder.
     bool (*build_kernels)(Staging *s, const TargetText *t, const char *path, const Words *files,
                           const BuildOptions *o, Words *to, Diag *d);
     // The program that measures a device, which is compiled as programs are: its sources in the

@@ -38,11 +38,11 @@ static const NumberField device_fields[] = {
 };
 
 static const NumberField gemm_fields[] = {
-    {"batch", offsetof(GemmRate, batch), false, 1, 1e9, true},
     {"m", offsetof(GemmRate, m), false, 1, 1e9},
     {"n", offsetof(GemmRate, n), false, 1, 1e9},
     {"k", offsetof(GemmRate, k), false, 1, 1e9},
     {"flops", offsetof(GemmRate, flops), false, 1, 1e21},
+    {"batch", offsetof(GemmRate, batch), false, 1, 1e9, true},
 };
 
 static const NumberField link_fields[] = {
@@ -141,18 +141,16 @@ static bool read_rate(const ClusterReader *r, const cJSON *x, int i, GemmRate *t
     return dtype_is_float(to->type);
 }
 
-// Devices are CPUs unless the file says otherwise.
-static bool read_kind(const ClusterReader *r, const cJSON *device, Cluster *c)
+// Devices are GPUs if the file says so.
+static bool read_is_gpu(const ClusterReader *r, const cJSON *device, Cluster *c)
 {
-    const cJSON *x = cJSON_GetObjectItemCaseSensitive(device, "kind");
-    const char *kind = cJSON_IsString(x) ? x->valuestring : "";
+    const cJSON *x = cJSON_GetObjectItemCaseSensitive(device, "is_gpu");
 
-    c->is_gpu = !strcmp(kind, "gpu");
-    if (x && !c->is_gpu && strcmp(kind, "cpu")) {
-        diag_error(r->d, "device.kind must be cpu or gpu");
-        return false;
-    }
-    return true;
+    c->is_gpu = cJSON_IsTrue(x);
+    if (!x || cJSON_IsBool(x))
+        return true;
+    diag_error(r->d, "device.is_gpu must be true or false");
+    return false;
 }
 
 static bool read_rates(const ClusterReader *r, const cJSON *device, Cluster *c)
@@ -300,7 +298,7 @@ static bool read_cluster(const ClusterReader *r, const cJSON *root, Cluster *c)
     const cJSON *device = member(r, root, "", "device");
     if (!is_object(r, device, "device"))
         return false;
-    ok &= read_kind(r, device, c);
+    ok &= read_is_gpu(r, device, c);
     ok &= read_numbers(r, device, "device.", device_fields, COUNT(device_fields), c);
     return read_rates(r, device, c) && ok;
 }
@@ -352,7 +350,7 @@ void cluster_print(const Cluster *c, Text *t)
         text_printf(t, "\"name\": \"%s\"}%s\n", c->link[i].name, i + 1 < c->n_links ? "," : "");
     }
     text_printf(t, "%s],\n  \"device\": {\n    ", c->n_links ? "  " : "");
-    text_printf(t, "%s", c->is_gpu ? "\"kind\": \"gpu\",\n    " : "");
+    text_printf(t, "%s", c->is_gpu ? "\"is_gpu\": true,\n    " : "");
     print_numbers(t, ",\n    ", device_fields, COUNT(device_fields), c);
     text_printf(t, "\"gemm\": [\n");
     for (int i = 0; i < c->n_gemm; i++) {

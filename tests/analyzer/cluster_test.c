@@ -28,17 +28,48 @@ static const char good[] =
     "      {\"m\": 256, \"n\": 256, \"k\": 256, \"flops\": 1000000000, \"type\": \"f64\"}\n"
     "    ]\n  }\n}\n";
 
+// As shardcc detect writes it of GPUs: products have batches, attention a rate each direction.
+static const char of_gpu[] = "{\n"
+                             "  \"version\": 2,\n"
+                             "  \"devices_per_host\": 1,\n"
+                             "  \"links\": [],\n"
+                             "  \"device\": {\n"
+                             "    \"is_gpu\": true,\n"
+                             "    \"threads\": 1,\n"
+                             "    \"memory\": 80000000000,\n"
+                             "    \"bandwidth\": 2000000000000,\n"
+                             "    \"reading\": 2000000000000,\n"
+                             "    \"launch\": 2e-06,\n"
+                             "    \"vector\": 10000000000000,\n"
+                             "    \"attention\": 8000000000000,\n"
+                             "    \"attention_grad\": 4000000000000,\n"
+                             "    \"gemm\": [\n"
+                             "      {\"m\": 512, \"n\": 512, \"k\": 512, \"flops\": "
+                             "10000000000000, \"batch\": 1, \"type\": \"f32\"},\n"
+                             "      {\"m\": 512, \"n\": 512, \"k\": 512, \"flops\": "
+                             "40000000000000, \"batch\": 64, \"type\": \"f32\"},\n"
+                             "      {\"m\": 512, \"n\": 512, \"k\": 32768, \"flops\": "
+                             "20000000000000, \"batch\": 1, \"type\": \"f32\"}\n"
+                             "    ]\n"
+                             "  }\n"
+                             "}\n";
+
 static void read_and_printed(void **state)
 {
-    Arena *a = arena_new();
-    Cluster c;
-    Text t = {0};
+    static const char *const texts[] = {good, of_gpu};
 
-    assert_true(cluster_parse(a, good, strlen(good), &c, NULL));
-    cluster_print(&c, &t);
-    assert_string_equal(t.s, good);
-    text_free(&t);
-    arena_free(a);
+    for (int i = 0; i < COUNT(texts); i++) {
+        Arena *a = arena_new();
+        Cluster c;
+        Text t = {0};
+
+        assert_true(cluster_parse(a, texts[i], strlen(texts[i]), &c, NULL));
+        assert_int_equal(c.is_gpu, texts[i] == of_gpu);
+        cluster_print(&c, &t);
+        assert_string_equal(t.s, texts[i]);
+        text_free(&t);
+        arena_free(a);
+    }
 }
 
 // Each case is the good text with its first `from` replaced by `to`.
@@ -96,6 +127,12 @@ static const struct {
     {"\"m\": 1024", "\"m\": null", "device.gemm[1].m must be a number from 1 to 1000000000"},
     {"\"f64\"", "\"i64\"", "device.gemm[2].type must be f32, f64, f16 or bf16"},
     {"\"f64\"", "64", "device.gemm[2].type must be f32, f64, f16 or bf16"},
+    {"{\"m\": 1024", "{\"batch\": 0, \"m\": 1024",
+     "device.gemm[1].batch must be a number from 1 to 1000000000"},
+    {"\"threads\": 2", "\"is_gpu\": \"no\", \"threads\": 2", "device.is_gpu must be true or false"},
+    {"\"threads\": 2", "\"is_gpu\": 1, \"threads\": 2", "device.is_gpu must be true or false"},
+    {"\"threads\": 2", "\"attention_grad\": -1, \"threads\": 2",
+     "device.attention_grad must be a number from 1 to 1e+21"},
 };
 
 // Returns `text` with its first `from` replaced by `to`.
@@ -159,6 +196,36 @@ static void times_of_work(void **state)
     assert_true(cluster_parse(a, good, strlen(good), &c, NULL));
     for (int i = 0; i < COUNT(works); i++)
         assert_true(fabs(work_seconds(&c, &works[i].work) - works[i].seconds - 5e-6) < 1e-12);
+    arena_free(a);
+}
+
+static void times_on_gpu(void **state)
+{
+    static const struct {
+        Work work;
+        double seconds;
+    } works[] = {
+        {{.flops = 8e12, .type = F32, .is_product = true, .is_attention = true}, 1},
+        {{.flops = 4e12,
+          .type = F32,
+          .is_product = true,
+          .is_attention = true,
+          .is_attention_grad = true},
+         1},
+        // Batched, deep, and neither of them.
+        {{.flops = 4e13, .type = F32, .is_product = true, .batch = 96, .m = 128, .n = 64, .k = 128},
+         1},
+        {{.flops = 2e13, .type = F32, .is_product = true, .batch = 1, .m = 768, .n = 768, .k = 1e5},
+         1},
+        {{.flops = 1e13, .type = F32, .is_product = true, .batch = 2, .m = 768, .n = 768, .k = 768},
+         1},
+    };
+    Arena *a = arena_new();
+    Cluster c;
+
+    assert_true(cluster_parse(a, of_gpu, strlen(of_gpu), &c, NULL));
+    for (int i = 0; i < COUNT(works); i++)
+        assert_true(fabs(work_seconds(&c, &works[i].work) - works[i].seconds - 2e-6) < 1e-9);
     arena_free(a);
 }
 
@@ -266,9 +333,9 @@ static void without_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(read_and_printed),
-                                       cmocka_unit_test(refused), cmocka_unit_test(times_of_work),
-                                       cmocka_unit_test(links_of_messages),
-                                       cmocka_unit_test(without_file)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(read_and_printed),  cmocka_unit_test(refused),
+        cmocka_unit_test(times_of_work),     cmocka_unit_test(times_on_gpu),
+        cmocka_unit_test(links_of_messages), cmocka_unit_test(without_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,17 @@
 #include "runtime/core/core.h"
 #include "runtime/probe/cuda/gpu_probe.h"
 
-enum { GPU_LARGE = 16 << 20 };  // bytes that are large enough to show the time per byte
-enum { SMALL_CALLS_EACH = 20, LARGE_CALLS_EACH = 4, RUNS = 5, MOST_CHAINS = 1000 };
+enum { SMALL_CALLS_EACH = 20, LARGE_CALLS_EACH = 4, RUNS = 5, MAX_CHAINS = 1000 };
+
+// Bytes of a message that is large enough to show the time per byte: it grows from the least to the
+// most until a message takes a millisecond.
+enum { MIN_BYTES = 1 << 18 };
+static const double LONG = 1e-3;
 
 typedef struct Pairs {
     Probe *p;
-    float *x, *y;  // a message, and both ranks' messages
+    float *x, *y;   // a message, and both ranks' messages
+    int64_t large;  // bytes of a large message
     Chain chain;
     double chain_seconds;
 } Pairs;
@@ -73,9 +78,9 @@ static void measure_pairs(const Pairs *q, int axis, int stride, double *alpha, d
         if (r->rank != first && r->rank != first + stride)
             continue;
         double small = message_of(q, axis, sizeof(float), SMALL_CALLS_EACH);
-        double large = message_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH);
+        double large = message_of(q, axis, q->large, LARGE_CALLS_EACH);
         *alpha = small;
-        *beta = fmax(large - small, 1e-9) / GPU_LARGE;
+        *beta = fmax(large - small, 1e-9) / (double)q->large;
     }
     ranks_wait(r);
 }
@@ -88,9 +93,9 @@ static double measure_times(const Pairs *q, int axis, int stride)
 
     ranks_wait(r);
     if (r->rank == 0 || r->rank == stride)
-        alone = seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, 0);
+        alone = seconds_of(q, axis, q->large, LARGE_CALLS_EACH, 0);
     ranks_wait(r);
-    double together = ranks_most(r, seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, 0));
+    double together = ranks_most(r, seconds_of(q, axis, q->large, LARGE_CALLS_EACH, 0));
     return together / ranks_most(r, alone);
 }
 
@@ -98,14 +103,14 @@ static double measure_times(const Pairs *q, int axis, int stride)
 static double measure_overhead(const Pairs *q, int axis)
 {
     const Ranks *r = q->p->ranks;
-    double exchange = ranks_most(r, seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, 0));
-    int chains = (int)fmin(MOST_CHAINS, ceil(1.5 * exchange / q->chain_seconds));
+    double exchange = ranks_most(r, seconds_of(q, axis, q->large, LARGE_CALLS_EACH, 0));
+    int chains = (int)fmin(MAX_CHAINS, ceil(1.5 * exchange / q->chain_seconds));
 
     ranks_wait(r);
-    double alone = seconds_of(q, axis, GPU_LARGE, 0, chains);
+    double alone = seconds_of(q, axis, q->large, 0, chains);
     ranks_wait(r);
-    double during = seconds_of(q, axis, GPU_LARGE, LARGE_CALLS_EACH, chains);
-    return fmax(during - alone, 0) / ((double)LARGE_CALLS_EACH * GPU_LARGE);
+    double during = seconds_of(q, axis, q->large, LARGE_CALLS_EACH, chains);
+    return fmax(during - alone, 0) / (LARGE_CALLS_EACH * (double)q->large);
 }
 
 // The axis on which two ranks differ that is the farthest: the first one.
@@ -140,18 +145,41 @@ static void measure_axes(const Pairs *q, MessageTimes *t)
         }
 }
 
+static void take(Pairs *q, int64_t bytes)
+{
+    q->large = bytes;
+    q->x = gpu_memory(bytes);
+    q->y = gpu_memory(2 * bytes);
+}
+
+static void give_back(Pairs *q)
+{
+    rt_cuda_must(cudaFree(q->x), "memory");
+    rt_cuda_must(cudaFree(q->y), "memory");
+}
+
+static void choose_large(Pairs *q)
+{
+    take(q, MIN_BYTES);
+    for (;;) {
+        seconds_of(q, 0, q->large, 1, 0);
+        double seconds = ranks_most(q->p->ranks, seconds_of(q, 0, q->large, 1, 0));
+        if (q->large >= GPU_LARGE || seconds >= LONG)
+            return;
+        give_back(q);
+        take(q, 4 * q->large);
+    }
+}
+
 void measure_gpu_links(Probe *p)
 {
     MessageTimes t = times_new(p->ranks);
-    Pairs q = {.p = p,
-               .x = drawn_memory(p, RT_F32, GPU_LARGE / sizeof(float)),
-               .y = gpu_memory(2 * GPU_LARGE),
-               .chain = {gpu_memory(chain_bytes(p->chains)), p->chains}};
+    Pairs q = {.p = p, .chain = {gpu_memory(chain_bytes(p->chains)), p->chains}};
 
+    choose_large(&q);
     q.chain_seconds = ranks_most(p->ranks, call_seconds(p, gpu_chain, &q.chain));
     measure_axes(&q, &t);
     times_print(p->ranks, &t);
-    rt_cuda_must(cudaFree(q.x), "memory");
-    rt_cuda_must(cudaFree(q.y), "memory");
+    give_back(&q);
     rt_cuda_must(cudaFree(q.chain.y), "memory");
 }

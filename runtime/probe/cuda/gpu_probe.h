@@ -18,7 +18,7 @@ typedef struct Probe {
     double launch;   // seconds that a kernel takes to start inside of a graph
     int64_t memory;  // bytes of the GPU
     int64_t chains;  // blocks of a gpu_chain of two milliseconds at most, if there is one
-    // What the recorded function repeats.
+    // The recorded function repeats this.
     ProbeCall *call;
     const void *operand;
     int times;
@@ -29,7 +29,7 @@ typedef struct Probe {
 // Seconds of a call where a graph repeats it: the median of some runs.
 double call_seconds(Probe *p, ProbeCall *call, const void *operand);
 // The same without the time that a call takes to start; but half of the time at least.
-double work_seconds(Probe *p, ProbeCall *call, const void *operand);
+double bare_seconds(Probe *p, ProbeCall *call, const void *operand);
 // Is there time to measure a call that takes so long?
 bool has_time(const Probe *p, double seconds);
 // Memory of the GPU; ends the program with a message if there is none. cudaFree frees it.
@@ -74,6 +74,7 @@ void measure_products(Probe *p, Product *product, int n);
 
 // ---- links between GPUs: gpu_links.c ----
 
+enum { GPU_LARGE = 1 << 26 };  // bytes of the largest message
 // Prints the times of messages, as ranks_measure does, by the collectives of the ranks.
 void measure_gpu_links(Probe *p);
 

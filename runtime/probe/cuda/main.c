@@ -13,9 +13,6 @@
 RT_KERNELS("kernels.fatbin");
 
 enum { SLOTS = 1 };
-// Of pinned memory: the largest message, what two ranks gather, and twice as much for both.
-static const int64_t EXCHANGE_BYTES = (int64_t)8 << 24;
-
 // A call of 1/CALL_SHARE of the time that all may take is the longest. A call runs a dozen times,
 // and few are as long.
 static const double CALL_SHARE = 1000;
@@ -42,7 +39,7 @@ static void print_products(const Product *product, int n)
 
 static void print_device(const Probe *p, const Rates *r, const Product *product, int n)
 {
-    printf("\"device\": {\"kind\": \"gpu\",\n\"threads\": 1, \"memory\": %lld, ",
+    printf("\"device\": {\"is_gpu\": true,\n\"threads\": 1, \"memory\": %lld, ",
            (long long)p->memory);
     printf("\"bandwidth\": %.4g, \"reading\": %.4g, \"launch\": %.4g,\n", rate_of(&r->bandwidth),
            rate_of(&r->reading), rate_of(&r->launch));
@@ -107,7 +104,8 @@ int main(int argc, char **argv)
     const RtModel model = {.name = "probe",
                            .transport = &TRANSPORT,
                            .collectives = &rt_cuda_collectives,
-                           .exchange_bytes = EXCHANGE_BYTES,
+                           .exchange_bytes =
+                               3 * GPU_LARGE + 4096,  // a message, and what two gather
                            .slots = SLOTS,
                            .device = &rt_cuda,
                            .kernels = rt_kernels,

@@ -5,13 +5,14 @@
 #include "runtime/core/core.h"
 #include "runtime/probe/cuda/gpu_probe.h"
 
-enum { MOST_SIZES = 5, MOST_PRODUCTS = 1024 };
-static const double MOST_BYTES = 2.0 * (1 << 30);  // of all operands
+enum { MAX_SIZES = 5, MAX_PRODUCTS = 1024 };
+static const double MAX_BYTES = 2.0 * (1 << 30);  // of all operands
+static const double ALWAYS = 1 << 21;  // flops up to which a product is measured in any case
 
 // Products m by k by n of all these sizes. `longer`: also those whose one size is this.
 static const struct {
     RtType type;
-    int64_t batch, size[MOST_SIZES], longer;
+    int64_t batch, size[MAX_SIZES], longer;
 } tables[] = {{RT_F32, 1, {32, 128, 512, 2048, 8192}, 0},
               {RT_F32, 1, {128, 512, 2048}, 32768},
               {RT_F32, 16, {32, 128, 512, 2048}, 0},
@@ -42,19 +43,19 @@ static int compare(const void *a, const void *b)
 
 static void add(Product *to, int *n, const Product *x)
 {
-    if (bytes_of(x) <= MOST_BYTES && *n < MOST_PRODUCTS)
+    if (bytes_of(x) <= MAX_BYTES && *n < MAX_PRODUCTS)
         to[(*n)++] = *x;
 }
 
 Product *products_new(int *n)
 {
-    Product *to = rt_alloc(MOST_PRODUCTS, sizeof *to);
+    Product *to = rt_alloc(MAX_PRODUCTS, sizeof *to);
 
     *n = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         const int64_t *size = tables[t].size, longer = tables[t].longer;
         int sizes = 0;
-        while (sizes < MOST_SIZES && size[sizes])
+        while (sizes < MAX_SIZES && size[sizes])
             sizes++;
         for (int i = 0; i < sizes * sizes * sizes; i++) {
             int64_t m = size[i / (sizes * sizes)], x = size[i / sizes % sizes], k = size[i % sizes];
@@ -93,7 +94,7 @@ static double product_seconds(Probe *p, const Product *x)
     p->rt.kernel = &kernel;
     p->rt.workspace = gpu_memory(rt_cuda_dot_workspace(&dot) + 1);
     rt_dot_init(&p->rt, 0, &dot);
-    double seconds = work_seconds(p, multiply, &o);
+    double seconds = bare_seconds(p, multiply, &o);
     rt_kernels_free(&p->rt, 1);
     p->rt.kernel = NULL;
     rt_cuda_must(cudaFree(p->rt.workspace), "memory");
@@ -112,7 +113,8 @@ void measure_products(Probe *p, Product *product, int n)
     for (int i = 0; i < n; i++) {
         Product *x = &product[i];
         double rate = best[x->type];
-        if (rate > 0 && (bytes_of(x) > (double)p->memory / 4 || !has_time(p, flops_of(x) / rate)))
+        bool fits = bytes_of(x) <= (double)p->memory / 4 && has_time(p, flops_of(x) / rate);
+        if (flops_of(x) > ALWAYS && !fits)
             continue;
         rate = flops_of(x) / product_seconds(p, x);
         rate_add(&x->rate, rate);

@@ -5,7 +5,7 @@
 #include "runtime/probe/cuda/gpu_probe.h"
 
 enum { BLOCK = 256, EACH = 4 };  // threads; elements that a thread has together
-enum { FIRST_FLOATS = 1 << 14, MOST_FLOATS = 1 << 28 };
+enum { FIRST_FLOATS = 1 << 14, MAX_FLOATS = 1 << 28 };
 
 // ---- memory ----
 
@@ -49,14 +49,14 @@ static void measure_memory(Probe *p, double *bandwidth, double *reading)
 {
     double seconds = 0;
 
-    for (int64_t n = FIRST_FLOATS; n <= MOST_FLOATS && n <= p->memory / 16; n *= 4) {
+    for (int64_t n = FIRST_FLOATS; n <= MAX_FLOATS && n <= p->memory / 16; n *= 4) {
         if (seconds > 0 && !has_time(p, 4 * seconds))
             break;
         Stream s = {drawn_memory(p, RT_F32, n), gpu_memory(readers(n) * BLOCK * 4), n};
         double bytes = (double)n * sizeof(float);
-        seconds = work_seconds(p, update, &s);
+        seconds = bare_seconds(p, update, &s);
         *bandwidth = 2 * bytes / seconds;
-        *reading = bytes / work_seconds(p, sum, &s);
+        *reading = bytes / bare_seconds(p, sum, &s);
         rt_cuda_must(cudaFree(s.y), "memory");
         rt_cuda_must(cudaFree(s.sums), "memory");
     }
@@ -108,7 +108,7 @@ static double vector_rate(Probe *p)
             break;
         int64_t elements = blocks * BLOCK * EACH;
         Chain c = {drawn_memory(p, RT_F32, elements), blocks};
-        seconds = work_seconds(p, gpu_chain, &c);
+        seconds = bare_seconds(p, gpu_chain, &c);
         rate = (double)CHAIN_FLOPS * CHAIN_TURNS * (double)elements / seconds;
         p->chains = seconds < 2e-3 || !p->chains ? blocks : p->chains;
         rt_cuda_must(cudaFree(c.y), "memory");
@@ -133,8 +133,8 @@ static void measure_attention(Probe *p, double *forward, double *grad)
         void *memory = drawn_memory(p, RT_F32, heads_bytes(heads, tokens) / (int64_t)sizeof(float));
         Heads h = heads_at(memory, heads, tokens);
         p->rt.workspace = gpu_memory(rt_cuda_attention_workspace(&h.p) + 1);
-        *forward = 2 * flops / work_seconds(p, attend, &h);
-        double seconds = work_seconds(p, attend_grad, &h);
+        *forward = 2 * flops / bare_seconds(p, attend, &h);
+        double seconds = bare_seconds(p, attend_grad, &h);
         per_flop = seconds / (4 * flops);
         *grad = 1 / per_flop;
         rt_cuda_must(cudaFree(p->rt.workspace), "memory");

@@ -53,7 +53,7 @@ double call_seconds(Probe *p, ProbeCall *call, const void *operand)
     return seconds > 1e-9 ? seconds : 1e-9;
 }
 
-double work_seconds(Probe *p, ProbeCall *call, const void *operand)
+double bare_seconds(Probe *p, ProbeCall *call, const void *operand)
 {
     double all = call_seconds(p, call, operand), work = all - p->launch;
 
