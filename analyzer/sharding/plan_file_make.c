@@ -96,11 +96,14 @@ uint64_t graph_hash(const Graph *g)
     return hash_text(&t);
 }
 
+// The kind of device has no part in prices, so plans of before files had it keep their hash.
 uint64_t cluster_hash(const Cluster *c)
 {
+    Cluster priced = *c;
     Text t = {0};
 
-    cluster_print(c, &t);
+    priced.is_gpu = false;
+    cluster_print(&priced, &t);
     return hash_text(&t);
 }
 
