@@ -154,23 +154,18 @@ int detect(Arena *a, int argc, char **argv)
 {
     DetectOptions o = {.target = target_default(), .seconds = SECONDS};
     Diag d = {.file = "shardcc"};
-    OutFile file = {0};
     Text t = {0};
     int status = 0;
 
     if (!command_read(a, &command, argc, argv, &o, &status) || !options_match(a, &o, &status))
         return status;
-    if (o.output && !out_open(&file, o.output, &d))
+    if (o.output && !output_is_writable(a, o.output, &d))
         return EXIT_USER;
     bool ok = measure(a, &o, &t, &d);
-    if (ok && t.n && o.output) {
-        fwrite(t.s, 1, t.n, file.f);  // out_commit reports errors
-        ok = out_commit(&file, &d);
-    } else if (o.output) {
-        out_cancel(&file);
-    } else if (t.n) {
+    if (ok && t.n && o.output)
+        ok = out_write(o.output, t.s, t.n, &d);
+    else if (ok && t.n)
         fwrite(t.s, 1, t.n, stdout);
-    }
     text_free(&t);
     return ok ? 0 : EXIT_USER;
 }
