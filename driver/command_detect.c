@@ -150,6 +150,17 @@ static bool measure(Arena *a, const DetectOptions *o, Text *to, Diag *d)
     return ok;
 }
 
+// The file is opened only once there is something to write: a signal meanwhile leaves no part of it.
+static bool can_write(const char *path, Diag *d)
+{
+    OutFile file;
+
+    if (!out_open(&file, path, d))
+        return false;
+    out_cancel(&file);
+    return true;
+}
+
 int detect(Arena *a, int argc, char **argv)
 {
     DetectOptions o = {.target = target_default(), .seconds = SECONDS};
@@ -159,7 +170,7 @@ int detect(Arena *a, int argc, char **argv)
 
     if (!command_read(a, &command, argc, argv, &o, &status) || !options_match(a, &o, &status))
         return status;
-    if (o.output && !output_is_writable(a, o.output, &d))
+    if (o.output && !can_write(o.output, &d))
         return EXIT_USER;
     bool ok = measure(a, &o, &t, &d);
     if (ok && t.n && o.output)

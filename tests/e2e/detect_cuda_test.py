@@ -34,7 +34,7 @@ WRONG = [
     (["--cuda", "/nowhere"], {}, 1, "--cuda: '/nowhere' has no bin/nvcc that can be run"),
     (["--cuda", "FAILS"], {}, 1, "the CUDA compiler 'FAILS/bin/nvcc' failed, so nothing was written"),
     (["--cc", "false"], {}, 1, "the C compiler 'false' failed, so nothing was written"),
-    (["-o", "/nowhere/c.json"], {}, 1, "cannot write into '/nowhere': No such file or directory"),
+    (["-o", "/nowhere/c.json"], {}, 1, "cannot write '/nowhere/c.json': No such file or directory"),
     ([], {"TMPDIR": "/nowhere"}, 1, "cannot write into '/nowhere': No such file or directory"),
     ([], {"CUDART_DEVICES": "0"}, 1, "there is no GPU"),
     ([], {"CUDART_DRIVER": "0"}, 1, "there is no CUDA driver; the program needs one for CUDA 13.0 or newer"),
