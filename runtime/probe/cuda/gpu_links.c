@@ -22,48 +22,46 @@ typedef struct Pairs {
     double chain_seconds;
 } Pairs;
 
-static RtExchange exchange_of(int axis, int64_t bytes)
-{
-    return (RtExchange){.type = RT_F32,
-                        .axis = axis,
-                        .outer = 1,
-                        .whole = 2 * bytes / (int64_t)sizeof(float),
-                        .inner = 1};
-}
+// Messages along an axis, and calls that compute meanwhile.
+typedef struct Load {
+    const Pairs *pairs;
+    int axis, exchanges, chains;
+    int64_t bytes;
+} Load;
 
-// Seconds until `exchanges` messages and `chains` calls that compute meanwhile have ended.
-static double seconds_of(const Pairs *q, int axis, int64_t bytes, int exchanges, int chains)
+static void put_load(Rt *rt, const void *operand)
 {
-    Rt *rt = &q->p->rt;
-    RtExchange e = exchange_of(axis, bytes);
-    RtMark from = {0}, to = {0};
+    const Load *l = operand;
+    const Pairs *q = l->pairs;
+    RtExchange e = {.type = RT_F32,
+                    .axis = l->axis,
+                    .outer = 1,
+                    .whole = 2 * l->bytes / (int64_t)sizeof(float),
+                    .inner = 1};
 
-    rt->device->mark(rt, &from);
-    for (int i = 0; i < exchanges; i++) {
+    for (int i = 0; i < l->exchanges; i++) {
         rt_start(rt, 0, rt_all_gather, &e, q->y, q->x);
-        for (int k = chains * i / exchanges; k < chains * (i + 1) / exchanges; k++)
+        for (int k = l->chains * i / l->exchanges; k < l->chains * (i + 1) / l->exchanges; k++)
             gpu_chain(rt, &q->chain);
         rt_wait(rt, 0);
     }
-    for (int k = exchanges ? chains : 0; k < chains; k++)
+    for (int k = l->exchanges ? l->chains : 0; k < l->chains; k++)
         gpu_chain(rt, &q->chain);
-    rt->device->mark(rt, &to);
-    rt->device->synchronise(rt);
-    double seconds = rt->device->seconds_between(&from, &to);
-    rt->device->free_mark(&from);
-    rt->device->free_mark(&to);
-    return seconds;
 }
 
-// Seconds of a message; the median of some runs. The first one warms up.
+// Seconds of as many large messages, and calls that compute meanwhile.
+static double seconds_of(const Pairs *q, int axis, int exchanges, int chains)
+{
+    Load l = {q, axis, exchanges, chains, q->large};
+
+    return run_seconds_of(q->p, put_load, &l, 1);
+}
+
 static double message_of(const Pairs *q, int axis, int64_t bytes, int calls)
 {
-    double run[RUNS];
+    Load l = {q, axis, calls, 0, bytes};
 
-    seconds_of(q, axis, bytes, 1, 0);
-    for (int i = 0; i < RUNS; i++)
-        run[i] = seconds_of(q, axis, bytes, calls, 0) / calls;
-    return median(run, RUNS);
+    return run_seconds_of(q->p, put_load, &l, RUNS) / calls;
 }
 
 // Each pair alone. Gives this rank's alpha and beta by axis.
@@ -93,9 +91,9 @@ static double measure_times(const Pairs *q, int axis, int stride)
 
     ranks_wait(r);
     if (r->rank == 0 || r->rank == stride)
-        alone = seconds_of(q, axis, q->large, LARGE_CALLS_EACH, 0);
+        alone = seconds_of(q, axis, LARGE_CALLS_EACH, 0);
     ranks_wait(r);
-    double together = ranks_most(r, seconds_of(q, axis, q->large, LARGE_CALLS_EACH, 0));
+    double together = ranks_most(r, seconds_of(q, axis, LARGE_CALLS_EACH, 0));
     return together / ranks_most(r, alone);
 }
 
@@ -103,13 +101,13 @@ static double measure_times(const Pairs *q, int axis, int stride)
 static double measure_overhead(const Pairs *q, int axis)
 {
     const Ranks *r = q->p->ranks;
-    double exchange = ranks_most(r, seconds_of(q, axis, q->large, LARGE_CALLS_EACH, 0));
+    double exchange = ranks_most(r, seconds_of(q, axis, LARGE_CALLS_EACH, 0));
     int chains = (int)fmin(MAX_CHAINS, ceil(1.5 * exchange / q->chain_seconds));
 
     ranks_wait(r);
-    double alone = seconds_of(q, axis, q->large, 0, chains);
+    double alone = seconds_of(q, axis, 0, chains);
     ranks_wait(r);
-    double during = seconds_of(q, axis, q->large, LARGE_CALLS_EACH, chains);
+    double during = seconds_of(q, axis, LARGE_CALLS_EACH, chains);
     return fmax(during - alone, 0) / (LARGE_CALLS_EACH * (double)q->large);
 }
 
@@ -162,8 +160,7 @@ static void choose_large(Pairs *q)
 {
     take(q, MIN_BYTES);
     for (;;) {
-        seconds_of(q, 0, q->large, 1, 0);
-        double seconds = ranks_most(q->p->ranks, seconds_of(q, 0, q->large, 1, 0));
+        double seconds = ranks_most(q->p->ranks, seconds_of(q, 0, 1, 0));
         if (q->large >= GPU_LARGE || seconds >= LONG)
             return;
         give_back(q);

@@ -30,6 +30,10 @@ typedef struct Probe {
 double call_seconds(Probe *p, ProbeCall *call, const void *operand);
 // The same without the time that a call takes to start; but half of the time at least.
 double bare_seconds(Probe *p, ProbeCall *call, const void *operand);
+// Seconds of a call in a graph of its own, the median of `runs` runs, and of two before. For calls
+// of several ranks, which all run equally often.
+enum { MAX_RUNS = 9 };
+double run_seconds_of(Probe *p, ProbeCall *call, const void *operand, int runs);
 // Is there time to measure a call that takes so long?
 bool has_time(const Probe *p, double seconds);
 // Memory of the GPU; ends the program with a message if there is none. cudaFree frees it.

@@ -32,23 +32,30 @@ static double run_seconds(Rt *rt)
 
 // A function runs directly the first time, and is recorded the second time. Once forgotten it is
 // new.
-double call_seconds(Probe *p, ProbeCall *call, const void *operand)
-{
-    double sample[SAMPLES];
-    Rt *rt = &p->rt;
+static void forget(Probe *p) { rt_cuda_graphs_free(rt_cuda_of(&p->rt)); }
 
+// Runs it once, which loads kernels and chooses algorithms.
+static void begin(Probe *p, ProbeCall *call, const void *operand)
+{
     p->call = call;
     p->operand = operand;
     p->times = 1;
-    rt_cuda_graphs_free(rt_cuda_of(rt));
-    run_seconds(rt);  // it loads kernels and chooses algorithms
-    rt_cuda_graphs_free(rt_cuda_of(rt));
-    double times = PATIENCE / run_seconds(rt);
+    forget(p);
+    run_seconds(&p->rt);
+}
+
+double call_seconds(Probe *p, ProbeCall *call, const void *operand)
+{
+    double sample[SAMPLES];
+
+    begin(p, call, operand);
+    forget(p);
+    double times = PATIENCE / run_seconds(&p->rt);
     p->times = times < 1 ? 1 : times < MAX_TIMES ? (int)times : MAX_TIMES;
-    run_seconds(rt);
+    run_seconds(&p->rt);
     for (int i = 0; i < SAMPLES; i++)
-        sample[i] = run_seconds(rt) / p->times;
-    rt_cuda_graphs_free(rt_cuda_of(rt));
+        sample[i] = run_seconds(&p->rt) / p->times;
+    forget(p);
     double seconds = median(sample, SAMPLES);
     return seconds > 1e-9 ? seconds : 1e-9;
 }
@@ -58,6 +65,18 @@ double bare_seconds(Probe *p, ProbeCall *call, const void *operand)
     double all = call_seconds(p, call, operand), work = all - p->launch;
 
     return work > all / 2 ? work : all / 2;
+}
+
+double run_seconds_of(Probe *p, ProbeCall *call, const void *operand, int runs)
+{
+    double run[MAX_RUNS];
+
+    begin(p, call, operand);
+    run_seconds(&p->rt);
+    for (int i = 0; i < runs; i++)
+        run[i] = run_seconds(&p->rt);
+    forget(p);
+    return median(run, runs);
 }
 
 bool has_time(const Probe *p, double seconds)
