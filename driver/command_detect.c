@@ -150,7 +150,8 @@ static bool measure(Arena *a, const DetectOptions *o, Text *to, Diag *d)
     return ok;
 }
 
-// The file is opened only once there is something to write: a signal meanwhile leaves no part of it.
+// The file is opened only once there is something to write: a signal meanwhile leaves no part of
+// it.
 static bool can_write(const char *path, Diag *d)
 {
     OutFile file;
