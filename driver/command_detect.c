@@ -37,7 +37,7 @@ static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d
     int status;
 
     snprintf(threads, sizeof threads, "%d", o->threads);
-    if (!launch_read(argv, t, NULL, &status, d)) {
+    if (!launch_read(argv, t, &status, d)) {
         diag_note(d, "it is a part of shardcc");
         return false;
     }
@@ -49,10 +49,11 @@ static bool run_probe(const char *path, const DetectOptions *o, Text *t, Diag *d
 // Only the first rank's probe prints a cluster. The others print null, and `to` stays empty.
 static bool measure(Arena *a, const DetectOptions *o, Text *to, Diag *d)
 {
+    const RtTransportRow *transport = NULL;
     Text said = {0};
     Cluster c;
 
-    bool ok = run_probe(arena_string(a, "%s/probe", runtime_folder(a)), o, &said, d);
+    bool ok = run_probe(probe_path(a, &transport, false), o, &said, d);
     if (ok && (!said.s || strcmp(said.s, "null\n"))) {
         ok = cluster_parse(a, said.s ? said.s : "", said.n, &c, d);
         if (ok)

@@ -392,8 +392,8 @@ static void measure_links(const Ranks *ranks, Rt *rt)
 
 int main(int argc, char **argv)
 {
-    if (argc == 6 && !strcmp(argv[1], "check"))
-        return probe_check(argv + 2);
+    if (argc >= 2 + PROBE_CHECK_WORDS && !strcmp(argv[1], "check"))
+        return probe_check(argc - 2, argv + 2);
     rt_limit_spinning(argv);
     Ranks ranks = {.n = 1, .per_host = 1, .per_machine = 1};
     if (argc <= 2)

@@ -46,10 +46,9 @@ static int count_neighbours(const Ranks *r)
     return n;
 }
 
-void ranks_start(Ranks *r)
+void ranks_start(Ranks *r, RtJob job)
 {
-    RtJob job = {.timeout = START_SECONDS};
-
+    job.timeout = START_SECONDS;
     *r = (Ranks){.n = 1,
                  .per_host = 1,
                  .per_machine = 1,
@@ -71,7 +70,7 @@ void ranks_begin(Ranks *r)
 {
     int in_host = 0;
 
-    ranks_start(r);
+    ranks_start(r, (RtJob){0});
     if (!r->comm)
         return;
     r->per_host = 0;

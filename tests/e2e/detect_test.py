@@ -29,8 +29,8 @@ def test(checks, shardcc, work):
 def test_full(checks, shardcc, work):
     """On a full disk there is a message, and no file is left. A file of numbers replaces the measurement."""
     (work / "rt").mkdir()
-    (work / "rt/probe").write_text(f"#!/bin/sh\ncat {work}/cluster.json\n")
-    (work / "rt/probe").chmod(0o755)
+    (work / "rt/probe-mpi").write_text(f"#!/bin/sh\ncat {work}/cluster.json\n")
+    (work / "rt/probe-mpi").chmod(0o755)
     shutil.copy(shardcc, work)
     files = os.listdir(work)
     command = [work / shardcc.name, "detect", "-o", "full.json"]
