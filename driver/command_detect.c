@@ -79,7 +79,7 @@ static bool run_probe(char *const *argv, const char *what, Text *t, Diag *d)
 {
     int status;
 
-    if (!launch_read(argv, t, NULL, &status, d)) {
+    if (!launch_read(argv, t, &status, d)) {
         diag_note(d, "it is a part of shardcc");
         return false;
     }
@@ -91,7 +91,8 @@ static bool run_probe(char *const *argv, const char *what, Text *t, Diag *d)
 // Runs the runtime's program for CPUs.
 static bool measure_cpus(Arena *a, const DetectOptions *o, Text *said, Diag *d)
 {
-    char *path = arena_string(a, "%s/probe", runtime_folder(a));
+    const RtTransportRow *transport = NULL;
+    char *path = arena_string(a, "%s", probe_path(a, &transport, o->spawn));
     char *threads = o->threads || o->spawn ? arena_string(a, "%d", o->threads) : NULL;
     char *const own[] = {path, threads, NULL};
     char *const spawning[] = {path, "spawn", arena_string(a, "%d", o->spawn), threads, NULL};

@@ -11,6 +11,9 @@
 // The calls of rt_kernels.h go to the entries of their names.
 struct RtCollectives {
     const char *name;
+    // Writes what exchanges would go by on this machine, for --info: "NCCL 2.28.9", or why it isn't
+    // there. `libraries`: of --libraries, or NULL. NULL: all that they need is in the program.
+    void (*find)(const char *libraries, char *to, size_t capacity);
     // Called once Rt.comm is there, before any other. With `overlaps`, started calls run
     // concurrently with the program's statements, in RtModel.slots slots; otherwise they have ended
     // when `start` returns. Returns false after a message.

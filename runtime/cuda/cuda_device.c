@@ -42,6 +42,20 @@ static bool check_driver(const RtModel *m)
     return true;
 }
 
+static void gpu_list(RtDevices *to)
+{
+    struct cudaDeviceProp gpu;
+    int version = 0;
+
+    *to = (RtDevices){.name = "no GPU", .driver = "none"};
+    if (cudaDriverGetVersion(&version) == cudaSuccess && version)
+        snprintf(to->driver, sizeof to->driver, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+    if (cudaGetDeviceCount(&to->n) != cudaSuccess)
+        to->n = 0;
+    if (to->n && cudaGetDeviceProperties(&gpu, 0) == cudaSuccess)
+        snprintf(to->name, sizeof to->name, "%.127s", gpu.name);
+}
+
 // Ranks of a host take its GPUs in turn.
 static bool choose_gpu(Rt *rt, const RtModel *m)
 {
@@ -249,6 +263,7 @@ const RtDevice rt_cuda = {
     .name = "cuda",
     .kind = "GPU",
     .can = RT_CAN_CHOOSE | RT_CAN_RECORD | RT_CAN_ROUND | RT_CAN_TUNE | RT_CAN_LOAD,
+    .list = gpu_list,
     .share = gpu_share,
     .open = gpu_open,
     .allocate = gpu_allocate,

@@ -344,7 +344,7 @@ static void measure_links(const Ranks *ranks, Rt *rt)
 // Measures on `spawn` ranks that it starts, or, if that is 0, on those of a launcher.
 static int measure_all(int spawn, int threads)
 {
-    RtModel model = {.name = "probe", .transport = spawn ? &SPAWN_TRANSPORT : &TRANSPORT};
+    RtModel model = {.name = "probe", .transport = &TRANSPORT};
     Ranks ranks;
 
     ranks_begin(&ranks, &model, spawn);
@@ -374,8 +374,8 @@ static int measure_all(int spawn, int threads)
 
 int main(int argc, char **argv)
 {
-    if (argc == 6 && !strcmp(argv[1], "check"))
-        return probe_check(argv + 2);
+    if (argc >= 2 + PROBE_CHECK_WORDS && !strcmp(argv[1], "check"))
+        return probe_check(argc - 2, argv + 2);
     rt_limit_spinning(argv);
     int threads = argc > 1 ? atoi(argv[1]) : 0;
     if (argc == 4 && !strcmp(argv[1], "spawn"))

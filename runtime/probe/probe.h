@@ -22,13 +22,13 @@ typedef struct Ranks {
 enum { MAX_RANKS = 128 };
 
 // Connects the ranks of a program that `m` describes, except its mesh, which ranks_start makes: one
-// axis, or, for devices with collectives of their own, as many axes of two ranks as there are. With
-// `spawn` > 0 it starts so many ranks itself; otherwise a launcher has, or it is one rank. Exits
-// with a message if there are too many, or if one doesn't come; and where it has started ranks,
-// once they have ended.
-void ranks_start(Ranks *r, const RtModel *m, int spawn);
-// The same, and counts the ranks of a host. Exits with a message unless each host has the same
-// number of ranks, with consecutive numbers.
+// axis, or, for devices with collectives of their own, as many axes of two ranks as there are. It
+// is one rank if neither `job` nor a launcher's variables say more. Exits with a message if there
+// are too many, or if one doesn't come.
+void ranks_start(Ranks *r, const RtModel *m, RtJob job);
+// The same, and counts the ranks of a host; with `spawn` > 0 it starts so many ranks itself. Exits
+// with a message unless each host has the same number of ranks, with consecutive numbers; and where
+// it has started ranks, once they have ended.
 void ranks_begin(Ranks *r, const RtModel *m, int spawn);
 // A barrier that sleeps while it waits, so that it takes no CPU time from ranks that still work.
 void ranks_wait(const Ranks *r);
@@ -107,9 +107,25 @@ double heads_flops(int64_t heads, int64_t tokens);  // of one of the two product
 
 // ---- hosts ----
 
+// The devices of this host, in a program's words; "": it says nothing of them.
+enum { MAX_DEVICE_TEXT = 128 };
+typedef struct HostDevices {
+    char devices[MAX_DEVICE_TEXT];    // "2, NVIDIA H200"
+    char driver[MAX_DEVICE_TEXT];     // "CUDA 13.0"
+    char exchanges[MAX_DEVICE_TEXT];  // "NCCL 2.28.9"
+} HostDevices;
+
+// Asks the program, by its --info; "": there is none. `libraries`: for its --libraries; "": not
+// given.
+void host_devices_find(const char *program, const char *libraries, HostDevices *to);
+
 // Prints what is there and what is free on each rank's host, and how far hosts are apart. `argv`:
-// the files of shardcc and of a program ("": none), the folder of its checkpoints, and a file that
-// isn't there, which rank 0 makes for the others to see, and removes. Returns the exit status.
-int probe_check(char **argv);
+// the files of shardcc and of a program ("": none), the folder of its checkpoints, a file that
+// isn't there, which rank 0 makes for the others to see, and removes, and the folder of the
+// program's
+// --libraries ("": not given); then a trainer's options that say which ranks this is. Returns the
+// exit status.
+enum { PROBE_CHECK_WORDS = 5 };
+int probe_check(int argc, char **argv);
 
 #endif

@@ -60,15 +60,11 @@ static RtMesh mesh_of(const Ranks *r)
     return m;
 }
 
-void ranks_start(Ranks *r, const RtModel *m, int spawn)
+void ranks_start(Ranks *r, const RtModel *m, RtJob job)
 {
-    RtJob job = {.timeout = START_SECONDS};
-    int status = 0;
-
-    *r = (Ranks){.n = 1, .per_host = 1, .per_machine = 1, .model = *m, .is_spawned = spawn > 1};
-    if (spawn > 1 && !rt_spawn(&r->model, spawn, &job, &status))
-        exit(status);
-    if (spawn != 1 && !rt_launched(&r->model, &job, &r->n, &r->rank))
+    job.timeout = START_SECONDS;
+    *r = (Ranks){.n = 1, .per_host = 1, .per_machine = 1, .model = *m};
+    if (!rt_launched(&r->model, &job, &r->n, &r->rank))
         exit(1);
     if (r->n > MAX_RANKS)
         refuse(r, "links are measured among 128 ranks at most");
@@ -85,7 +81,17 @@ void ranks_begin(Ranks *r, const RtModel *m, int spawn)
 {
     int in_host = 0;
 
-    ranks_start(r, m, spawn);
+    RtJob job = {0};
+    int status = 0;
+
+    if (spawn == 1) {
+        *r = (Ranks){.n = 1, .per_host = 1, .per_machine = 1, .model = *m, .is_spawned = true};
+        return;
+    }
+    if (spawn && !rt_spawn(m, spawn, &job, &status))
+        exit(status);
+    ranks_start(r, m, job);
+    r->is_spawned = spawn;
     if (!r->comm)
         return;
     r->per_host = 0;

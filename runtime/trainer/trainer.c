@@ -197,11 +197,14 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
     const RtModel *m = run->model;
 
     RtJob job = rt_options_job(&run->o);
+    int ranks, rank;
 
     // A launcher's ranks agree on whose message is printed; a rank started by hand prints its own.
-    if (status && rt_options_has_job(&run->o))
+    if (status &&
+        (rt_options_has_job(&run->o) || !rt_launched(m, &job, &ranks, &rank) || ranks == 1))
         return status;
-    if (run->o.spawn && !rt_spawn(m, (int)run->o.spawn, &job, &status))
+    int spawns = run->o.spawn ? (int)run->o.spawn : run->o.stdin_signals;
+    if (spawns && !rt_spawn(m, spawns, &job, &status))
         return status;
     if (!rt_comm_open(&run->rt.comm, m, &job))
         return status ? status : 1;
@@ -243,7 +246,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     if (!status && run.o.help)
         rt_help(model);
     else if (!status && run.o.info)
-        rt_info(model);
+        rt_info(model, run.o.libraries);
     else
         status = run_rank(&run, &inputs, status);
     if ((fflush(stdout) != 0 || ferror(stdout)) && !status) {

@@ -31,8 +31,8 @@ def test(checks, shardcc, work, spawns):
 def test_full(checks, shardcc, work):
     """On a full disk there is a message, and no file is left. A file of numbers replaces the measurement."""
     (work / "rt").mkdir()
-    (work / "rt/probe").write_text(f"#!/bin/sh\ncat {work}/cluster.json\n")
-    (work / "rt/probe").chmod(0o755)
+    (work / "rt/probe-mpi").write_text(f"#!/bin/sh\ncat {work}/cluster.json\n")
+    (work / "rt/probe-mpi").chmod(0o755)
     shutil.copy(shardcc, work)
     files = os.listdir(work)
     command = [work / shardcc.name, "detect", "-o", "full.json"]
@@ -45,7 +45,9 @@ def test_full(checks, shardcc, work):
 
 def test_words(checks, shardcc, work):
     """What the program that measures is told; and options that go with no CPU."""
-    (work / "rt/probe").write_text(f"#!/bin/sh\necho $* >{work}/words\ncat {work}/cluster.json\n")
+    for name in "probe-mpi", "probe-tcp":
+        (work / "rt" / name).write_text(f"#!/bin/sh\necho $* >{work}/words\ncat {work}/cluster.json\n")
+        (work / "rt" / name).chmod(0o755)
     for more, words in [([], ""), (["--threads", "3"], "3"), (["--spawn", "4"], "spawn 4 0"), (["--spawn", "4", "--threads", "3"], "spawn 4 3")]:
         run(work / shardcc.name, "detect", *more)
         said = (work / "words").read_text().strip()
