@@ -233,6 +233,19 @@ FILES = [
 ]
 
 
+# A sum of integers of 16 bits.
+SUM = """graph "sum" {
+  input %x i16[4,6]
+  %y i16[6] = reduce_sum(%x) axes=[0]
+  output model "y" %y
+}
+"""
+SUM_REFUSED = (
+    "sum.ir: error: node 'y' (reduce_scatter): the target cuda computes it with operands of f32, f64, bool, and integers of 8, 32 and 64 bits only\n"
+    "  in 0  v2 i16[6]\n"
+)
+
+
 class Plans(Planner):
     def targets(self):
         """A plan for GPUs is one for their target, unless --target says another one; the file holds it."""
@@ -256,6 +269,15 @@ class Plans(Planner):
         self.expect(compiles, 2, "shardcc: error: --plan: 'gpu' is not a target\n")
         for name in ("p.json", "p.program"):
             (self.work / name).unlink()
+
+    def sixteen_bits(self):
+        """GPUs don't add parts of integers that NCCL doesn't have."""
+        (self.work / "sum.ir").write_text(SUM)
+        spread = ["--ranks", "2", "--mesh", "2", "--cluster", "h100x2", "--pin", "x=[x0,-]", "--emit", "program", "-o", "sum.program"]
+        self.expect(["sum.ir", "--target", "cuda", *spread], 1, SUM_REFUSED)
+        self.checks.check("CPUs do", self.run("sum.ir", *spread).returncode == 0)
+        for path in self.work.iterdir():
+            path.unlink()
 
     def tables(self):
         (self.work / "two.plan.json").write_text(json.dumps(PLAN))
@@ -403,6 +425,7 @@ class Plans(Planner):
 def test(plans):
     plans.tables()
     plans.targets()
+    plans.sixteen_bits()
     plans.model("gpt2", "--mesh", "dp=2,tp=4")
     plans.model("llama", "--ranks", "6", "--mesh", "2x3")
     plans.model("gpt_dropout", "--ranks", "2", "--accumulate", "2", "--bind", "batch=4")
