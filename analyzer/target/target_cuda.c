@@ -97,6 +97,7 @@ const Target target_cuda = {
     .few_elements = 1 << 15,
     .least_columns = 8,
     .reused_bytes = 32 << 20,
+    .has_communicators = true,
     .spawns_ranks = true,
     .kernels_ending = "cu",
     .gpus = "sm_80,sm_90",
