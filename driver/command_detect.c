@@ -145,7 +145,7 @@ static bool measure(Arena *a, const DetectOptions *o, Text *to, Diag *d)
     if (ok && (!said.s || strcmp(said.s, "null\n"))) {
         ok = cluster_parse(a, said.s ? said.s : "", said.n, &c, d);
         if (ok)
-            cluster_print(&c, to);
+            cluster_print(&c, CLUSTER_VERSION, to);
     }
     text_free(&said);
     return ok;

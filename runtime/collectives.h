@@ -8,6 +8,13 @@
 
 #include "runtime/rt_kernels.h"
 
+// A description of a table, for a run's first line, its log and messages.
+typedef struct RtDescription {
+    char text[160];         // "NCCL 2.28.9, …"
+    int64_t device_bytes;   // that it takes of the device's memory
+    const char *variables;  // its environment variables begin so; NULL: it has none
+} RtDescription;
+
 // The calls of rt_kernels.h go to the entries of their names.
 struct RtCollectives {
     const char *name;
@@ -20,8 +27,7 @@ struct RtCollectives {
     bool (*open)(Rt *rt, const RtModel *m, bool overlaps);
     // is_clean: all ranks have come to their ends, so that none waits for another one.
     void (*close)(Rt *rt, bool is_clean);
-    // Writes what carries out the calls, for a message: "NCCL 2.28.9 …". NULL: it says nothing.
-    void (*describe)(const Rt *rt, char *to, size_t capacity);
+    void (*describe)(const Rt *rt, RtDescription *to);  // NULL: there is nothing to say
     RtCollective *all_gather, *all_reduce, *all_to_all, *keep_one, *permute, *reduce_scatter,
         *shard;
     // `f` is a call of rt_kernels.h.
@@ -32,5 +38,14 @@ struct RtCollectives {
 // Sets and opens Rt.collectives: the model's, else the transport's. With one rank there are none.
 bool rt_collectives_open(Rt *rt, const RtModel *m, bool overlaps);
 void rt_collectives_close(Rt *rt, bool is_clean);
+// False: there is nothing to say.
+static inline bool rt_collectives_describe(const Rt *rt, RtDescription *to)
+{
+    *to = (RtDescription){0};
+    if (!rt->collectives || !rt->collectives->describe)
+        return false;
+    rt->collectives->describe(rt, to);
+    return true;
+}
 
 #endif

@@ -43,12 +43,19 @@ typedef struct Link {
     double overhead;     // s/byte of a message during which the device can't compute
 } Link;
 
+// Bytes of a device that communicators take, which exchanges between GPUs need: all of them
+// together, and each one.
+typedef struct ExchangeMemory {
+    double base, communicator;
+} ExchangeMemory;
+
 // A kind of machine with measured rates (`shardcc detect`). All devices are alike.
 typedef struct Cluster {
     int devices_per_host;
-    bool is_gpu;            // devices are GPUs: a plan for it is one for their target
-    int threads;            // of a device, when its rates were measured
-    double memory;          // bytes of a device
+    bool is_gpu;    // devices are GPUs: a plan for it is one for their target
+    int threads;    // of a device, when its rates were measured
+    double memory;  // bytes of a device
+    ExchangeMemory exchange_memory;
     double bandwidth;       // bytes/s that its memory moves, reads and writes together
     double read_bandwidth;  // bytes/s of its memory when it only reads
     double launch;          // seconds of overhead per call
@@ -64,10 +71,12 @@ typedef struct Cluster {
 // The text form: JSON, see docs/cluster.md. The text is not trusted. Returns false after an error.
 bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d);
 bool cluster_read(Arena *a, const char *path, Cluster *c, Diag *d);
-void cluster_print(const Cluster *c, Text *t);
+// Version 2 has no exchange_memory. Both versions can be read.
+enum { CLUSTER_VERSION_2 = 2, CLUSTER_VERSION = 3 };
+void cluster_print(const Cluster *c, int version, Text *t);
 
 // Opens the cluster that `--cluster` names: "local" (this machine, shared by `ranks` ranks),
-// "a100xN", "h100xN", or else a file. Returns false after an error.
+// "a100xN", "h100xN", "h200xN", "b200xN", or else a file. Returns false after an error.
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
 double cluster_peak(const Cluster *c);  // flop/s: the best rate of products in f32; 0: unknown

@@ -96,14 +96,13 @@ uint64_t graph_hash(const Graph *g)
     return hash_text(&t);
 }
 
-// The kind of device has no part in prices, so plans of before files had it keep their hash.
+// Plans have exchange_memory themselves, and the kind of device has no part in prices, so plans
+// that were made for a cluster before it had them are still plans for it.
 uint64_t cluster_hash(const Cluster *c)
 {
-    Cluster priced = *c;
     Text t = {0};
 
-    priced.is_gpu = false;
-    cluster_print(&priced, &t);
+    cluster_print(c, CLUSTER_VERSION_2, &t);
     return hash_text(&t);
 }
 

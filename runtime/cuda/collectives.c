@@ -143,10 +143,7 @@ static void exchanges_close(Rt *rt, bool is_clean)
     rt_cuda_of(rt)->exchanges = NULL;
 }
 
-static void describe(const Rt *rt, char *to, size_t capacity)
-{
-    exchanges_of(rt)->by->describe(rt, to, capacity);
-}
+static void describe(const Rt *rt, RtDescription *to) { exchanges_of(rt)->by->describe(rt, to); }
 
 // ---- calls ----
 

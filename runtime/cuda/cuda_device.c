@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/collectives.h"
 #include "runtime/comm/comm.h"
 #include "runtime/core/core.h"
 #include "runtime/cuda/cuda.h"
@@ -87,6 +88,18 @@ static bool load_kernels(Rt *rt, const RtModel *m)
                     m->kernels_for);
 }
 
+static bool lacks_memory(const Rt *rt, const RtModel *m, size_t available, size_t all)
+{
+    const double mib = 1 << 20;
+    RtDescription by;
+
+    rt_collectives_describe(rt, &by);
+    return rt_error(m, "the arena takes %.1f MiB, but the GPU has %.1f MiB free of %.1f%s%s",
+                    (double)m->arena_bytes / mib, (double)available / mib, (double)all / mib,
+                    by.device_bytes ? "; exchanges are by " : "", by.device_bytes ? by.text : "");
+}
+
+// Exchanges have begun: what they take of the GPU isn't free.
 static bool gpu_allocate(Rt *rt, const RtModel *m)
 {
     size_t available = 0, all = 0, bytes = (size_t)m->arena_bytes;
@@ -95,9 +108,7 @@ static bool gpu_allocate(Rt *rt, const RtModel *m)
     if (!is_fine(m, cudaMemGetInfo(&available, &all), "the GPU's memory"))
         return false;
     if (cudaMalloc(&p, bytes) == cudaErrorMemoryAllocation)
-        return rt_error(m, "the arena takes %.1f MiB, but the GPU has %.1f MiB free of %.1f",
-                        (double)bytes / (1 << 20), (double)available / (1 << 20),
-                        (double)all / (1 << 20));
+        return lacks_memory(rt, m, available, all);
     rt->arena = p;
     return is_fine(m, p ? cudaMemsetAsync(p, 0, bytes, rt_cuda_of(rt)->stream) : cudaGetLastError(),
                    "the arena");

@@ -99,14 +99,11 @@ static bool start_weights(RtRun *run, const RtInputs *x)
 // "gpt2: 8 ranks exchange by NCCL 2.28.9 …"
 static void say_exchanges(const RtRun *run)
 {
-    const RtCollectives *by = run->rt.collectives;
-    char text[256];
+    RtDescription by;
 
-    if (!by || !by->describe)
-        return;
-    by->describe(&run->rt, text, sizeof text);
-    fprintf(stderr, "%s: %d ranks exchange by %s\n", run->model->name, rt_comm_ranks(run->rt.comm),
-            text);
+    if (rt_collectives_describe(&run->rt, &by))
+        fprintf(stderr, "%s: %d ranks exchange by %s\n", run->model->name,
+                rt_comm_ranks(run->rt.comm), by.text);
 }
 
 static bool start(RtRun *run, const RtInputs *x)
@@ -162,6 +159,7 @@ static bool evaluate_only(RtRun *run, const RtData *d)
     bool ok = rt_log_open(&log, run->model, run->o.log, false, -1) &&
               rt_events_open(&events, run->model, run->o.tensorboard, run->step);
 
+    rt_log_begin(&log, &run->rt);
     ok = rt_agree(run, ok) && evaluate_and_log(run, d, &log, &events);
     ok = rt_events_close(&events) && ok;
     return rt_log_close(&log) && ok;

@@ -37,6 +37,20 @@ static void print_products(const Product *product, int n)
     }
 }
 
+// Bytes that are assumed of what NCCL takes in any case, and of a communicator if none was made.
+static const int64_t NCCL_BYTES = (int64_t)1 << 30, COMMUNICATOR_BYTES = (int64_t)1 << 28;
+
+// One communicator for all ranks, and one for each axis of fewer.
+static int64_t communicator_bytes(const Probe *p)
+{
+    int axes = p->ranks->model.mesh.n_axes;
+    RtDescription d;
+
+    if (!rt_collectives_describe(&p->rt, &d) || !d.device_bytes)
+        return COMMUNICATOR_BYTES;
+    return d.device_bytes / (axes > 1 ? 1 + axes : 1);
+}
+
 static void print_device(const Probe *p, const Rates *r, const Product *product, int n)
 {
     printf("\"device\": {\"is_gpu\": true,\n\"threads\": 1, \"memory\": %lld, ",
@@ -46,7 +60,8 @@ static void print_device(const Probe *p, const Rates *r, const Product *product,
     printf("\"vector\": %.4g, \"attention\": %.4g, \"attention_grad\": %.4g,\n\"gemm\": [",
            rate_of(&r->vector), rate_of(&r->attention), rate_of(&r->attention_grad));
     print_products(product, n);
-    printf("]}}\n");
+    printf("],\n\"exchange_memory\": {\"base\": %lld, \"communicator\": %lld}}}\n",
+           (long long)NCCL_BYTES, (long long)communicator_bytes(p));
 }
 
 // All ranks measure at the same time, as they compute at the same time. Another round begins if it
@@ -87,7 +102,7 @@ static void print_cluster(Probe *p, double seconds)
 
     measure(p, RATES_SHARE * seconds, &rates, product, n);
     if (!ranks->rank)
-        printf("{\"version\": 2, \"devices_per_host\": %d, ", ranks->per_host);
+        printf("{\"version\": 3, \"devices_per_host\": %d, ", ranks->per_host);
     if (ranks->n > 1)
         measure_gpu_links(p);
     else
