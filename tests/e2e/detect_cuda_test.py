@@ -103,7 +103,8 @@ def test_one(checks, detect):
 def test_two(checks, detect, model, by, devices):
     """On two GPUs NCCL is measured; ranks that share a GPU exchange through memory of the host."""
     path = detect.work / f"{by}.json"
-    done = detect.run("--seconds", "1", "--spawn", "2", "-o", path, env={"CUDART_DEVICES": devices})
+    env = {"CUDART_DEVICES": devices, "CUDART_MEMORY": str(16 << 30)}
+    done = detect.run("--seconds", "1", "--spawn", "2", "-o", path, env=env)
     if not checks.check(f"{by}", done.returncode == 0 and not done.stderr, done.stderr):
         return
     cluster = json.loads(path.read_text())
