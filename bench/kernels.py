@@ -185,7 +185,7 @@ def peak_rate(options):
 
 def memory_rates(options):
     """bytes/s of memory: updating in place, only reading, and c = a + b."""
-    return np.array(run(options.shardcc.parent / "rt/probe", options.threads, "memory").split(), float)
+    return np.array(run(next((options.shardcc.parent / "rt").glob("probe-*")), options.threads, "memory").split(), float)
 
 
 def write_data(folder, g, loss, output):

@@ -81,7 +81,7 @@ class Model:
 
 
 def measure_peak(model, shapes, options):
-    probe = options.shardcc.parent / "rt/probe"
+    probe = next((options.shardcc.parent / "rt").glob("probe-*"))
     model.our_rate = max(model.our_rate, products.our_rate(probe, shapes, options.threads))
     model.torch_rate = max(model.torch_rate, run_torch("products", [json.dumps(shapes)], options)[0])
 

@@ -155,7 +155,7 @@ bool range_take(Arena *a, Options *o, int *status)
 bool check_target(Arena *a, const Options *o, int *status)
 {
     const Target *t = o->request.target;
-    const OptionDef *other = option_of_other_target(a, o);
+    const OptionDef *other = option_of_other_target(a, &compile_options, o, t);
 
     if (other)
         return complain(status, "%s needs --target %s", other->name, other->target->name);

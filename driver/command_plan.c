@@ -147,7 +147,7 @@ static int write_chain(const Job *j)
     const CompileRequest *r = &j->o.request;
     const PlanRequest p = compile_plan_request(j->a, r, &j->made);
     bool is_planned = r->ranks > 1;
-    int64_t memory = r->memory ? r->memory : is_planned ? (int64_t)r->cluster->memory : 0;
+    int64_t memory = r->memory ? r->memory : is_planned ? j->made.plan.options.memory : 0;
     PlanChain x;
     Text t = {0};
 

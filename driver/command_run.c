@@ -4,17 +4,17 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "driver/internal.h"
 #include "launch/failed_host.h"
+#include "launch/launch_group.h"
 #include "launch/trainer_file.h"
 #include "runtime/rt_checkpoint.h"
 
 enum { NOT_GIVEN = -1, TRY_AGAIN = 75 };  // the latter: a run that stopped for others
 enum { ALONE_S = 5 };                     // seconds that mpirun may run without a rank
+#define GRACE_SECONDS 5.0  // for the ranks of other hosts, once those of one have failed
 
 typedef struct RunOptions {
     const char *hosts, *launcher;
@@ -25,13 +25,14 @@ typedef struct RunOptions {
 
 static const OptionDef options[] = {
     {"--hosts", "FILE", &option_text, AT(hosts),
-     "a host a line, as `node7` or `node7 slots=8` (those of the launcher); one that fails\n"
-     "twice is left out"},
+     "a host a line, as `node7` or `node7 slots=8` (those of the launcher);\n"
+     "one that fails twice is left out"},
     {"--ranks", "N", &option_count, AT(ranks), "how many ranks (those that PROGRAM --info says)",
      .max = INT_MAX},
     {"--launcher", "NAME", &option_text, AT(launcher),
-     "auto, mpirun, srun or none (auto: srun in a job of Slurm, else mpirun; none for one rank,\n"
-     "and for ranks of TCP that are all on this host: the program starts them)",
+     "auto, mpirun, srun, ssh or none. auto: srun in a job of Slurm; else, for\n"
+     "ranks of TCP, ssh on --hosts, and none here: the program starts them;\n"
+     "none for one rank, too; else mpirun",
      .check = check_launcher},
     {"--max-restarts", "N", &option_count, AT(restarts),
      "how often to start again (3, and 0 without --checkpoint)", .max = 1 << 20, .word = "0"},
@@ -43,7 +44,7 @@ static const Command command = {
     "Starts the ranks of a trainer and waits for their end. If they fail, it starts them again,\n"
     "from the last checkpoint: PROGRAM gets --resume if it has --checkpoint. Without a host that\n"
     "failed twice it goes on with the program for fewer ranks that is next to it (PROGRAM.6).\n"
-    "Signals go to the ranks.\n\n",
+    "Signals go to the ranks. On several hosts all end once those of one have failed.\n\n",
     options, COUNT(options), .statuses = "the program's; 2 wrong options, 1 it can't be started"};
 
 // ---- one run ----
@@ -53,29 +54,23 @@ typedef struct Job {
     char **own;                  // the program's words; the first is replaced
     const char *launcher;
     Hosts hosts;
-    Strings words;  // that start it
-    bool has_launcher, is_by_slot;
+    Launch launch;           // the commands that start it
+    LaunchGroup *group;      // that run; NULL: none
     const char *folder;      // of checkpoints; NULL: none
     char was[RT_LOCK_TEXT];  // the lock file before it began
-    pid_t process;
-    int said;          // its stderr, if there is a file of hosts; -1: it isn't read
-    Text line;         // of that, so far
-    int failed_on;     // the number of a host; -1: none is known
-    int signal;        // that shardcc has got; 0: none
-    bool has_begun;    // it has done a step
-    double had_ranks;  // when it had a rank last; 0: never yet
-    double failed;     // when the run before has ended; 0: there was none
-    int signals;       // a descriptor of signals
+    int failed_on;           // the number of a host; -1: none is known
+    int signal;              // that shardcc has got; 0: none
+    bool has_begun;          // it has done a step
+    double had_ranks;        // when it had a rank last; 0: never yet
+    double failed;           // when the run before has ended; 0: there was none
+    int signals;             // a descriptor of signals
 } Job;
 
 static const char *name_of(const Job *j) { return base_name(j->program.path); }
 
-static double now(void)
+static bool is_by(const Job *j, const char *launcher)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return !strcmp(j->launch.launcher, launcher);
 }
 
 // Notes the first step of a run: its second line in the lock file.
@@ -89,118 +84,122 @@ static void look_for_step(Job *j)
     j->has_begun = true;
     if (j->failed > 0)
         fprintf(stderr, "shardcc: %s is at its next step, %.1f s after it failed\n", name_of(j),
-                now() - j->failed);
+                launch_seconds() - j->failed);
 }
 
-// Looks in the lines that have come for the host that failed.
-static void read_lines(Job *j)
+// Hands on the lines of stderr that have come, and looks in them for the host that failed. `all`:
+// the last one, too, though it has no end.
+static void read_lines(Job *j, Text *t, bool all)
 {
-    for (char *end; j->line.n && (end = memchr(j->line.s, '\n', j->line.n));) {
-        size_t n = (size_t)(end + 1 - j->line.s);
-        *end = 0;
-        if (j->failed_on < 0)
-            j->failed_on = failed_host(j->line.s, &j->hosts, j->is_by_slot);
-        j->line.n -= n;
-        memmove(j->line.s, end + 1, j->line.n);
+    while (t->n) {
+        char *end = memchr(t->s, '\n', t->n);
+        if (!end && !all)
+            break;
+        size_t n = end ? (size_t)(end + 1 - t->s) : t->n;
+        fwrite(t->s, 1, n, stderr);
+        if (end)
+            *end = 0;
+        if (end && j->failed_on < 0)
+            j->failed_on = failed_host(t->s, &j->hosts, j->launch.is_by_slot && !is_by(j, "none"));
+        t->n -= n;
+        memmove(t->s, t->s + n, t->n);
     }
 }
 
-// Hands on what is there of its stderr. False: there is no more now.
-static bool read_said(Job *j)
+static void read_said(Job *j)
 {
     enum { MAX_LINE = 1 << 16 };
-    char buffer[4096];
-    ssize_t n = j->said < 0 ? 0 : read(j->said, buffer, sizeof buffer);
 
-    if (n == 0 && j->said >= 0) {
-        close(j->said);
-        j->said = -1;
+    for (int i = 0; i < j->group->n; i++) {
+        LaunchProcess *p = &j->group->process[i];
+        read_lines(j, &p->errors, p->id == 0 || p->errors.n > MAX_LINE);
     }
-    if (n <= 0)
-        return false;
-    fwrite(buffer, 1, (size_t)n, stderr);
-    if (j->line.n > MAX_LINE)
-        j->line.n = 0;
-    text_put(&j->line, buffer, (size_t)n);
-    read_lines(j);
-    return true;
 }
 
-// Waits for a signal or stderr, up to so many seconds, and gives the signal to the process, if
-// there is one. mpirun kills ranks a second after it got SIGINT or SIGTERM, but hands SIGUSR1 on to
-// them: it stops for others as these do. The second signal goes on as it is.
+// Gives a signal to the ranks. mpirun kills ranks a second after it got SIGINT or SIGTERM, but
+// hands SIGUSR1 on to them: it stops for others as these do. The second signal goes on as it is,
+// and ends what ssh has started.
+static void hand_on(Job *j, bool is_first)
+{
+    bool is_soft = is_first && (is_by(j, "mpirun") || is_by(j, "srun"));
+
+    launch_group_signal(j->group, is_soft ? SIGUSR1 : j->signal);
+    if (!is_first && is_by(j, "ssh"))
+        launch_group_hang_up(j->group);
+}
+
+// Waits for a signal or for the ranks, up to so many seconds.
 static void wait_for_signal(Job *j, double seconds)
 {
-    struct pollfd from[] = {{.fd = j->signals, .events = POLLIN},
-                            {.fd = j->said, .events = POLLIN}};
+    struct pollfd from = {.fd = j->signals, .events = POLLIN};
     struct signalfd_siginfo got;
 
-    poll(from, COUNT(from), (int)(1000 * seconds) + 1);
-    read_said(j);
+    if (j->group) {
+        launch_group_wait(j->group, j->signals, seconds);
+        read_said(j);
+    } else {
+        poll(&from, 1, (int)(1000 * seconds) + 1);
+    }
     if (read(j->signals, &got, sizeof got) != sizeof got || got.ssi_signo == SIGCHLD)
         return;
     bool is_first = !j->signal;
     j->signal = got.ssi_signo == SIGHUP ? SIGTERM : (int)got.ssi_signo;
-    if (j->process > 0)
-        kill(j->process, j->has_launcher && is_first ? SIGUSR1 : j->signal);
+    if (j->group)
+        hand_on(j, is_first);
 }
 
 // Open MPI's mpirun may wait for itself at its end (in PMIx_server_finalize) if a rank is killed
 // while it starts.
 static void end_if_stuck(Job *j)
 {
-    if (!j->is_by_slot)
+    pid_t process = j->group->process->id;
+
+    if (!is_by(j, "mpirun") || !process)
         return;
-    if (launch_has_children(j->process))
-        j->had_ranks = now();
-    if (!j->had_ranks || now() - j->had_ranks < ALONE_S)
+    if (launch_has_children(process))
+        j->had_ranks = launch_seconds();
+    if (!j->had_ranks || launch_seconds() - j->had_ranks < ALONE_S)
         return;
     fprintf(stderr, "shardcc: mpirun is killed: its ranks have ended, but it hasn't\n");
-    kill(j->process, SIGKILL);
-    j->had_ranks = now();
+    kill(process, SIGKILL);
+    j->had_ranks = launch_seconds();
 }
 
-// Runs it once. Returns its exit status; -1 after an error.
-static int run_once(Job *j, Diag *d)
+// Runs it once. Returns the exit status of the host that failed first; -1 after an error.
+static int run_once(Arena *a, Job *j, Diag *d)
 {
-    bool reads = j->hosts.n && j->has_launcher;
-    int ended = 0;
+    bool reads = j->hosts.n && !is_by(j, "none");
+    LaunchGroup g;
 
     j->has_begun = false;
     j->failed_on = -1;
-    j->line.n = 0;
     j->had_ranks = 0;
     if (!j->folder || !rt_checkpoint_lock(j->folder, j->was))
         *j->was = 0;
-    j->process = launch_start((char *const *)j->words.s, reads ? &j->said : NULL, d);
-    if (j->process < 0)
+    if (!launch_group_start(a, &j->launch, false, reads, GRACE_SECONDS, &g, d))
         return -1;
-    while (waitpid(j->process, &ended, WNOHANG) == 0) {
+    for (j->group = &g; g.running;) {
         wait_for_signal(j, 0.1);
         look_for_step(j);
         end_if_stuck(j);
     }
-    look_for_step(j);
-    while (read_said(j))
-        ;
-    if (j->said >= 0)
-        close(j->said);
-    j->said = -1;
-    j->process = 0;
-    return WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
+    if (j->failed_on < 0 && g.status == LAUNCH_SSH_FAILED)
+        j->failed_on = j->launch.command[g.failed].host;
+    j->group = NULL;
+    launch_group_free(&g);
+    return g.status;
 }
 
-// Sets the words that start the program on the hosts.
-static bool find_words(Arena *a, Job *j, Diag *d)
+// Finds the commands that start the program on the hosts.
+static bool find_launch(Arena *a, Job *j, Diag *d)
 {
     j->own[0] = (char *)j->program.path;
-    j->words = (Strings){0};
-    if (!launch_words(a, j->launcher, j->program.ranks, j->program.can_spawn, &j->hosts, j->own,
-                      &j->words, d))
-        return false;
-    j->has_launcher = j->words.s[0] != j->own[0];
-    j->is_by_slot = j->has_launcher && !strcmp(j->words.s[0], "mpirun");
-    return true;
+    LaunchJob job = {.launcher = j->launcher,
+                     .ranks = j->program.ranks,
+                     .can_spawn = j->program.can_spawn,
+                     .hosts = &j->hosts,
+                     .program = j->own};
+    return launch_make(a, &job, &j->launch, d);
 }
 
 // ---- again ----
@@ -223,7 +222,8 @@ static void say_failure(const Job *j, int status, const char *rest)
 }
 
 // Leaves out the host on which the run failed if it isn't the first time, and takes the program for
-// the most ranks that the others have slots for. Returns false after an error.
+// the most ranks that the others have slots for. Finds the commands of the next start. Returns
+// false after an error.
 static bool leave_out(Arena *a, Job *j, Diag *d)
 {
     enum { FAILURES = 2 };
@@ -231,14 +231,14 @@ static bool leave_out(Arena *a, Job *j, Diag *d)
     int slots = 0;
 
     if (!h || ++h->failures < FAILURES)
-        return true;
+        return find_launch(a, j, d);
     const char *name = h->name;
     for (Host *end = &j->hosts.host[--j->hosts.n]; h < end; h++)
         h[0] = h[1];
     for (int i = 0; i < j->hosts.n; i++)
         slots += host_slots(&j->hosts.host[i]);
     fprintf(stderr, "shardcc: %s has failed twice and is left out\n", name);
-    if (!trainer_file_fit(a, &j->given, slots, &j->program, d) || !find_words(a, j, d))
+    if (!trainer_file_fit(a, &j->given, slots, &j->program, d) || !find_launch(a, j, d))
         return false;
     fprintf(stderr, "shardcc: %s goes on, with %d rank%s\n", name_of(j), j->program.ranks,
             j->program.ranks == 1 ? "" : "s");
@@ -254,8 +254,8 @@ static bool has_checkpoint(const Job *j)
 // Waits before the next start. False: a signal came.
 static bool pause_for(Job *j, double seconds)
 {
-    for (double end = now() + seconds; !j->signal && now() < end;)
-        wait_for_signal(j, end - now());
+    for (double end = launch_seconds() + seconds; !j->signal && launch_seconds() < end;)
+        wait_for_signal(j, end - launch_seconds());
     return !j->signal;
 }
 
@@ -266,8 +266,8 @@ static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
     double pause = FIRST_PAUSE_S;
 
     for (int i = 0;; i++) {
-        double began = now();
-        int status = run_once(j, d);
+        double began = launch_seconds();
+        int status = run_once(a, j, d);
         can_go_on |= j->has_begun || has_checkpoint(j);
         if (status < 0)
             return EXIT_USER;
@@ -283,7 +283,7 @@ static int run_again_and_again(Arena *a, Job *j, int restarts, Diag *d)
                                       : "it has done no step");
             return status;
         }
-        j->failed = now();
+        j->failed = launch_seconds();
         pause = j->failed - began > LONG_RUN_S ? FIRST_PAUSE_S : pause;
         say_failure(j, status,
                     arena_string(a, "restart %d of %d in %.0f s", i + 1, restarts, pause));
@@ -347,7 +347,7 @@ int run_command(Arena *a, int argc, char **argv)
         return status;
     }
     char **program = argv + n + 1;
-    Job j = {.folder = trainer_option(program, "--checkpoint"), .launcher = o.launcher, .said = -1};
+    Job j = {.folder = trainer_option(program, "--checkpoint"), .launcher = o.launcher};
     if (!j.folder && o.restarts > 0) {
         complain(&status, "--max-restarts: '%s' needs --checkpoint FOLDER for that", *program);
         return status;
@@ -357,10 +357,11 @@ int run_command(Arena *a, int argc, char **argv)
     bool resumes = j.folder && !trainer_option(program, "--resume");
     j.own = program_words(a, argc - n - 1, program, resumes);
     if (!find_program(a, *program, &o, &j, &d) ||
-        (o.hosts && !hosts_read(a, o.hosts, &j.hosts, &d)) || !find_words(a, &j, &d))
+        (o.hosts && !hosts_read(a, o.hosts, &j.hosts, &d)) || !find_launch(a, &j, &d))
         return EXIT_USER;
+    if (j.hosts.n)
+        j.launcher = j.launch.launcher;  // also for a program of fewer ranks
     block_signals(&j);
     status = run_again_and_again(a, &j, o.restarts, &d);
-    text_free(&j.line);
     return status;
 }

@@ -149,6 +149,11 @@ char *program_folder(Arena *a);
 // The folder with the runtime's headers, sources, library and probe. It is in shardcc's own folder.
 char *runtime_folder(Arena *a);
 
+// The program of the runtime that measures. Its ranks talk by the transport `*row`. If that is
+// NULL, it becomes the first one whose probe is there, and whose ranks need no launcher if
+// `must_spawn`.
+const char *probe_path(Arena *a, const RtTransportRow **row, bool must_spawn);
+
 // Writes the text to -o, or to stdout if -o isn't given.
 bool output_text(const Options *o, const Text *t, Diag *d);
 

@@ -117,8 +117,10 @@ bool options_of_words(Arena *a, const char *const *words, int n, Options *o, int
 const OptionDef *option_of_graph(const char *name);
 // Returns an option that doesn't apply to a program's text; NULL if none is given.
 const char *option_of_passes(Arena *a, const Options *o);
-// Returns an option that is given and belongs to another target than the chosen one; NULL: none.
-const OptionDef *option_of_other_target(Arena *a, const Options *o);
+// Returns an option of the command that is given and belongs to another target than the chosen one;
+// NULL: none. `fields`: the struct with the options' fields.
+const OptionDef *option_of_other_target(Arena *a, const Command *c, const void *fields,
+                                        const Target *chosen);
 // Copies all options that determine the graphs.
 void options_copy_graph(Options *to, const Options *from);
 

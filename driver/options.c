@@ -195,15 +195,15 @@ static const OptionDef table[] = {
      .use = USE_PROGRAM, .commands = COMPILE, .is_of_text = true},
     {"Cluster"},
     {"--cluster", "FILE.json", &option_file, AT(cluster),
-     "the machines: a file of shardcc detect, or local, a100xN, h100xN;\n"
-     "the trainer's --profile then prints predicted times of calls too",
+     "the machines: a file of shardcc detect, or local, a100xN, h100xN, h200xN,\n"
+     "b200xN; the trainer's --profile then prints predicted times of calls too",
      .use = USE_PROGRAM, .commands = COMPILE, .is_of_text = true},
     {"--cluster", "FILE.json", &option_text, AT(cluster),
-     "predict times on these machines: a file of shardcc detect, or local, a100xN,\n"
-     "h100xN",
+     "predict times on these machines: a file of shardcc detect, or local,\n"
+     "a100xN, h100xN, h200xN, b200xN",
      .commands = PROFILE, .is_of_text = true},
     {"--cluster", "FILE.json", &option_text, AT(cluster),
-     "the machines: a file of shardcc detect, or a100xN, h100xN,\n"
+     "the machines: a file of shardcc detect, or a100xN, h100xN, h200xN, b200xN,\n"
      "or local (the default): this machine, with a device for each core",
      .commands = PLAN},
     {"This program"},
@@ -234,14 +234,16 @@ const char *option_of_passes(Arena *a, const Options *o)
     return NULL;
 }
 
-const OptionDef *option_of_other_target(Arena *a, const Options *o)
+const OptionDef *option_of_other_target(Arena *a, const Command *c, const void *fields,
+                                        const Target *chosen)
 {
-    for (int i = 0; i < COUNT(table); i++) {
+    for (int i = 0; i < c->n_options; i++) {
+        const OptionDef *o = &c->options[i];
         Strings words = {0};
-        if (table[i].target && table[i].target != o->request.target)
-            table[i].type->words(a, &table[i], (const char *)o + table[i].offset, &words);
+        if (o->target && o->target != chosen)
+            o->type->words(a, o, (const char *)fields + o->offset, &words);
         if (words.n)
-            return &table[i];
+            return o;
     }
     return NULL;
 }

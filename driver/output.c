@@ -41,6 +41,21 @@ char *program_folder(Arena *a)
 
 char *runtime_folder(Arena *a) { return arena_string(a, "%s/rt", program_folder(a)); }
 
+static const char *probe_of(Arena *a, const RtTransportRow *row)
+{
+    return arena_string(a, "%s/probe-%s", runtime_folder(a), row->name);
+}
+
+const char *probe_path(Arena *a, const RtTransportRow **row, bool must_spawn)
+{
+    const RtTransportRow *x = *row ? *row : rt_transport_table;
+
+    while (!*row && x->name && ((must_spawn && !x->can_spawn) || access(probe_of(a, x), X_OK)))
+        x++;
+    *row = x->name ? x : rt_transport_table;
+    return probe_of(a, *row);
+}
+
 bool output_is_writable(Arena *a, const char *path, Diag *d)
 {
     const char *folder = folder_name(a, path);

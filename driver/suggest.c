@@ -75,12 +75,18 @@ static bool add_rank(Trial *t)
     return t->o.request.ranks <= MAX_MESH_RANKS && open_cluster(t->a, &t->o, t->o.request.ranks);
 }
 
+// The bytes of a rank that a program on the mesh may take. 0: nothing limits it.
+static int64_t memory_of(const CompileRequest *r, const Mesh *m)
+{
+    if (r->memory || !r->cluster)
+        return r->memory;
+    ExchangeMemory e = exchange_memory_of(r->target, r->cluster);
+    return mesh_memory_left(m, &e, (int64_t)r->cluster->memory);
+}
+
 static void say(Trial *t, const Compiled *refused, Diag *d)
 {
-    int64_t memory = t->o.request.memory    ? t->o.request.memory
-                     : t->o.request.cluster ? (int64_t)t->o.request.cluster->memory
-                                            : 0,
-            bytes;
+    int64_t bytes;
     Compiled m;
 
     if (compile_graphs(t->a, &t->o.request, &m, &t->d) ||
@@ -90,7 +96,8 @@ static void say(Trial *t, const Compiled *refused, Diag *d)
     if (bytes < refused->program->arena_bytes)
         diag_note(d, "with %s it would take %" PRId64 " bytes (%s), %s", t->words, bytes,
                   bytes_text(t->a, (double)bytes),
-                  bytes <= memory ? "which fits" : "still too much");
+                  bytes <= memory_of(&t->o.request, &m.plan.planned.plan.mesh) ? "which fits"
+                                                                               : "still too much");
 }
 
 void suggest_options(const Options *o, const Compiled *refused, Diag *d)

@@ -53,12 +53,12 @@ bool check_optimizer(const char *s, int *status) { return has_form(optimizer_che
 
 bool check_launcher(const char *s, int *status)
 {
-    static const char *const names[] = {"auto", "mpirun", "srun", "none"};
+    static const char *const names[] = {"auto", "mpirun", "srun", "ssh", "none"};
 
     for (int i = 0; i < COUNT(names); i++)
         if (!strcmp(s, names[i]))
             return true;
-    return complain(status, "--launcher: '%s' is not one of auto, mpirun, srun, none", s);
+    return complain(status, "--launcher: '%s' is not one of auto, mpirun, srun, ssh, none", s);
 }
 
 enum { MAX_BOUND = 1 << 30 };  // elements of a dim

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "generator/compilers.h"
+#include "generator/kernel_files.h"
 
 static Compiler c_compiler(Arena *a, const TargetText *t, const BuildOptions *o)
 {
@@ -74,22 +75,52 @@ static bool has_archive(Arena *a, const BuildOptions *o, const char *name, Diag 
     return false;
 }
 
+// Are the libraries there that a program is linked with?
+static bool has_archives(Arena *a, const TargetText *target, const BuildOptions *o, Diag *d)
+{
+    return has_archive(a, o, target->archive ? target->archive : "shardrt", d) &&
+           (!o->transport ||
+            has_archive(a, o, arena_string(a, "shardrt_%s", o->transport->name), d));
+}
+
+static bool compile_c(Staging *s, const TargetText *target, const BuildOptions *o,
+                      const char *c_path, const Words *more, Diag *d)
+{
+    const char *path = staging_file(s, o->name);
+    Compiler c = c_compiler(s->arena, target, o);
+
+    return compiler_run(s, &c, arguments(s->arena, target, o, c_path, more, path), d) &&
+           compiler_made(&c, o->cc, path, X_OK, "program", d);
+}
+
 bool build_program(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
                    Diag *d)
 {
     Arena *a = s->arena;
     const TargetText *target = target_text(p->target);
-    const char *path = staging_file(s, o->name);
-    Compiler c = c_compiler(a, target, o);
-    Words more = {0};
+    const char *text = arena_string(a, "%s/%s.%s", s->folder, o->name, p->target->kernels_ending);
+    Words files = kernel_files(a, target, p, o->transport), more = {0};
 
-    if (!has_archive(a, o, target->archive ? target->archive : "shardrt", d) ||
-        (o->transport && !has_archive(a, o, arena_string(a, "shardrt_%s", o->transport->name), d)))
+    if (!has_archives(a, target, o, d) || !write_texts(s, p, t, o, d) ||
+        (target->build_kernels && !target->build_kernels(s, target, text, &files, o, &more, d)))
         return false;
-    if (!write_texts(s, p, t, o, d) ||
-        (target->build_kernels && !target->build_kernels(s, target, p, o, &more, d)))
-        return false;
-    const char *c_path = arena_string(a, "%s/%s.c", s->folder, o->name);
-    return compiler_run(s, &c, arguments(a, target, o, c_path, &more, path), d) &&
-           compiler_made(&c, o->cc, path, X_OK, "program", d);
+    return compile_c(s, target, o, arena_string(a, "%s/%s.c", s->folder, o->name), &more, d);
+}
+
+bool has_probe(const Target *target) { return target_text(target)->probe.sources; }
+
+bool build_probe(Staging *s, const Target *target, const BuildOptions *o, Diag *d)
+{
+    Arena *a = s->arena;
+    const TargetText *t = target_text(target);
+    const char *const *source = t->probe.sources;
+    const char *text = arena_string(a, "%s/runtime/%s", o->runtime, t->probe.kernels);
+    Words files = probe_files(a, t), more = {0};
+
+    words_add(a, &more, arena_string(a, "-DTRANSPORT=rt_%s", o->transport->name));
+    words_add(a, &more, arena_string(a, "-DGPUS=\"%s\"", o->gpus));
+    for (int i = 1; source[i]; i++)
+        words_add(a, &more, arena_string(a, "%s/runtime/%s", o->runtime, source[i]));
+    return has_archives(a, t, o, d) && t->build_kernels(s, t, text, &files, o, &more, d) &&
+           compile_c(s, t, o, arena_string(a, "%s/runtime/%s", o->runtime, *source), &more, d);
 }

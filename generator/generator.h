@@ -60,6 +60,11 @@ typedef struct BuildOptions {
 bool build_program(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
                    Diag *d);
 
+// Adds the program that measures a device of the target, which a launcher's ranks, or ranks that it
+// starts itself, may run. It prints a cluster's file (runtime/probe/).
+bool has_probe(const Target *target);  // else the runtime has one that is compiled already
+bool build_probe(Staging *s, const Target *target, const BuildOptions *o, Diag *d);
+
 // Adds the program's texts, the runtime's sources that it uses and a Makefile.
 bool build_folder(Staging *s, const Program *p, const ProgramTexts *t, const BuildOptions *o,
                   Diag *d);

@@ -44,3 +44,13 @@ Words kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ran
         add_all(a, &to, t->collectives.files);
     return to;
 }
+
+Words probe_files(Arena *a, const TargetText *t)
+{
+    Words to = {0};
+
+    add_all(a, &to, t->files);
+    add_all(a, &to, t->probe.files);
+    add_all(a, &to, t->collectives.files);
+    return to;
+}

@@ -6,5 +6,7 @@
 
 // Their names without endings, each once, in the target's folder.
 Words kernel_files(Arena *a, const TargetText *t, const Program *p, bool has_ranks);
+// Those of the program that measures a device.
+Words probe_files(Arena *a, const TargetText *t);
 
 #endif

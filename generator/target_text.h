@@ -56,9 +56,15 @@ typedef struct TargetText {
     } collectives;
     const KernelFile *shared_files;  // up to {0}; NULL: each kernel has a file of its name
     // NULL: there is no text of kernels.
-    // Compiles it, and adds arguments of the C compiler that the program needs because of it.
-    bool (*build_kernels)(Staging *s, const TargetText *t, const Program *p, const BuildOptions *o,
-                          Words *to, Diag *d);
+    // Compiles the text at `path`, and adds arguments of the C compiler that a program needs
+    // because of it and of these files of the target's folder.
+    bool (*build_kernels)(Staging *s, const TargetText *t, const char *path, const Words *files,
+                          const BuildOptions *o, Words *to, Diag *d);
+    // The program that measures a device, which is compiled as programs are: its sources in the
+    // runtime, the text of its kernels, and the kernels' files. {0}: it needn't be compiled.
+    struct {
+        const char *const *sources, *kernels, *const *files;  // lists end with NULL
+    } probe;
     const char *image;  // the declaration of RtModel.kernels, rt_kernels
     // In a Makefile: variables, flags of the C compiler and the linker, the rule that compiles it,
     // and what this makes.

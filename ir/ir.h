@@ -436,9 +436,9 @@ struct OpDef {
     bool is_choice;  // each element of the first output is one of the input's
     double (*scalar)(const Node *n, const double *x);        // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);  // integers and booleans
-    bool is_product;    // its flops are those of matrix products: dot, convolution, attention
-    bool is_attention;  // matrix products around a softmax; its flops have a rate of their own
-    double flops;       // per element of the iteration space; 0 if it only moves bytes
+    bool is_product;  // its flops are those of matrix products: dot, convolution, attention
+    bool is_attention, is_attention_grad;  // products around a softmax, with rates of their own
+    double flops;  // per element of the iteration space; 0 if it only moves bytes
     double (*work)(const Graph *g, const Node *n);  // flops of the node, where `flops` can't say it
     // Makes the output a view of the input's bytes: sets the output's strides from the input's, and
     // the offset of its first element (all in elements). False: it needs a copy; NULL: always.

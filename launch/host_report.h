@@ -20,12 +20,20 @@ typedef struct HostReport {
     int64_t checkpoints;                   // free on the disk of the checkpoints
     double round_trip, latency, per_byte;  // of messages from and to the first one
     double ahead;                          // its clock less the first one's
+    const char *address;                   // interface and address; NULL: it isn't known
+    const char *devices;                   // "2, NVIDIA H200", as the program says; NULL: nothing
+    const char *driver, *exchanges;        // versions, of the same
+    // By host: the sum of its and that host's numbers came out there.
+    enum { SUM_MISSING, SUM_WRONG, SUM_RIGHT } * sum;
 } HostReport;
 
 // The things that are looked at there.
 typedef struct HostQuestion {
-    const char *launcher;     // as for launch_words
+    const char *launcher;     // as of LaunchJob
     const char *probe;        // the file of the runtime's probe
+    bool can_spawn;           // of its ranks
+    const char *interface;    // for its --interface, if it can spawn; NULL: not given
+    const char *libraries;    // for the program's --libraries; NULL: not given
     const char *shardcc;      // the file of this program
     const char *program;      // NULL: none
     const char *checkpoints;  // the folder; NULL: none

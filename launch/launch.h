@@ -5,16 +5,14 @@
 #include "base/base.h"
 
 // Runs argv[0], which is looked up in PATH unless it has a slash, and appends up to 1 MiB of its
-// stdout to `t`, and of its stderr to `errors` (NULL: that is shardcc's). Sets *status to its exit
-// status; 128 and more: a signal ended it. Returns false after an error if it can't be run.
-bool launch_read(char *const *argv, Text *t, Text *errors, int *status, Diag *d);
-
-// A process in a group of its own, so that a terminal's Ctrl-C doesn't reach it. It gets SIGTERM if
-// shardcc is gone. Returns its id; -1 after an error. `said` (may be NULL) gets the end of a pipe
-// from which its stderr is read without waiting; the caller closes it.
-pid_t launch_start(char *const *argv, int *said, Diag *d);
+// stdout to `t`. Its stderr is shardcc's. It gets the signals that would end shardcc and are
+// blocked meanwhile. Sets *status to its exit status; 128 and more: a signal ended it. Returns
+// false after an error if it can't be run.
+bool launch_read(char *const *argv, Text *t, int *status, Diag *d);
 // Has the process a child that runs? True if that can't be known.
 bool launch_has_children(pid_t process);
+
+// ---- hosts: hosts.c ----
 
 // A host of a job.
 typedef struct Host {
@@ -37,11 +35,37 @@ typedef struct Hosts {
 // there twice.
 bool hosts_read(Arena *a, const char *path, Hosts *to, Diag *d);
 
-// The command that starts `ranks` ranks of a program: the words of mpirun or srun, then the
-// program's own. mpirun fills the slots of the hosts in their order.
-// `launcher` is "auto", "mpirun", "srun" or "none". `can_spawn`: the program starts the ranks of
-// one host itself, which "none" then has it do. `hosts` may be empty. The list ends with NULL.
-bool launch_words(Arena *a, const char *launcher, int ranks, bool can_spawn, const Hosts *hosts,
-                  char *const *program, Strings *to, Diag *d);
+// ---- launchers: launchers.c, ssh.c ----
+
+typedef struct LaunchJob {
+    const char *launcher;  // "auto", "mpirun", "srun", "ssh" or "none"
+    int ranks;
+    bool can_spawn;        // the program starts its ranks itself, with a trainer's --spawn
+    const Hosts *hosts;    // may be empty
+    char *const *program;  // the program's words; the list ends with NULL
+} LaunchJob;
+
+enum { LAUNCH_SSH_FAILED = 255 };  // ssh's status if it doesn't reach its host, or no more
+
+// A command that starts ranks.
+typedef struct LaunchCommand {
+    char *const *words;  // the list ends with NULL
+    // Its stdin begins with this text; then a byte is the number of a signal for its ranks, and
+    // they end when it ends. NULL: its stdin is shardcc's.
+    const char *input;
+    int host;  // the number of the host whose ranks it starts; -1: it starts them all
+} LaunchCommand;
+
+typedef struct Launch {
+    const char *launcher;  // the chosen one
+    bool is_by_slot;       // ranks fill the slots of the hosts in their order
+    LaunchCommand *command;
+    int n;
+} Launch;
+
+// Finds the commands that start the ranks of a job. mpirun and ssh fill the slots of the hosts in
+// their order. "none" has a program that can spawn start all its ranks on this host. Returns false
+// after an error.
+bool launch_make(Arena *a, const LaunchJob *job, Launch *to, Diag *d);
 
 #endif

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "launch/launch.h"
-#include "runtime/rt_transport.h"
 
 enum { MAX_DIGITS = 5, MAX_TRAINER_RANKS = 99999 };  // of a number of ranks
 
@@ -34,16 +33,13 @@ static double state_bytes(const char *info)
 }
 
 // "ranks       4 (x0=4), which talk by tcp"
-static bool can_spawn(const char *info)
+static const RtTransportRow *find_transport(const char *info)
 {
     static const char before[] = ", which talk by ";
     const char *at = strstr(info, before);
     char name[32];
 
-    if (!at || sscanf(at + strlen(before), "%31s", name) != 1)
-        return false;
-    const RtTransportRow *row = rt_transport_find(name);
-    return row && row->can_spawn;
+    return at && sscanf(at + strlen(before), "%31s", name) == 1 ? rt_transport_find(name) : NULL;
 }
 
 bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
@@ -53,7 +49,7 @@ bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
     int status;
 
     *to = (TrainerFile){.path = path, .ranks = 1};
-    if (!launch_read(info, &t, NULL, &status, d))
+    if (!launch_read(info, &t, &status, d))
         return false;
     bool ok = !status && t.s && strstr(t.s, "\narena ");
     double ranks = ok ? number_after(t.s, "\nranks ") : 0;
@@ -61,7 +57,8 @@ bool trainer_file_read(Arena *a, const char *path, TrainerFile *to, Diag *d)
         diag_error(d, "'%s' is no trainer: it doesn't know --info", path);
     else {
         to->ranks = ranks >= 1 && ranks <= MAX_TRAINER_RANKS ? (int)ranks : 1;
-        to->can_spawn = can_spawn(t.s);
+        to->transport = find_transport(t.s);
+        to->can_spawn = to->transport && to->transport->can_spawn;
         to->arena = number_after(t.s, "\narena ") * (1 << 20);
         to->state = state_bytes(t.s);
     }

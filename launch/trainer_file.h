@@ -4,14 +4,16 @@
 #define SHARDCC_TRAINER_FILE_H
 
 #include "base/base.h"
+#include "runtime/rt_transport.h"
 
 // A trainer, by what it says of itself.
 typedef struct TrainerFile {
     const char *path;
     int ranks;
-    bool can_spawn;  // it starts its ranks itself, on one host
-    double arena;    // bytes of a rank
-    double state;    // bytes of a checkpoint
+    const RtTransportRow *transport;  // NULL: it has one rank
+    bool can_spawn;                   // it starts its ranks itself, on one host
+    double arena;                     // bytes of a rank
+    double state;                     // bytes of a checkpoint
 } TrainerFile;
 
 // Asks the trainer by its --info. Returns false after an error.

@@ -81,6 +81,7 @@ void plan_make(Arena *a, PlanFile *f, const Cluster *c, const PlanResult *s)
     f->excluded = p->n_excluded;
     f->left_out = p->n_left_out;
     f->memory = s->options.memory;
+    f->exchange_memory = s->exchange_bytes;
     make_next(a, f, g, p);
     make_presets(a, f, p);
     plan_make_memory(a, f, s->program);

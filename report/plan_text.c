@@ -66,6 +66,8 @@ static void print_memory(Arena *a, const PlanFile *f)
     print_memory_parts(a, f, &t);
     printf("%-9s %s of %s a rank", "memory", bytes_text(a, (double)f->bytes),
            bytes_text(a, (double)f->memory));
+    if (f->exchange_memory)
+        printf(", which leaves %s for exchanges", bytes_text(a, (double)f->exchange_memory));
     if (f->target)
         printf(", for the target %s", f->target);
     if (f->threads)

@@ -15,6 +15,13 @@ typedef struct RtShare {
 // A function of the program: RtModel.micro, reduce, update or forward.
 typedef void (*RtPart)(Rt *rt, char *m);
 
+// The devices of a machine, for --info. A text says why if there is none.
+typedef struct RtDevices {
+    int n;
+    char name[128];    // of the first one
+    char driver[128];  // and its version
+} RtDevices;
+
 // A moment between statements, {0} at first: the host's clock, or an event of the device.
 typedef struct RtMark {
     double seconds;
@@ -32,6 +39,7 @@ typedef enum RtCan {
     RT_CAN_LOAD = 64,       // --libraries: it opens libraries at start
     RT_CAN_SPAWN = 128,     // --spawn, --rank …: a transport whose ranks need no launcher
     RT_CAN_EXCHANGE = 256,  // --collectives: the program has collectives of its own
+    RT_CAN_FOLLOW = 512,    // --stdin-signals: like RT_CAN_SPAWN, or a program of one rank
 } RtCan;
 
 // Addresses are bytes in the arena. Calls and the program's statements are carried out in their
@@ -40,6 +48,8 @@ struct RtDevice {
     const char *name;
     const char *kind;  // for messages: "CPU", "GPU"
     unsigned can;      // bits of RtCan
+    // Looks for the devices of this machine. NULL: the machine itself is the device.
+    void (*list)(RtDevices *to);
     // All ranks call it.
     RtShare (*share)(struct RtComm *c);
     // Opens the device. Returns false after a message. NULL: there is nothing to open.

@@ -5,13 +5,7 @@
 #include "analyzer/machine/machine.h"
 #include "base/json.h"
 
-enum {
-    VERSION = 2,
-    MAX_CLUSTER_FILE_BYTES = 1 << 20,
-    MAX_GEMM_RATES = 4096,
-    MAX_LINKS = 8,
-    MAX_LINK_NAME = 40
-};
+enum { MAX_CLUSTER_FILE_BYTES = 1 << 20, MAX_GEMM_RATES = 4096, MAX_LINKS = 8, MAX_LINK_NAME = 40 };
 
 // A number of the file: its offset in the struct, and its limits.
 typedef struct NumberField {
@@ -34,6 +28,12 @@ static const NumberField device_fields[] = {
     {"launch", offsetof(Cluster, launch), false, 0, 1},
     {"vector", offsetof(Cluster, vector), false, 1, 1e21},
     {"attention", offsetof(Cluster, attention), false, 1, 1e21, true},
+    {"attention_grad", offsetof(Cluster, attention_grad), false, 1, 1e21, true},
+};
+
+static const NumberField exchange_fields[] = {
+    {"base", offsetof(ExchangeMemory, base), false, 0, 1e18},
+    {"communicator", offsetof(ExchangeMemory, communicator), false, 0, 1e18},
 };
 
 static const NumberField gemm_fields[] = {
@@ -41,6 +41,7 @@ static const NumberField gemm_fields[] = {
     {"n", offsetof(GemmRate, n), false, 1, 1e9},
     {"k", offsetof(GemmRate, k), false, 1, 1e9},
     {"flops", offsetof(GemmRate, flops), false, 1, 1e21},
+    {"batch", offsetof(GemmRate, batch), false, 1, 1e9, true},
 };
 
 static const NumberField link_fields[] = {
@@ -137,6 +138,18 @@ static bool read_rate(const ClusterReader *r, const cJSON *x, int i, GemmRate *t
     if (type && !dtype_is_float(to->type))
         diag_error(r->d, "%stype must be f32, f64, f16 or bf16", dot);
     return dtype_is_float(to->type);
+}
+
+// Devices are GPUs if the file says so.
+static bool read_is_gpu(const ClusterReader *r, const cJSON *device, Cluster *c)
+{
+    const cJSON *x = cJSON_GetObjectItemCaseSensitive(device, "is_gpu");
+
+    c->is_gpu = cJSON_IsTrue(x);
+    if (!x || cJSON_IsBool(x))
+        return true;
+    diag_error(r->d, "device.is_gpu must be true or false");
+    return false;
 }
 
 static bool read_rates(const ClusterReader *r, const cJSON *device, Cluster *c)
@@ -260,31 +273,50 @@ static bool read_topology(const ClusterReader *r, const cJSON *root, Cluster *c)
     return devices % c->devices_per_host == 0;
 }
 
-static bool is_version(const ClusterReader *r, const cJSON *root)
+// Returns the version; 0 after an error.
+static int read_version(const ClusterReader *r, const cJSON *root)
 {
     const cJSON *x = member(r, root, "", "version");
     double version = x && cJSON_IsNumber(x) ? x->valuedouble : 0;
+
+    if (version == CLUSTER_VERSION_2 || version == CLUSTER_VERSION)
+        return (int)version;
 
     if (version == 1)
         diag_error(r->d,
                    "version 1 has no links: make the file again with shardcc detect, or add "
                    "\"links\": [] and set version %d",
-                   VERSION);
-    else if (x && version != VERSION)
-        diag_error(r->d, "version must be %d, as shardcc detect writes it", VERSION);
-    return version == VERSION;
+                   CLUSTER_VERSION_2);
+    else if (x)
+        diag_error(r->d, "version must be %d, as shardcc detect writes it, or %d", CLUSTER_VERSION,
+                   CLUSTER_VERSION_2);
+    return 0;
+}
+
+static bool read_exchange_memory(const ClusterReader *r, const cJSON *device, Cluster *c)
+{
+    const cJSON *x = member(r, device, "device.", "exchange_memory");
+
+    return is_object(r, x, "device.exchange_memory") &&
+           read_numbers(r, x, "device.exchange_memory.", exchange_fields, COUNT(exchange_fields),
+                        &c->exchange_memory);
 }
 
 static bool read_cluster(const ClusterReader *r, const cJSON *root, Cluster *c)
 {
-    if (!is_object(r, root, "the top level") || !is_version(r, root))
+    int version = is_object(r, root, "the top level") ? read_version(r, root) : 0;
+
+    if (!version)
         return false;
     bool ok = read_numbers(r, root, "", host_fields, COUNT(host_fields), c);
     ok = ok && read_topology(r, root, c);
     const cJSON *device = member(r, root, "", "device");
     if (!is_object(r, device, "device"))
         return false;
+    ok &= read_is_gpu(r, device, c);
     ok &= read_numbers(r, device, "device.", device_fields, COUNT(device_fields), c);
+    if (version > CLUSTER_VERSION_2)
+        ok &= read_exchange_memory(r, device, c);
     return read_rates(r, device, c) && ok;
 }
 
@@ -324,9 +356,11 @@ static void print_numbers(Text *t, const char *between, const NumberField *f, in
     }
 }
 
-void cluster_print(const Cluster *c, Text *t)
+void cluster_print(const Cluster *c, int version, Text *t)
 {
-    text_printf(t, "{\n  \"version\": %d,\n  ", VERSION);
+    const ExchangeMemory *e = &c->exchange_memory;
+
+    text_printf(t, "{\n  \"version\": %d,\n  ", version);
     print_numbers(t, ",\n  ", host_fields, COUNT(host_fields), c);
     text_printf(t, "\"links\": [%s", c->n_links ? "\n" : "");
     for (int i = 0; i < c->n_links; i++) {
@@ -335,7 +369,11 @@ void cluster_print(const Cluster *c, Text *t)
         text_printf(t, "\"name\": \"%s\"}%s\n", c->link[i].name, i + 1 < c->n_links ? "," : "");
     }
     text_printf(t, "%s],\n  \"device\": {\n    ", c->n_links ? "  " : "");
+    text_printf(t, "%s", c->is_gpu && version > CLUSTER_VERSION_2 ? "\"is_gpu\": true,\n    " : "");
     print_numbers(t, ",\n    ", device_fields, COUNT(device_fields), c);
+    if (version > CLUSTER_VERSION_2)
+        text_printf(t, "\"exchange_memory\": {\"base\": %.15g, \"communicator\": %.15g},\n    ",
+                    e->base, e->communicator);
     text_printf(t, "\"gemm\": [\n");
     for (int i = 0; i < c->n_gemm; i++) {
         text_printf(t, "      {");

@@ -1,9 +1,10 @@
 // Clusters that need no file.
 //
 // The rates of GPUs are those of the data sheets ("NVIDIA A100 Tensor Core GPU", 2021, 80 GB SXM;
-// "NVIDIA H100 Tensor Core GPU", 2023, SXM5; dense, without sparsity) times the share that programs
-// are assumed to reach. The links between hosts are those of DGX A100 and DGX H100: one adapter per
-// GPU. docs/cluster.md lists the assumptions.
+// "NVIDIA H100 Tensor Core GPU", 2023, SXM5; "NVIDIA H200 Tensor Core GPU", 2024, SXM; "NVIDIA HGX
+// B200", 2025, an eighth of what its eight GPUs have; dense, without sparsity) times the share that
+// programs are assumed to reach. The links between hosts are those of DGX A100, DGX H100, DGX H200
+// and DGX B200: one adapter per GPU. docs/cluster.md lists the assumptions.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,15 @@ static const Gpu gpus[] = {
      "200 Gbit/s InfiniBand"},
     {"h100x", 80e9, 3.35e12, 67e12, 989.4e12, 67e12, 67e12, 450e9, 50e9, "NVLink",
      "400 Gbit/s InfiniBand"},
+    {"h200x", 141e9, 4.8e12, 67e12, 989.4e12, 67e12, 67e12, 450e9, 50e9, "NVLink",
+     "400 Gbit/s InfiniBand"},
+    {"b200x", 180e9, 8e12, 75e12, 2250e12, 75e12, 37e12, 900e9, 50e9, "NVLink",
+     "400 Gbit/s InfiniBand"},
 };
+
+// Bytes of a GPU that NCCL may take. Its buffers grow with the number of GPUs, so both are
+// generous.
+static const ExchangeMemory of_nccl = {1 << 30, 256 << 20};
 
 enum { PER_HOST = 8, MAX_GPUS = 1 << 16 };
 
@@ -67,6 +76,7 @@ static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
                  .is_gpu = true,
                  .threads = 1,
                  .memory = g->memory,
+                 .exchange_memory = of_nccl,
                  .bandwidth = MEMORY_SHARE * g->bandwidth,
                  .read_bandwidth = MEMORY_SHARE * g->bandwidth,
                  .launch = 3e-6,

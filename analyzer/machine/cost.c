@@ -96,6 +96,7 @@ Work node_work(const Graph *g, const Node *n)
 
     w.is_product = n->op->is_product;
     w.is_attention = n->op->is_attention;
+    w.is_attention_grad = n->op->is_attention_grad;
     if (w.is_product)
         find_product(g, n, &w);
     return w;
@@ -106,13 +107,17 @@ Work node_work(const Graph *g, const Node *n)
 // The distance of two sizes: the sum of their ratios' logarithms.
 static double distance(const GemmRate *r, const Work *w)
 {
-    return fabs(log(r->m / w->m)) + fabs(log(r->n / w->n)) + fabs(log(r->k / w->k));
+    double of_one = fabs(log(r->m / w->m)) + fabs(log(r->n / w->n)) + fabs(log(r->k / w->k));
+
+    return r->batch > 0 ? of_one + fabs(log(r->batch / w->batch)) : of_one;
 }
 
 static double flop_rate(const Cluster *c, const Work *w)
 {
     const GemmRate *best = NULL;
 
+    if (w->is_attention_grad && w->type == F32 && c->attention_grad > 0)
+        return c->attention_grad;
     if (w->is_attention && w->type == F32 && c->attention > 0)
         return c->attention;
     for (int i = 0; i < c->n_gemm && w->is_product; i++) {

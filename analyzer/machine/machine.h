@@ -14,7 +14,7 @@ typedef struct Work {
     double read, written;
     DType type;
     // If is_product: the work is `batch` products of an m by k and a k by n matrix.
-    bool is_product, is_attention;
+    bool is_product, is_attention, is_attention_grad;
     double batch, m, n, k;
 } Work;
 
@@ -27,10 +27,10 @@ Work node_work(const Graph *g, const Node *n);
 
 // ---- clusters ----
 
-// The flop/s of a matrix product of m by k and k by n.
+// The flop/s of `batch` matrix products of m by k and k by n; batch 0: of any number of them.
 typedef struct GemmRate {
     DType type;
-    double m, n, k, flops;
+    double m, n, k, flops, batch;
 } GemmRate;
 
 // A level of links. It joins every `devices` consecutive devices, which are groups of the level
@@ -43,17 +43,25 @@ typedef struct Link {
     double overhead;     // s/byte of a message during which the device can't compute
 } Link;
 
+// Bytes of a device that communicators take, which exchanges between GPUs need: all of them
+// together, and each one.
+typedef struct ExchangeMemory {
+    double base, communicator;
+} ExchangeMemory;
+
 // A kind of machine with measured rates (`shardcc detect`). All devices are alike.
 typedef struct Cluster {
     int devices_per_host;
-    bool is_gpu;            // devices are GPUs: a plan for it is one for their target
-    int threads;            // of a device, when its rates were measured
-    double memory;          // bytes of a device
+    bool is_gpu;    // devices are GPUs: a plan for it is one for their target
+    int threads;    // of a device, when its rates were measured
+    double memory;  // bytes of a device
+    ExchangeMemory exchange_memory;
     double bandwidth;       // bytes/s that its memory moves, reads and writes together
     double read_bandwidth;  // bytes/s of its memory when it only reads
     double launch;          // seconds of overhead per call
     double vector;          // elementwise flop/s
-    double attention;       // f32 flop/s of attention with its gradient; 0: the rate of products
+    double attention;       // f32 flop/s of attention; 0: the rate of products
+    double attention_grad;  // the same of its gradient; 0: that of attention
     GemmRate *gemm;
     int n_gemm;
     Link *link;  // fastest first; `devices` of each is a multiple of the previous link's
@@ -63,10 +71,12 @@ typedef struct Cluster {
 // The text form: JSON, see docs/cluster.md. The text is not trusted. Returns false after an error.
 bool cluster_parse(Arena *a, const char *text, size_t n, Cluster *c, Diag *d);
 bool cluster_read(Arena *a, const char *path, Cluster *c, Diag *d);
-void cluster_print(const Cluster *c, Text *t);
+// Version 2 has no exchange_memory. Both versions can be read.
+enum { CLUSTER_VERSION_2 = 2, CLUSTER_VERSION = 3 };
+void cluster_print(const Cluster *c, int version, Text *t);
 
 // Opens the cluster that `--cluster` names: "local" (this machine, shared by `ranks` ranks),
-// "a100xN", "h100xN", or else a file. Returns false after an error.
+// "a100xN", "h100xN", "h200xN", "b200xN", or else a file. Returns false after an error.
 bool cluster_open(Arena *a, const char *name, int ranks, Cluster *c, Diag *d);
 int cluster_devices(const Cluster *c);
 double cluster_peak(const Cluster *c);  // flop/s: the best rate of products in f32; 0: unknown
@@ -94,7 +104,7 @@ int links_fit(Arena *a, const Messages *m, Link **link);
 // ---- cost ----
 
 // max(flops / flop rate, read / read bandwidth, (read + written) / bandwidth) + launch. A product
-// has the rate of the nearest measured size.
+// has the rate of the nearest measured size, whose batch counts only where it was measured.
 double work_seconds(const Cluster *c, const Work *w);
 // The same of a shard_work. A node that writes nothing to memory is part of another call, and pays
 // no launch.

@@ -26,6 +26,22 @@ int mesh_coordinate(const Mesh *m, int axis, int rank)
     return rank / mesh_stride(m, axis) % m->size[axis];
 }
 
+int64_t mesh_exchange_bytes(const Mesh *m, const ExchangeMemory *e)
+{
+    int ranks = mesh_ranks(m), communicators = 1;
+
+    for (int a = 0; a < m->n_axes; a++)
+        communicators += m->size[a] > 1 && m->size[a] < ranks;
+    return ranks > 1 ? (int64_t)(e->base + communicators * e->communicator) : 0;
+}
+
+int64_t mesh_memory_left(const Mesh *m, const ExchangeMemory *e, int64_t memory)
+{
+    int64_t left = memory - mesh_exchange_bytes(m, e);
+
+    return left > 1 ? left : 1;
+}
+
 // ---- links ----
 
 // The lowest level of links that joins two devices.

@@ -77,6 +77,7 @@ static const RecordField file_fields[] = {
     {"options", LIST(PlanFile, TEXTS, n_options, option), true, NULL},
     {NEEDED(PlanFile, INT, ranks)},
     {NEEDED(PlanFile, BYTES, memory)},
+    {MAYBE(PlanFile, BYTES, exchange_memory)},
     {MAYBE(PlanFile, TEXT, target)},
     {MAYBE(PlanFile, INT, threads)},
     {MAYBE(PlanFile, TEXT, preset)},

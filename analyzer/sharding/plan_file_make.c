@@ -96,11 +96,13 @@ uint64_t graph_hash(const Graph *g)
     return hash_text(&t);
 }
 
+// Plans have exchange_memory themselves, and the kind of device has no part in prices, so plans
+// that were made for a cluster before it had them are still plans for it.
 uint64_t cluster_hash(const Cluster *c)
 {
     Text t = {0};
 
-    cluster_print(c, &t);
+    cluster_print(c, CLUSTER_VERSION_2, &t);
     return hash_text(&t);
 }
 

@@ -59,6 +59,11 @@ static inline bool axis_is_slow(const Mesh *m, int axis) { return m->beta[axis] 
 int mesh_ranks(const Mesh *m);
 int mesh_stride(const Mesh *m, int axis);  // ranks r and r + stride are neighbours along the axis
 int mesh_coordinate(const Mesh *m, int axis, int rank);
+// Bytes of a device that communicators take: there is one of all ranks, and one for each axis of
+// several ranks that isn't all of them. One rank has none.
+int64_t mesh_exchange_bytes(const Mesh *m, const ExchangeMemory *e);
+// Bytes of `memory` that they leave; at least 1.
+int64_t mesh_memory_left(const Mesh *m, const ExchangeMemory *e, int64_t memory);
 
 Spec spec_replicated(void);  // every rank has the whole
 bool spec_equal(const Spec *a, const Spec *b);

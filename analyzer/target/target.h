@@ -38,6 +38,7 @@ typedef struct Target {
     // in a cache when it is read again.
     int64_t parallel_rows, few_elements, least_columns, reused_bytes;
     bool reads_before_writing;  // a store fetches the old bytes first (write allocate)
+    bool has_communicators;     // of several ranks, which take a cluster's exchange_memory
     bool spawns_ranks;          // unless a transport is chosen, its ranks need no launcher
     // The ending of the file next to the C text that holds the kernels' text; NULL: there is none.
     const char *kernels_ending;

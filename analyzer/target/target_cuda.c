@@ -43,7 +43,15 @@ static int64_t exchange_bytes(const Kernel *k, int threads)
     return rt_cuda_exchange_workspace(&k->params.exchange, k->ranks);
 }
 
+// NCCL has no integers of 16 bits.
+static bool takes_reduced(const Kernel *k)
+{
+    return k->params.exchange.type != RT_I16 && k->params.exchange.type != RT_U16;
+}
+
 enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
+
+static const char reduced_types[] = "f32, f64, bool, and integers of 8, 32 and 64 bits";
 
 static const TargetKernel kernels[] = {
     {"dot", kernel_takes_floats, "one type, f32 or f64", dot_bytes},
@@ -69,9 +77,9 @@ static const TargetKernel kernels[] = {
     {"dft", kernel_takes_floats, "one type, f32 or f64"},
     {"sums", .workspace = sums_bytes},
     {"all_gather", .workspace = exchange_bytes},
-    {"all_reduce"},
+    {"all_reduce", takes_reduced, reduced_types},
     {"all_to_all", .workspace = exchange_bytes},
-    {"reduce_scatter", .workspace = exchange_bytes},
+    {"reduce_scatter", takes_reduced, reduced_types, exchange_bytes},
     {"shard"},
     {"keep_one"},
     {"permute"},
@@ -89,6 +97,7 @@ const Target target_cuda = {
     .few_elements = 1 << 15,
     .least_columns = 8,
     .reused_bytes = 32 << 20,
+    .has_communicators = true,
     .spawns_ranks = true,
     .kernels_ending = "cu",
     .gpus = "sm_80,sm_90",

@@ -10,6 +10,31 @@
 #include "compile/fit/plan_job.h"
 #include "compile/fit/plan_predictions.h"
 
+// ---- bytes of a rank ----
+
+// Limits are bytes of a rank with its communicators, which depend on the mesh. So these functions
+// count them, too. There are none if the request says what the program may take.
+
+static int64_t exchange_bytes(const PlanJob *j, const Mesh *m)
+{
+    return mesh_exchange_bytes(m, &j->options.exchange_memory);
+}
+
+static int64_t arena_of(const PlanJob *j, const PlanResult *s)
+{
+    return s->program->arena_bytes + exchange_bytes(j, &s->planned.plan.mesh);
+}
+
+static int64_t rows_of(const PlanJob *j, const PlanResult *s)
+{
+    return s->planned.answer.peak + exchange_bytes(j, &s->planned.plan.mesh);
+}
+
+static bool fits(const PlanJob *j, const PlanResult *s, int64_t memory)
+{
+    return arena_of(j, s) <= memory;
+}
+
 // ---- from a plan to a program ----
 
 // Plans the forward-only graph on the mesh of the training plan. A limit of 1 byte gives the plan
@@ -36,7 +61,8 @@ static bool plan_predictions(const PlanJob *j, const Plan *training_plan, int64_
 static Program *lower_plan(const PlanJob *j, const Plan *plan, int64_t memory,
                            int64_t predict_limit)
 {
-    LowerOptions o = plan_job_lowering(j, memory);
+    LowerOptions o =
+        plan_job_lowering(j, mesh_memory_left(&plan->mesh, &j->options.exchange_memory, memory));
     Plan *p = arena_array(j->a, Plan, 2);
     Graph *predict = graph_clone(j->a, j->predict);
 
@@ -50,9 +76,10 @@ static Program *lower_plan(const PlanJob *j, const Plan *plan, int64_t memory,
 // planned again for the least rows.
 static Program *make_program(const PlanJob *j, const Plan *plan, int64_t memory)
 {
+    int64_t left = memory - exchange_bytes(j, &plan->mesh);
     Program *p = lower_plan(j, plan, memory, memory);
 
-    if (!p || !j->train || p->arena_bytes <= memory || p->set[SET_TRAIN].end > memory)
+    if (!p || !j->train || p->arena_bytes <= left || p->set[SET_TRAIN].end > left)
         return p;
     Program *smallest = lower_plan(j, plan, memory, 1);
     return !smallest || smallest->arena_bytes < p->arena_bytes ? smallest : p;
@@ -65,8 +92,8 @@ static Program *make_program(const PlanJob *j, const Plan *plan, int64_t memory)
 static CompileStatus make_result(PlanJob *j, const PlanOptions *options, int64_t memory,
                                  PlanResult *to)
 {
-    LowerOptions program = plan_job_lowering(j, memory);
-    const PlanTrials trials = trials_of(&program);
+    const TrialOptions programs = {plan_job_lowering(j, memory), options->exchange_memory};
+    const PlanTrials trials = trials_of(&programs);
     PlanOptions o = *options;
 
     o.trials = j->train ? &trials : NULL;
@@ -85,20 +112,19 @@ static CompileStatus make_result(PlanJob *j, const PlanOptions *options, int64_t
     return COMPILE_DONE;
 }
 
-static bool fits(const PlanResult *s, int64_t memory) { return s->program->arena_bytes <= memory; }
-
 // Copies *x to *best if it fits and is faster. Presets and the bound stay those of the first
 // search, whose limit was the memory itself. The cost is the least of all plans that fit.
-static void keep_faster(const PlanResult *x, PlanResult *best, int64_t memory)
+static void keep_faster(const PlanJob *j, const PlanResult *x, PlanResult *best)
 {
+    int64_t memory = j->options.memory;
     Wide bound = best->planned.answer.bound, cost = x->planned.answer.cost;
     Answer *a = &best->planned.answer;
 
-    if (!fits(x, memory))
+    if (!fits(j, x, memory))
         return;
-    if (fits(best, memory) && a->cost < cost)
+    if (fits(j, best, memory) && a->cost < cost)
         cost = a->cost;
-    if (!fits(best, memory) || x->step.seconds < best->step.seconds) {
+    if (!fits(j, best, memory) || x->step.seconds < best->step.seconds) {
         PlanResult y = *x;
         memcpy(y.planned.preset, best->planned.preset, sizeof y.planned.preset);
         y.planned.n_presets = best->planned.n_presets;
@@ -135,7 +161,7 @@ static CompileStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t lim
     }
     CompileStatus status = make_result(j, &o, limit, x);
     if (status == COMPILE_DONE)
-        keep_faster(x, best, j->options.memory);
+        keep_faster(j, x, best);
     return status;
 }
 
@@ -146,7 +172,7 @@ static CompileStatus try_search(PlanJob *j, int flags, int64_t rows, int64_t lim
 static CompileStatus find_fewer_rows(PlanJob *j, PlanResult *best)
 {
     int64_t memory = j->options.memory, step = memory / ROWS_PER_STEP, rows = memory;
-    bool is_large_overshoot = best->program->arena_bytes - memory > LARGE_OVERSHOOT_STEPS * step;
+    bool is_large_overshoot = arena_of(j, best) - memory > LARGE_OVERSHOOT_STEPS * step;
 
     for (int i = 0; i < FEWER_ROWS_TRIES && rows > 0; i++) {
         bool is_ahead = is_large_overshoot && !i;
@@ -154,13 +180,12 @@ static CompileStatus find_fewer_rows(PlanJob *j, PlanResult *best)
         CompileStatus status = try_search(j, COUNT_ALL_COPIES | SKIP_PRESETS | WARM_PRICES,
                                           is_ahead ? memory - step : rows, memory, &x, best);
         bool is_there = status == COMPILE_DONE && x.planned.answer.outcome != OUTCOME_INFEASIBLE;
-        int64_t overshoot = is_there ? x.program->arena_bytes - memory : 0;
+        int64_t overshoot = is_there ? arena_of(j, &x) - memory : 0;
         if (is_ahead && status != COMPILE_WRONG && (!is_there || overshoot <= -step))
             continue;  // one step less was too little, or was not needed
         if (!is_there || overshoot <= 0)
             return status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
-        rows = x.planned.answer.peak -
-               (i || is_large_overshoot || overshoot < step ? overshoot : step);
+        rows = rows_of(j, &x) - (i || is_large_overshoot || overshoot < step ? overshoot : step);
     }
     return COMPILE_DONE;
 }
@@ -171,8 +196,7 @@ static CompileStatus attempt_smaller(PlanJob *j, int flags, int64_t rows, int64_
 {
     CompileStatus status = try_search(j, flags, rows, limit, x, best);
 
-    if (status == COMPILE_DONE &&
-        (!smallest->program || x->program->arena_bytes < smallest->program->arena_bytes))
+    if (status == COMPILE_DONE && (!smallest->program || arena_of(j, x) < arena_of(j, smallest)))
         *smallest = *x;
     return status;
 }
@@ -191,7 +215,7 @@ static CompileStatus find_smallest_rows(PlanJob *j, PlanResult *smallest, PlanRe
         if (status != COMPILE_DONE)
             return i && status == COMPILE_NOT_FOUND ? COMPILE_DONE : status;
         if (i)
-            rows = x.planned.answer.peak + x.planned.answer.peak / ROWS_PER_STEP;
+            rows = rows_of(j, &x) + x.planned.answer.peak / ROWS_PER_STEP;
     }
     return COMPILE_DONE;
 }
@@ -212,7 +236,7 @@ static CompileStatus estimate_least(PlanJob *j, PlanResult *to)
 static CompileStatus search_and_fit(PlanJob *j, PlanResult *best, int *copies)
 {
     CompileStatus status = make_result(j, &j->options, j->options.memory, best);
-    bool is_enough = status != COMPILE_DONE || j->follows || fits(best, j->options.memory);
+    bool is_enough = status != COMPILE_DONE || j->follows || fits(j, best, j->options.memory);
 
     *copies = is_enough ? 0 : COUNT_ALL_COPIES;
     if (is_enough || !is_found(best->planned.answer.outcome))
@@ -224,21 +248,21 @@ static CompileStatus search_and_fit(PlanJob *j, PlanResult *best, int *copies)
 // for a memory of one byte less. An engine may branch for long, so a larger search doesn't ask one.
 static CompileStatus find_smaller_arena(PlanJob *j, PlanResult *smallest, PlanResult *best)
 {
-    int64_t limit = smallest->program->arena_bytes - 1, rows = smallest->planned.answer.peak - 1;
+    int64_t limit = arena_of(j, smallest) - 1, rows = rows_of(j, smallest) - 1;
     PlanJob less = *j;
     int copies;
     PlanResult x;
     CompileStatus status =
         attempt_smaller(j, FIRST_FOUND | COUNT_ALL_COPIES, rows, limit, &x, smallest, best);
 
-    if (status == COMPILE_WRONG || fits(smallest, limit))
+    if (status == COMPILE_WRONG || fits(j, smallest, limit))
         return status;
     less.options.memory = limit;
     less.options.solve.is_single_pass = j->r->is_part;
     status = search_and_fit(&less, &x, &copies);
-    if (status == COMPILE_DONE && fits(&x, limit)) {
+    if (status == COMPILE_DONE && fits(j, &x, limit)) {
         *smallest = x;
-        keep_faster(&x, best, j->options.memory);
+        keep_faster(j, &x, best);
     }
     return status;
 }
@@ -251,11 +275,11 @@ static CompileStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanR
     CompileStatus status = find_smallest_rows(j, smallest, best);
 
     for (int i = 0; i < SMALLEST_ARENA_TRIES && status == COMPILE_DONE; i++) {
-        int64_t bytes = smallest->program->arena_bytes;
+        int64_t bytes = arena_of(j, smallest);
         if (bytes <= j->options.memory)
             break;
         status = find_smaller_arena(j, smallest, best);
-        if (smallest->program->arena_bytes == bytes)
+        if (arena_of(j, smallest) == bytes)
             break;
     }
     return status == COMPILE_NOT_FOUND && smallest->program ? COMPILE_DONE : status;
@@ -269,9 +293,11 @@ static CompileStatus find_smallest_arena(PlanJob *j, PlanResult *smallest, PlanR
 // and so makes fewer, may be faster.
 static CompileStatus find_faster_step(PlanJob *j, int copies, PlanResult *best)
 {
-    int64_t memory = j->options.memory, lacking = best->program->full_overlap_bytes - memory;
-    bool is_full = !copies && best->planned.answer.peak > memory - memory / ROWS_PER_FULL_MARGIN;
-    int64_t rows = best->planned.answer.peak - lacking - memory / ROWS_PER_MARGIN;
+    int64_t memory = j->options.memory;
+    int64_t lacking =
+        best->program->full_overlap_bytes + exchange_bytes(j, &best->planned.plan.mesh) - memory;
+    bool is_full = !copies && rows_of(j, best) > memory - memory / ROWS_PER_FULL_MARGIN;
+    int64_t rows = rows_of(j, best) - lacking - memory / ROWS_PER_MARGIN;
     PlanResult x;
 
     if (is_full) {
@@ -291,7 +317,7 @@ static CompileStatus fit_given(PlanJob *j, PlanResult *to)
     CompileStatus status = make_result(j, &j->options, j->options.memory, to);
 
     to->options.n_pins = j->n_user_pins;
-    return status == COMPILE_DONE && !fits(to, j->options.memory) ? COMPILE_INFEASIBLE : status;
+    return status == COMPILE_DONE && !fits(j, to, j->options.memory) ? COMPILE_INFEASIBLE : status;
 }
 
 // Fits a plan to the memory. Usually there is memory enough, so the first search counts only the
@@ -303,9 +329,9 @@ static CompileStatus fit_plan(PlanJob *j, PlanResult *best)
     int copies;
     CompileStatus status = search_and_fit(j, best, &copies);
 
-    if (status == COMPILE_DONE && !j->follows && !fits(best, j->options.memory))
+    if (status == COMPILE_DONE && !j->follows && !fits(j, best, j->options.memory))
         status = find_smallest_arena(j, &smallest, best);
-    if (status == COMPILE_DONE && !fits(best, j->options.memory)) {
+    if (status == COMPILE_DONE && !fits(j, best, j->options.memory)) {
         *best = smallest.program ? smallest : *best;
         return COMPILE_INFEASIBLE;
     }
@@ -331,6 +357,9 @@ void plan_say_least(Arena *a, const PlanRequest *r, const PlanResult *s, Diag *d
                    r->ranks, bytes_text(a, (double)memory), bytes, bytes_text(a, (double)bytes));
     print_memory_parts(a, &f, &what);
     diag_note(d, "its peak is in %s", what.s);
+    if (s->exchange_bytes)
+        diag_note(d, "%s of the device's memory are left for exchanges",
+                  bytes_text(a, (double)s->exchange_bytes));
     text_free(&what);
 }
 
@@ -355,7 +384,11 @@ CompileStatus fit_memory(Arena *a, const PlanRequest *r, const Cluster *c, const
     CompileStatus found = (r->given         ? fit_given
                            : r->is_estimate ? estimate_least
                                             : fit_plan)(&j, to);
-    to->options.memory = plan_job_options(&j).memory;  // not that of a search for less
+    const PlanOptions asked = plan_job_options(&j);  // not those of a search for less
+    const Mesh *m = &to->planned.plan.mesh;
+    to->exchange_bytes = mesh_exchange_bytes(m, &asked.exchange_memory);
+    to->options.memory = mesh_memory_left(m, &asked.exchange_memory, asked.memory);
+    to->options.exchange_memory = (ExchangeMemory){0};
     if (found == COMPILE_NOT_FOUND)
         diag_error(d, "no plan was found in time");
     if (found == COMPILE_INFEASIBLE && !r->is_part)

@@ -20,7 +20,8 @@ typedef struct Predictions Predictions;  // plan_predictions.h
 typedef struct PlanRequest {
     const Target *target;
     int ranks, accumulate;
-    int64_t memory;      // bytes of a rank; 0: all that a device of the cluster has
+    // Bytes of a rank; 0: all that a device of the cluster has, but what communicators take.
+    int64_t memory;
     const char *mesh;    // NULL: the best one
     const char *preset;  // NULL: none
     const char *plan;    // a plan's file to follow; NULL: search for a plan
@@ -65,9 +66,12 @@ static inline LowerOptions request_lowering(const PlanRequest *r)
 typedef struct PlanResult {
     Recomputed made;      // the graph: of training, or the predicting one if there is none
     Planned planned;      // of made.g
-    PlanOptions options;  // of the first search: pins, preset, the bytes of a rank
-    Program *program;     // its arena is the memory that the plan takes of a rank
-    Simulated step;       // of training, or of predicting if there is none
+    PlanOptions options;  // of the first search: pins, preset; memory: what the program may take
+    // Bytes of a rank that communicators take; no part of options.memory, and 0 if the request says
+    // how much that is.
+    int64_t exchange_bytes;
+    Program *program;  // its arena is the memory that the plan takes of a rank
+    Simulated step;    // of training, or of predicting if there is none
 } PlanResult;
 
 // Chooses what runs again together with the plan. The same as fit_memory otherwise; `train` may not

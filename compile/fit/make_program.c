@@ -43,12 +43,14 @@ Program *program_of_policy(Arena *a, const Graph *train, const Graph *predict,
     return lower(a, again, forward, o, d);
 }
 
-static PlanTrial try_plan(const void *options, const Graph *g, const Plan *plan)
+static PlanTrial try_plan(const void *context, const Graph *g, const Plan *plan)
 {
+    const TrialOptions *options = context;
     Arena *a = arena_new();
     Text said = {0};
     Diag d = {.file = g->name, .to = &said};
-    LowerOptions o = *(const LowerOptions *)options;
+    LowerOptions o = options->lowering;
+    o.memory = mesh_memory_left(&plan->mesh, &options->exchange_memory, o.memory);
     o.is_trial = true;
     const Program *p = program_of_plans(a, g, plan, NULL, NULL, &o, &d);
     PlanTrial t = {.is_made = p};
@@ -64,4 +66,4 @@ static PlanTrial try_plan(const void *options, const Graph *g, const Plan *plan)
     return t;
 }
 
-PlanTrials trials_of(const LowerOptions *o) { return (PlanTrials){try_plan, o}; }
+PlanTrials trials_of(const TrialOptions *o) { return (PlanTrials){try_plan, o}; }

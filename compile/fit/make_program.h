@@ -20,7 +20,14 @@ Program *program_of_model_plan(Arena *a, const Graph *train, const ModelPlan *pl
 Program *program_of_policy(Arena *a, const Graph *train, const Graph *predict,
                            const RecomputePolicy *policy, const LowerOptions *o, Diag *d);
 
+// How the programs of plans are made for a search. lowering.memory is that of a rank, with its
+// communicators.
+typedef struct TrialOptions {
+    LowerOptions lowering;
+    ExchangeMemory exchange_memory;
+} TrialOptions;
+
 // Makes and simulates the programs of plans of a training graph, for a search: `o` says how.
-PlanTrials trials_of(const LowerOptions *o);
+PlanTrials trials_of(const TrialOptions *o);
 
 #endif

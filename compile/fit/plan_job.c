@@ -11,10 +11,15 @@
 
 PlanOptions plan_job_options(const PlanJob *j)
 {
+    bool takes_all = !j->r->memory;  // that the device has, with that of communicators
+    const ExchangeMemory none = {0};
+
     return (PlanOptions){.target = j->r->target,
                          .accumulate = j->r->accumulate,
                          .copies = COPIES_SURE,
-                         .memory = j->r->memory ? j->r->memory : (int64_t)j->c->memory,
+                         .memory = takes_all ? (int64_t)j->c->memory : j->r->memory,
+                         .exchange_memory =
+                             takes_all ? exchange_memory_of(j->r->target, j->c) : none,
                          .skips_presets = j->proposal && j->proposal->skips_presets,
                          .solve = {.gap = PLAN_GAP,
                                    .threads = 2,

@@ -9,8 +9,9 @@ CompileStatus propose_plan(Arena *a, const PlanRequest *r, const Proposal *p, co
 
     if (!plan_job_read(a, r, p, c, train, predict, &j, d))
         return COMPILE_WRONG;
-    LowerOptions program = plan_job_lowering(&j, j.options.memory);
-    const PlanTrials trials = trials_of(&program);
+    const TrialOptions programs = {plan_job_lowering(&j, j.options.memory),
+                                   j.options.exchange_memory};
+    const PlanTrials trials = trials_of(&programs);
     PlanOptions o = j.options;
 
     o.trials = p->byte_price.picoseconds > 0 || r->given ? NULL : &trials;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "generator/compilers.h"
-#include "generator/kernel_files.h"
 
 // ---- the toolkit ----
 
@@ -92,7 +91,8 @@ static Words nvcc_flags(Arena *a, const BuildOptions *o)
     return to;
 }
 
-static bool compile_kernels(Staging *s, const BuildOptions *o, const Toolkit *kit, Diag *d)
+static bool compile_kernels(Staging *s, const char *path, const BuildOptions *o, const Toolkit *kit,
+                            Diag *d)
 {
     static const Compiler nvcc = {"CUDA compiler", "--cuda", "g++ and CUDA 13"};
     Arena *a = s->arena;
@@ -105,7 +105,7 @@ static bool compile_kernels(Staging *s, const BuildOptions *o, const Toolkit *ki
     words_add(a, &to, arena_string(a, "-I%s", o->runtime));
     words_add(a, &to, "-o");
     words_add(a, &to, image);
-    words_add(a, &to, arena_string(a, "%s/%s.cu", s->folder, o->name));
+    words_add(a, &to, path);
     words_add(a, &to, NULL);
     return compiler_run(s, &nvcc, (char *const *)to.word, d) &&
            compiler_made(&nvcc, kit->nvcc, image, R_OK, "fat binary", d);
@@ -127,23 +127,22 @@ static const char *folder_definition(Arena *a, const char *folder)
     return definition;
 }
 
-bool build_kernels(Staging *s, const TargetText *t, const Program *p, const BuildOptions *o,
-                   Words *to, Diag *d)
+bool build_kernels(Staging *s, const TargetText *t, const char *path, const Words *files,
+                   const BuildOptions *o, Words *to, Diag *d)
 {
     Arena *a = s->arena;
-    Words files = kernel_files(a, t, p, o->transport);
     Toolkit kit;
 
-    if (!find_toolkit(a, o, &kit, d) || !compile_kernels(s, o, &kit, d))
+    if (!find_toolkit(a, o, &kit, d) || !compile_kernels(s, path, o, &kit, d))
         return false;
     words_add(a, to, "-D_GNU_SOURCE");
     words_add(a, to, arena_string(a, "-I%s", s->folder));
     words_add(a, to, arena_string(a, "-I%s", o->runtime));
     words_add(a, to, arena_string(a, "-I%s/include", kit.folder));
     words_add(a, to, folder_definition(a, kit.folder));
-    for (int i = 0; i < files.n; i++)
+    for (int i = 0; i < files->n; i++)
         words_add(a, to,
-                  arena_string(a, "%s/runtime/%s/%s.c", o->runtime, t->folder, files.word[i]));
+                  arena_string(a, "%s/runtime/%s/%s.c", o->runtime, t->folder, files->word[i]));
     words_add(a, to, arena_string(a, "-L%s/lib64", kit.folder));
     words_add(a, to, arena_string(a, "-L%s/lib", kit.folder));
     return true;

@@ -7,8 +7,8 @@
 // The fat binary's file, in the folder where the program is compiled.
 #define IMAGE "kernels.fatbin"
 
-bool build_kernels(Staging *s, const TargetText *t, const Program *p, const BuildOptions *o,
-                   Words *to, Diag *d);
+bool build_kernels(Staging *s, const TargetText *t, const char *path, const Words *files,
+                   const BuildOptions *o, Words *to, Diag *d);
 void print_make_rule(const BuildOptions *o, Text *t);
 
 #endif

@@ -26,6 +26,13 @@ static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"sum_pool_grad", "pool"},
                                           {0}};
 
+static const char *const probe[] = {"probe/cuda/main.c",       "probe/cuda/gpu_links.c",
+                                    "probe/cuda/products.c",   "probe/cuda/rates.c",
+                                    "probe/cuda/time_calls.c", "probe/probe_message.c",
+                                    "probe/probe_operands.c",  "probe/probe_ranks.c",
+                                    "probe/probe_times.c",     NULL};
+static const char *const probe_files[] = {"attention", "attention_grad", "dot", NULL};
+
 const TargetText cuda_text = {
     .header = "rt_cuda.h",
     .device = "rt_cuda",
@@ -52,6 +59,7 @@ const TargetText cuda_text = {
     .collectives = {"rt_cuda_collectives", collectives, "progress"},
     .shared_files = shared_files,
     .build_kernels = build_kernels,
+    .probe = {probe, "probe/cuda/kernels.cu", probe_files},
     .image = "RT_KERNELS(\"" IMAGE "\");\n",
     .make = {.variables = "CUDA ?= /usr/local/cuda\n",
              .flags = "-I$(CUDA)/include -DRT_CUDA_FOLDER='\"$(CUDA)\"' ",

@@ -136,6 +136,7 @@ const OpDef op_attention_grad = {
     .kernel = kernel_attention,
     .is_product = true,
     .is_attention = true,
+    .is_attention_grad = true,
     .work = attention_grad_work,
     .no_grad = "a gradient itself: only gradients of gradients would need it",
     .no_split = ATTENTION_NO_SPLIT,

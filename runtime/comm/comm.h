@@ -18,17 +18,21 @@ typedef struct RtJob {
     char host[256];  // where rank 0 is, and its port; "": not told
     int port;
     const char *interface;  // of the network, by which other ranks reach this one; NULL: any
-    char name[64];          // of a job that rt_spawn started; "": another one
+    char name[64];    // of a job all of whose ranks rt_spawn started, and that has no host; or ""
+    bool is_spawned;  // rt_spawn started this rank
+    bool follows_stdin;  // rt_spawn gets the ranks' signals from stdin
 } RtJob;
 
 // Finds how many ranks a launcher has started and the number of this one, by the options and the
 // environment: 1 rank if there is no launcher. Returns false after a message.
 bool rt_launched(const RtModel *m, const RtJob *job, int *ranks, int *rank);
 
-// Starts `n` ranks on this host, each a copy of this process. In a rank it tells `job` who it is,
-// and returns true. In the process that called it it waits for all ranks, hands on the signals that
-// it gets, ends the others if one fails, and returns false: *status is the first failed rank's, or
-// 0. Call it before there are threads.
+// Starts `n` ranks on this host, each a copy of this process: all of the job, or, if `job` has a
+// size, those from its rank on. In a rank it tells `job` who it is, and returns true. In the
+// process that called it it waits for all ranks, hands on the signals that it gets, ends the others
+// if one fails, and returns false: *status is the first failed rank's, or 0. Call it before there
+// are threads. If the job follows stdin, each byte there is the number of a signal for the ranks,
+// and they end once it ends: whoever started this process is gone.
 bool rt_spawn(const RtModel *m, int n, RtJob *job, int *status);
 
 // Starts the transport and connects the ranks, if the model has several. Returns false if the ranks

@@ -1,5 +1,6 @@
 // Starts the ranks of a job on this host, and ends them together.
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,12 @@ enum { KILLED = 128 };   // the status of a rank that a signal ended, with the s
 typedef struct Spawned {
     const RtModel *model;
     int n, running;
-    pid_t *rank;     // by number; 0: it has ended
+    pid_t *rank;     // in their order; 0: it has ended
     int status;      // of the rank that failed first; 0: none has
-    int first;       // and that rank
+    int first;       // and its index; -1: it isn't a rank's
     double failed;   // when it did
     bool is_killed;  // the others didn't end by themselves
+    bool follows_stdin;
 } Spawned;
 
 static const int handed_on[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP};
@@ -72,12 +74,41 @@ static void collect(Spawned *s)
         note_end(s, p, ended);
 }
 
+// The other end of stdin is gone, so these ranks are to end: as after SIGHUP, but soon.
+static void lose_stdin(Spawned *s)
+{
+    s->follows_stdin = false;
+    send_all(s, SIGTERM);
+    if (s->status)
+        return;
+    s->status = KILLED + SIGHUP;
+    s->first = -1;
+    s->failed = rt_seconds();
+}
+
+// Hands on the signals whose numbers have come.
+static void follow_stdin(Spawned *s)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    unsigned char number;
+
+    while (s->follows_stdin && poll(&in, 1, 0) > 0) {
+        ssize_t n = read(STDIN_FILENO, &number, 1);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            lose_stdin(s);
+        for (int i = 0; i < HANDED_ON && n > 0; i++)
+            if (handed_on[i] == number)
+                send_all(s, number);
+    }
+}
+
 static void wait_for_all(Spawned *s, const sigset_t *signals)
 {
     while (s->running) {
         int signal = sigtimedwait(signals, NULL, &(struct timespec){.tv_nsec = 100000000});
         if (signal > 0 && signal != SIGCHLD)
             send_all(s, signal);
+        follow_stdin(s);
         collect(s);
         if (s->status && s->running && rt_seconds() - s->failed > END_SECONDS) {
             s->is_killed = true;
@@ -96,7 +127,7 @@ static void become_rank(const sigset_t *before, pid_t parent)
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-// Returns the number of the rank that this process became; -1: it is still the one that called.
+// Returns the index of the rank that this process became; -1: it is still the one that called.
 static int start_ranks(Spawned *s, const sigset_t *before)
 {
     pid_t parent = getpid();
@@ -108,7 +139,8 @@ static int start_ranks(Spawned *s, const sigset_t *before)
             return r;
         }
         if (p < 0) {
-            rt_error(s->model, "--spawn: rank %d can't be started: %s", r, strerror(errno));
+            rt_error(s->model, "--spawn: %d of %d ranks can't be started: %s", s->n - r, s->n,
+                     strerror(errno));
             s->status = 1;
             s->first = -1;
             send_all(s, SIGKILL);
@@ -122,24 +154,29 @@ static int start_ranks(Spawned *s, const sigset_t *before)
 
 bool rt_spawn(const RtModel *m, int n, RtJob *job, int *status)
 {
-    Spawned s = {.model = m, .n = n, .rank = rt_alloc((size_t)n, sizeof(pid_t))};
+    Spawned s = {.model = m,
+                 .n = n,
+                 .rank = rt_alloc((size_t)n, sizeof(pid_t)),
+                 .follows_stdin = job->follows_stdin};
     sigset_t signals = awaited_signals(), before;
 
-    snprintf(job->name, sizeof job->name, "shardcc spawn %d %lld", (int)getpid(),
-             (long long)time(NULL));
+    if (!*job->host)
+        snprintf(job->name, sizeof job->name, "shardcc spawn %d %lld", (int)getpid(),
+                 (long long)time(NULL));
     fflush(NULL);
     sigprocmask(SIG_BLOCK, &signals, &before);
     int rank = start_ranks(&s, &before);
     if (rank < 0) {
         wait_for_all(&s, &signals);
-        if (s.is_killed && s.status > KILLED)
-            rt_error(m, "rank %d was ended by signal %d (%s)", s.first, s.status - KILLED,
-                     strsignal(s.status - KILLED));
+        if (s.is_killed && s.status > KILLED && s.first >= 0)
+            rt_error(m, "rank %d was ended by signal %d (%s)", job->rank + s.first,
+                     s.status - KILLED, strsignal(s.status - KILLED));
         sigprocmask(SIG_SETMASK, &before, NULL);
     }
     free(s.rank);
     *status = s.status;
-    job->rank = rank;
-    job->size = n;
+    job->rank += rank;
+    job->size = job->size ? job->size : n;
+    job->is_spawned = true;
     return rank >= 0;
 }

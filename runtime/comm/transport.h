@@ -43,6 +43,9 @@ struct RtTransport {
     // The watchdog's thread calls it a few times a second. Returns false if another rank has ended
     // the job. NULL: the launcher ends it.
     bool (*look)(RtComm *c);
+    // Writes the interface and the address at which other hosts reach this rank: "eth0 10.0.0.1".
+    // "": it has none. NULL: it isn't known.
+    void (*address)(const RtComm *c, char *to, size_t capacity);
     // Ends the whole job.
     void (*end)(RtComm *c);
     const RtCollectives *collectives;  // made of its messages

@@ -188,13 +188,13 @@ bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job,
     // A rank that was started by hand goes on when its terminal closes.
     *w = (RtWatchdog){.model = m,
                       .timeout = job->timeout,
-                      .launcher = job->size && !*job->name ? 0 : getppid(),
+                      .launcher = job->size && !job->is_spawned ? 0 : getppid(),
                       .rank = rank};
     pthread_mutex_init(&w->lock, NULL);
     rt_timed_condition_open(&w->changed);
     *watchdog = w;
     if (!pthread_create(&w->thread, NULL, watch, w)) {
-        if (*job->name)
+        if (job->is_spawned)
             prctl(PR_SET_PDEATHSIG, 0);  // from now on the watchdog ends it, and removes the file
         return true;
     }

@@ -1,6 +1,7 @@
 // The collectives of GPUs: the stream of exchanges, its events, and what needs no other rank.
 #include "runtime/cuda/collectives.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/comm/transport.h"
@@ -39,6 +40,18 @@ static int find_sharing(const Rt *rt, int *with)
     return found;
 }
 
+// NCCL's sockets go by the interface of --interface, unless its own variable says another one: "="
+// is for that name alone, and not for those that begin with it.
+static void tell_interface(const RtComm *c)
+{
+    char name[128];
+
+    if (!c->job.interface)
+        return;
+    snprintf(name, sizeof name, "=%s", c->job.interface);
+    setenv("NCCL_SOCKET_IFNAME", name, 0);
+}
+
 // Opens NCCL. Do all ranks find it? The lowest one that doesn't says why.
 static bool has_nccl(const Rt *rt, const RtModel *m)
 {
@@ -54,6 +67,19 @@ static bool has_nccl(const Rt *rt, const RtModel *m)
     return lowest > INT32_MAX;
 }
 
+static void find(const char *libraries, char *to, size_t capacity)
+{
+    char why[256];
+    RtNccl *nccl = rt_nccl_open(libraries, why, sizeof why);
+
+    if (nccl)
+        snprintf(to, capacity, "NCCL %d.%d.%d", nccl->version / 10000, nccl->version % 10000 / 100,
+                 nccl->version % 100);
+    else
+        snprintf(to, capacity, "no NCCL: %s", why);
+    free(nccl);
+}
+
 // All ranks choose the same. NULL: a message says why it can't be what --collectives asks for.
 static const RtCollectives *choose(const Rt *rt, const RtModel *m)
 {
@@ -65,6 +91,7 @@ static const RtCollectives *choose(const Rt *rt, const RtModel *m)
                  "--collectives nccl: ranks %d and %d have the same GPU, and NCCL needs one for "
                  "each; --collectives host shares them",
                  with, sharing);
+    tell_interface(rt->comm);
     bool by_nccl = rt->gpu.exchanges != RT_BY_HOST && sharing < 0 && has_nccl(rt, m);
     return by_nccl ? &rt_cuda_nccl_collectives : must ? NULL : &rt_cuda_host_collectives;
 }
@@ -126,10 +153,7 @@ static void exchanges_close(Rt *rt, bool is_clean)
     rt_cuda_of(rt)->exchanges = NULL;
 }
 
-static void describe(const Rt *rt, char *to, size_t capacity)
-{
-    exchanges_of(rt)->by->describe(rt, to, capacity);
-}
+static void describe(const Rt *rt, RtDescription *to) { exchanges_of(rt)->by->describe(rt, to); }
 
 // ---- calls ----
 
@@ -247,6 +271,7 @@ void rt_cuda_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
 
 const RtCollectives rt_cuda_collectives = {
     .name = "GPU",
+    .find = find,
     .open = exchanges_open,
     .close = exchanges_close,
     .describe = describe,

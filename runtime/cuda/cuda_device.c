@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/collectives.h"
 #include "runtime/comm/comm.h"
 #include "runtime/core/core.h"
 #include "runtime/cuda/cuda.h"
@@ -42,6 +43,20 @@ static bool check_driver(const RtModel *m)
     return true;
 }
 
+static void gpu_list(RtDevices *to)
+{
+    struct cudaDeviceProp gpu;
+    int version = 0;
+
+    *to = (RtDevices){.name = "no GPU", .driver = "none"};
+    if (cudaDriverGetVersion(&version) == cudaSuccess && version)
+        snprintf(to->driver, sizeof to->driver, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+    if (cudaGetDeviceCount(&to->n) != cudaSuccess)
+        to->n = 0;
+    if (to->n && cudaGetDeviceProperties(&gpu, 0) == cudaSuccess)
+        snprintf(to->name, sizeof to->name, "%.127s", gpu.name);
+}
+
 // Ranks of a host take its GPUs in turn.
 static bool choose_gpu(Rt *rt, const RtModel *m)
 {
@@ -73,6 +88,18 @@ static bool load_kernels(Rt *rt, const RtModel *m)
                     m->kernels_for);
 }
 
+static bool lacks_memory(const Rt *rt, const RtModel *m, size_t available, size_t all)
+{
+    const double mib = 1 << 20;
+    RtDescription by;
+
+    rt_collectives_describe(rt, &by);
+    return rt_error(m, "the arena takes %.1f MiB, but the GPU has %.1f MiB free of %.1f%s%s",
+                    (double)m->arena_bytes / mib, (double)available / mib, (double)all / mib,
+                    by.device_bytes ? "; exchanges are by " : "", by.device_bytes ? by.text : "");
+}
+
+// Exchanges have begun: what they take of the GPU isn't free.
 static bool gpu_allocate(Rt *rt, const RtModel *m)
 {
     size_t available = 0, all = 0, bytes = (size_t)m->arena_bytes;
@@ -81,9 +108,7 @@ static bool gpu_allocate(Rt *rt, const RtModel *m)
     if (!is_fine(m, cudaMemGetInfo(&available, &all), "the GPU's memory"))
         return false;
     if (cudaMalloc(&p, bytes) == cudaErrorMemoryAllocation)
-        return rt_error(m, "the arena takes %.1f MiB, but the GPU has %.1f MiB free of %.1f",
-                        (double)bytes / (1 << 20), (double)available / (1 << 20),
-                        (double)all / (1 << 20));
+        return lacks_memory(rt, m, available, all);
     rt->arena = p;
     return is_fine(m, p ? cudaMemsetAsync(p, 0, bytes, rt_cuda_of(rt)->stream) : cudaGetLastError(),
                    "the arena");
@@ -249,6 +274,7 @@ const RtDevice rt_cuda = {
     .name = "cuda",
     .kind = "GPU",
     .can = RT_CAN_CHOOSE | RT_CAN_RECORD | RT_CAN_ROUND | RT_CAN_TUNE | RT_CAN_LOAD,
+    .list = gpu_list,
     .share = gpu_share,
     .open = gpu_open,
     .allocate = gpu_allocate,

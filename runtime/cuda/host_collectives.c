@@ -62,9 +62,9 @@ static void host_close(Rt *rt, bool is_clean)
     free(h);
 }
 
-static void describe(const Rt *rt, char *to, size_t capacity)
+static void describe(const Rt *rt, RtDescription *to)
 {
-    snprintf(to, capacity, "memory of the host, of which each pins %.2f MiB",
+    snprintf(to->text, sizeof to->text, "memory of the host, of which each pins %.2f MiB",
              (double)host_of(rt)->bytes / (1 << 20));
 }
 

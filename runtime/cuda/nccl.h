@@ -74,7 +74,7 @@ typedef struct RtNccl {
 // Opens the library, in that folder (NULL: the toolkit's, or where the system finds it). Returns
 // NULL if there is none, or an older one than RT_NCCL_OLDEST, and writes why.
 RtNccl *rt_nccl_open(const char *libraries, char *why, size_t capacity);
-// NCCL's type of elements that are added; -1: it has none.
+// NCCL's type of elements that are added; -1: it has none, and the compiler refuses them.
 int rt_nccl_type(RtType t);
 
 #endif

@@ -201,13 +201,15 @@ static void nccl_close(Rt *rt, bool is_clean)
     free(n);
 }
 
-static void describe(const Rt *rt, char *to, size_t capacity)
+static void describe(const Rt *rt, RtDescription *to)
 {
     const NcclExchanges *n = nccl_of(rt);
     int version = n->nccl->version;
 
-    snprintf(to, capacity, "NCCL %d.%d.%d, which takes %.1f MiB of each GPU", version / 10000,
-             version % 10000 / 100, version % 100, (double)n->bytes / (1 << 20));
+    to->device_bytes = (int64_t)n->bytes;
+    to->variables = "NCCL_";
+    snprintf(to->text, sizeof to->text, "NCCL %d.%d.%d, which takes %.1f MiB of each GPU",
+             version / 10000, version % 10000 / 100, version % 100, (double)n->bytes / (1 << 20));
 }
 
 // ---- a call ----

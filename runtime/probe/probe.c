@@ -3,8 +3,9 @@
 // slow calls down. If a launcher started the program, all ranks measure and rank 0 prints.
 //
 //   probe [THREADS]             everything
+//   probe spawn RANKS THREADS   everything, on ranks of this machine that it starts; threads 0: all
 //   probe THREADS M N K …       the flop/s of these products of f32
-//   probe check …            what hosts have: probe_check.c
+//   probe check …               what hosts have: probe_check.c
 //   probe THREADS memory        the bytes/s of memory: copying, reading alone, and c = a + b
 #include <math.h>
 #include <omp.h>
@@ -77,22 +78,12 @@ static void multiply(Rt *rt, const void *p)
 
 static double gemm_rate(Rt *rt, RtType type, int64_t m, int64_t n, int64_t k)
 {
-    RtDot p = {.m = m,
-               .n = n,
-               .k = k,
-               .a_m = k,
-               .a_k = 1,
-               .b_k = n,
-               .b_n = 1,
-               .y_m = n,
-               .y_n = 1,
-               .type = RT_F32};
+    RtDot p = product_of(type, 1, m, n, k);
     size_t each = type == RT_F64 ? 8 : 4;
     void *kernel = NULL;
     Product x = {take((size_t)(m * n) * each), take((size_t)(m * k) * each),
                  take((size_t)(k * n) * each)};
 
-    p.type = type;
     rt->kernel = &kernel;
     rt->workspace = take((size_t)rt_dot_workspace(&p, rt->threads) + 64);
     rt_dot_init(rt, 0, &p);
@@ -139,63 +130,21 @@ static void print_products(const double rate[PRODUCTS])
 
 // ---- attention ----
 
-// Queries, keys and values of some heads lie side by side, as one matrix product makes them; so do
-// their gradients. Results are ordered by head.
-enum { TOKENS = 256, HEAD = 64, HEADS = 8 };
+enum { TOKENS = 256, HEADS = 8 };
 
-typedef struct Heads {
-    RtAttention p;
-    float *x, *dx, *y, *dy, *max, *sum;
-    int64_t all;  // floats of a token's queries
-} Heads;
-
-static void attend(Rt *rt, const void *p)
+// Gives the rates of attention and of its gradient, which takes what attention has made.
+static void measure_attention(Rt *rt, double *forward, double *grad)
 {
-    const Heads *h = p;
-    const float *q = h->x, *k = q + h->all, *v = k + h->all;
-    float *dq = h->dx, *dk = dq + h->all, *dv = dk + h->all;
+    int64_t heads = (int64_t)HEADS * rt->threads;
+    void *memory = take((size_t)heads_bytes(heads, TOKENS));
+    Heads h = heads_at(memory, heads, TOKENS);
+    double flops = heads_flops(heads, TOKENS);
 
-    rt_attention(rt, &h->p, h->y, h->max, h->sum, q, k, v, NULL, NULL, NULL, NULL);
-    rt_attention_grad(rt, &h->p, dq, dk, dv, q, k, v, NULL, NULL, NULL, NULL, h->y, h->max, h->sum,
-                      h->dy);
-}
-
-static RtAttention attention_of(int64_t heads)
-{
-    RtAttention p = {.n_batch = 1,
-                     .batch = {heads},
-                     .s = TOKENS,
-                     .t = TOKENS,
-                     .e = HEAD,
-                     .f = HEAD,
-                     .scale = 0.125f,
-                     .q = {.batch = {HEAD}, .row = 3 * heads * HEAD, .col = 1},
-                     .y = {.batch = {HEAD}, .row = heads * HEAD, .col = 1},
-                     .max = {.batch = {TOKENS}, .row = 1},
-                     .sum = {.batch = {TOKENS}, .row = 1}};
-
-    p.k = p.v = p.dq = p.dk = p.dv = p.q;
-    p.dy = p.y;
-    return p;
-}
-
-// Counts flops as the compiler does: two products forward, four in the gradient.
-static double attention_rate(Rt *rt)
-{
-    int64_t heads = (int64_t)HEADS * rt->threads, each = TOKENS * heads * HEAD;
-    Heads h = {.p = attention_of(heads), .all = heads * HEAD};
-
-    h.x = take((size_t)(8 * each + 2 * heads * TOKENS) * sizeof(float));
-    h.dx = h.x + 3 * each;
-    h.y = h.dx + 3 * each;
-    h.dy = h.y + each;
-    h.max = h.dy + each;
-    h.sum = h.max + heads * TOKENS;
     rt->workspace = take((size_t)rt_attention_workspace(&h.p, rt->threads));
-    double seconds = least_seconds(rt, attend, &h);
+    *forward = fmax(*forward, 2 * flops / least_seconds(rt, attend, &h));
+    *grad = fmax(*grad, 4 * flops / least_seconds(rt, attend_grad, &h));
     free(rt->workspace);
-    free(h.x);
-    return 6 * 2.0 * (double)each * TOKENS / seconds;
+    free(memory);
 }
 
 // ---- loops ----
@@ -287,7 +236,7 @@ static void loop(Rt *rt, const void *p)
 }
 
 typedef struct Rates {
-    double bandwidth, reading, launch, vector, attention, product[PRODUCTS];
+    double bandwidth, reading, launch, vector, attention, attention_grad, product[PRODUCTS];
 } Rates;
 
 static void measure_memory(Rt *rt, Rates *r)
@@ -321,7 +270,7 @@ static void measure(Rt *rt, Rates *r)
     double seconds = least_seconds(rt, loop, &(Loop){chain, v, rows});
     r->vector = fmax(r->vector, (double)CHAIN * VECTOR * (double)rows / seconds);
     free(v.y);
-    r->attention = fmax(r->attention, attention_rate(rt));
+    measure_attention(rt, &r->attention, &r->attention_grad);
     measure_products(rt, r->product);
 }
 
@@ -363,6 +312,7 @@ static void share_cores(const Ranks *ranks, int threads, Rates *r)
     share = fmin(share, 1);
     r->vector *= share;
     r->attention *= share;
+    r->attention_grad *= share;
     r->launch /= share;
     for (int i = 0; i < PRODUCTS; i++)
         r->product[i] *= share;
@@ -375,8 +325,9 @@ static void print_device(const Rt *rt, const Rates *r, int per_host)
     printf("\"device\": {\n");
     printf("\"threads\": %d, \"memory\": %.15g, \"bandwidth\": %.4g, \"reading\": %.4g,\n",
            rt->threads, floor(memory / per_host), r->bandwidth, r->reading);
-    printf("\"launch\": %.4g, \"vector\": %.4g, \"attention\": %.4g, \"gemm\": [", r->launch,
-           r->vector, r->attention);
+    printf("\"launch\": %.4g, \"vector\": %.4g, \"attention\": %.4g, \"attention_grad\": %.4g,\n",
+           r->launch, r->vector, r->attention, r->attention_grad);
+    printf("\"gemm\": [");
     print_products(r->product);
     printf("]}}\n");
 }
@@ -390,20 +341,17 @@ static void measure_links(const Ranks *ranks, Rt *rt)
     free(v.y);
 }
 
-int main(int argc, char **argv)
+// Measures on `spawn` ranks that it starts, or, if that is 0, on those of a launcher.
+static int measure_all(int spawn, int threads)
 {
-    if (argc == 6 && !strcmp(argv[1], "check"))
-        return probe_check(argv + 2);
-    rt_limit_spinning(argv);
-    Ranks ranks = {.n = 1, .per_host = 1, .per_machine = 1};
-    if (argc <= 2)
-        ranks_begin(&ranks);
-    Rt rt = {.threads = threads_of(&ranks, argc > 1 ? atoi(argv[1]) : 0)};
+    RtModel model = {.name = "probe", .transport = &TRANSPORT};
+    Ranks ranks;
+
+    ranks_begin(&ranks, &model, spawn);
+    Rt rt = {.threads = threads_of(&ranks, threads)};
     Rates r = {.launch = 1};
 
     omp_set_num_threads(rt.threads);
-    if (argc > 2)
-        return print_rates(&rt, argc - 2, argv + 2);
     for (int i = 0; i < ROUNDS; i++) {
         ranks_wait(&ranks);  // all ranks of a host measure at the same time, as they compute at the
                              // same time
@@ -418,8 +366,23 @@ int main(int argc, char **argv)
         printf("\"links\": [], ");
     if (!ranks.rank)
         print_device(&rt, &r, ranks.per_host);
-    else
+    else if (!ranks.is_spawned)
         printf("null\n");
     ranks_end(&ranks);
     return fflush(stdout) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 + PROBE_CHECK_WORDS && !strcmp(argv[1], "check"))
+        return probe_check(argc - 2, argv + 2);
+    rt_limit_spinning(argv);
+    int threads = argc > 1 ? atoi(argv[1]) : 0;
+    if (argc == 4 && !strcmp(argv[1], "spawn"))
+        return measure_all(atoi(argv[2]), atoi(argv[3]));
+    if (argc <= 2)
+        return measure_all(0, threads);
+    Rt rt = {.threads = threads_of(&(Ranks){.n = 1, .per_host = 1}, threads)};
+    omp_set_num_threads(rt.threads);
+    return print_rates(&rt, argc - 2, argv + 2);
 }

@@ -3,11 +3,15 @@
 //
 //   host RANK NAME CORES MEMORY FREE_MEMORY FREE_DISK FILES LOCKED SUM_OF_SHARDCC SUM_OF_PROGRAM
 //     FREE_DISK_FOR_CHECKPOINTS
+//   address RANK INTERFACE ADDRESS
+//   devices RANK TEXT, driver RANK TEXT, exchanges RANK TEXT
+//   sum RANK OTHER 0|1
 //   link RANK ROUND_TRIP AHEAD LATENCY SECONDS_PER_BYTE
 //   seen RANK 0|1
 //
-// AHEAD is the clock of the rank less that of rank 0. The last line says whether the rank sees a
-// file that rank 0 has made.
+// The texts are the program's own. A sum of numbers of both ranks has come out wrong or right
+// there; there is no line if the other rank's numbers didn't come. AHEAD is the clock of the rank
+// less that of rank 0. The last line says whether the rank sees a file that rank 0 has made.
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -23,12 +27,15 @@
 #include "runtime/probe/probe.h"
 #include "runtime/rt_checksum.h"
 #include "runtime/rt_file.h"
+#include "runtime/trainer/trainer_options.h"
 
 enum {
     LINK_S = 60,  // that the messages between two hosts may take
     SEEN_S = 5,   // after which a shared file must be seen
-    CLOCK_CALLS = 10
+    CLOCK_CALLS = 10,
+    NUMBERS = 64  // of a sum
 };
+#define SUM_SECONDS 10.0  // that the numbers of another host may take
 
 // ---- a host ----
 
@@ -98,6 +105,89 @@ static void print_host(int rank, const char *shardcc, const char *program, const
            (long long)limit(RLIMIT_MEMLOCK), (long long)sum_of(shardcc), (long long)sum_of(program),
            (long long)free_disk(checkpoints));
     fflush(stdout);
+}
+
+static void print_text(const char *what, int rank, const char *text)
+{
+    if (*text)
+        printf("%s %d %s\n", what, rank, text);
+}
+
+static void print_devices(int rank, const HostDevices *d)
+{
+    print_text("devices", rank, d->devices);
+    print_text("driver", rank, d->driver);
+    print_text("exchanges", rank, d->exchanges);
+    fflush(stdout);
+}
+
+static void print_address(const Ranks *r)
+{
+    char text[256] = "";
+
+    if (r->comm && r->comm->transport->address)
+        r->comm->transport->address(r->comm, text, sizeof text);
+    print_text("address", r->rank, text);
+    fflush(stdout);
+}
+
+// ---- sums ----
+
+// The numbers of this rank and of another one, in flight or there.
+typedef struct Sum {
+    int64_t own[NUMBERS], other[NUMBERS];
+    RtPending out, in;
+    bool is_sent, has_come, is_done;
+} Sum;
+
+static int64_t number_of(int rank, int i) { return (int64_t)(rank + 1) * (i + 1); }
+
+static void start_sum(const Ranks *r, int other, Sum *s)
+{
+    for (int i = 0; i < NUMBERS; i++)
+        s->own[i] = number_of(r->rank, i);
+    s->in = rt_receive(r->comm, other, s->other, sizeof s->other);
+    s->out = rt_send(r->comm, other, s->own, sizeof s->own);
+}
+
+// Prints the sum once both ranks' numbers have arrived, or the link is broken.
+static void go_on_with_sum(const Ranks *r, int other, Sum *s)
+{
+    bool is_right = true;
+    int in = s->has_come ? 1 : r->comm->transport->test(r->comm, s->in.message);
+    int out = s->is_sent ? 1 : r->comm->transport->test(r->comm, s->out.message);
+
+    s->has_come = in > 0;
+    s->is_sent = out > 0;
+    s->is_done = in < 0 || out < 0 || (s->has_come && s->is_sent);
+    if (!s->has_come || !s->is_sent)
+        return;
+    for (int i = 0; i < NUMBERS; i++)
+        is_right &= s->own[i] + s->other[i] == number_of(r->rank, i) + number_of(other, i);
+    printf("sum %d %d %d\n", r->rank, other, is_right);
+    fflush(stdout);
+}
+
+// Each two hosts add numbers, all of them concurrently: a link that is cut holds up no other one.
+// Its messages stay in flight, so the sums are never freed.
+static void add_with_all(const Ranks *r)
+{
+    Sum *sum = rt_alloc((size_t)r->n, sizeof *sum);
+    int left = r->n - 1;
+
+    for (int i = 1; i < r->n; i++) {
+        int other = (r->rank + i) % r->n;
+        start_sum(r, other, &sum[other]);
+    }
+    for (double end = rt_seconds() + SUM_SECONDS; left && rt_seconds() < end;) {
+        left = r->n - 1;
+        for (int i = 0; i < r->n; i++) {
+            if (i != r->rank && !sum[i].is_done)
+                go_on_with_sum(r, i, &sum[i]);
+            left -= sum[i].is_done;
+        }
+        usleep(RT_POLL_MICROSECONDS);
+    }
 }
 
 // ---- links ----
@@ -202,17 +292,42 @@ static void look_at_file(const Ranks *r, const char *path)
         unlink(shared);
 }
 
-int probe_check(char **argv)
+// The job that the options in argv[1 …] describe. Returns false in the process that has started the
+// rank, after its end.
+static bool take_job(int argc, char **argv, RtJob *job, int *status)
 {
-    Ranks r;
+    const RtDevice device = {0};
+    RtModel m = {.name = "probe", .transport = &TRANSPORT, .device = &device};
+    RtOptions o;
+    bool ok = rt_options_read(&o, &m, argc, argv);
 
+    *job = rt_options_job(&o);
+    *status = 2;
+    int spawns = o.spawn ? (int)o.spawn : o.stdin_signals;
+    rt_options_free(&o);
+    return ok && (!spawns || rt_spawn(&m, spawns, job, status));
+}
+
+int probe_check(int argc, char **argv)
+{
+    HostDevices devices;
+    RtJob job;
+    Ranks r;
+    int status;
+
+    if (!take_job(argc - PROBE_CHECK_WORDS + 1, argv + PROBE_CHECK_WORDS - 1, &job, &status))
+        return status;
     signal(SIGALRM, end_early);
     signal(SIGTERM, end_early);
     signal(SIGINT, end_early);
     alarm(LINK_S);
-    ranks_start(&r);
+    host_devices_find(argv[1], argv[4], &devices);
+    ranks_start(&r, &(RtModel){.name = "probe", .transport = &TRANSPORT}, job);
     alarm(LINK_S * (unsigned)r.n);
+    add_with_all(&r);
+    print_address(&r);
     print_host(r.rank, argv[0], argv[1], argv[2]);
+    print_devices(r.rank, &devices);
     measure_all(&r);
     look_at_file(&r, argv[3]);
     ranks_end(&r);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "runtime/core/core.h"
@@ -21,17 +20,6 @@ static int partner(const Ranks *r, int stride)
     int other = r->rank / stride % 2 ? r->rank - stride : r->rank + stride;
 
     return other < r->n ? other : -1;
-}
-
-// The bits of numbers that aren't negative have their order.
-static double most_of_all(const Ranks *r, double x)
-{
-    int64_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    bits = rt_comm_max(r->comm, bits);
-    memcpy(&x, &bits, sizeof bits);
-    return x;
 }
 
 // ---- messages concurrent with messages ----
@@ -57,8 +45,8 @@ double load_times(const Ranks *r, int stride, char *p)
     if (r->rank == 0 || r->rank == stride)
         alone = message_seconds(r, stride - r->rank, r->rank == 0, p, LARGE, 1);
     ranks_wait(r);
-    double together = most_of_all(r, exchange_seconds(r, partner(r, stride), p));
-    return together / most_of_all(r, alone);
+    double together = ranks_most(r, exchange_seconds(r, partner(r, stride), p));
+    return together / ranks_most(r, alone);
 }
 
 // ---- messages concurrent with computation ----
@@ -113,7 +101,7 @@ static double call_rate(const Meanwhile *m, double seconds, Exchanges *during, d
 double load_overhead(const Ranks *r, int stride, char *p, const Meanwhile *m)
 {
     Exchanges x = {.comm = r->comm, .other = partner(r, stride), .p = p};
-    double took, seconds = most_of_all(r, exchange_seconds(r, x.other, p));
+    double took, seconds = ranks_most(r, exchange_seconds(r, x.other, p));
     pthread_t thread;
 
     x.calls = (int)fmin(MAX_CALLS, ceil(WINDOW / seconds));

@@ -41,19 +41,6 @@ void ranks_wait(const Ranks *r)
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, compare);
-    return x[n / 2];
-}
-
 // The first call warms up and isn't counted.
 double message_seconds(const Ranks *r, int other, bool begins, char *p, int bytes, int calls)
 {

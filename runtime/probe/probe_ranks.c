@@ -1,7 +1,4 @@
-// Measures messages between the ranks that a launcher started: each pair alone, with 1 byte and
-// with LARGE bytes; and all ranks together (probe_load.c). Medians count, because other traffic and
-// the state of the peer disturb a time in both directions.
-#include <math.h>
+// Starts the ranks of a probe, or connects those that a launcher started, and ends them.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +7,6 @@
 #include "runtime/core/core.h"
 #include "runtime/probe/probe.h"
 
-enum { TRIES = 5 };
 #define START_SECONDS 60.0    // in which all ranks must have come
 #define WAIT_SECONDS 86400.0  // for the ranks that measure meanwhile
 
@@ -46,32 +42,56 @@ static int count_neighbours(const Ranks *r)
     return n;
 }
 
-void ranks_start(Ranks *r)
+// An axis of all ranks, or as many of two as the ranks are made of.
+static RtMesh mesh_of(const Ranks *r)
 {
-    RtJob job = {.timeout = START_SECONDS};
+    RtMesh m = {1, {r->n}, {"x"}};
+    static const char *const names[RT_MAX_AXES] = {"x", "y", "z", "w"};
 
-    *r = (Ranks){.n = 1,
-                 .per_host = 1,
-                 .per_machine = 1,
-                 .model = {.name = "probe", .transport = &TRANSPORT, .mesh = {1, {1}, {"x"}}}};
+    if (!r->model.collectives)
+        return m;
+    m.n_axes = 0;
+    for (int n = r->n; n > 1; n /= 2) {
+        if (n % 2 || m.n_axes == RT_MAX_AXES)
+            refuse(r, "links of GPUs are measured among 2, 4, 8 or 16 ranks");
+        m.name[m.n_axes] = names[m.n_axes];
+        m.size[m.n_axes++] = 2;
+    }
+    return m;
+}
+
+void ranks_start(Ranks *r, const RtModel *m, RtJob job)
+{
+    job.timeout = START_SECONDS;
+    *r = (Ranks){.n = 1, .per_host = 1, .per_machine = 1, .model = *m};
     if (!rt_launched(&r->model, &job, &r->n, &r->rank))
         exit(1);
     if (r->n > MAX_RANKS)
         refuse(r, "links are measured among 128 ranks at most");
-    r->model.mesh.size[0] = r->n;
     if (r->n < 2)
         return;
+    r->model.mesh = mesh_of(r);
     if (!rt_comm_open(&r->comm, &r->model, &job))
         exit(1);
     r->comm->timeout = WAIT_SECONDS;
     r->rank = rt_comm_rank(r->comm);
 }
 
-void ranks_begin(Ranks *r)
+void ranks_begin(Ranks *r, const RtModel *m, int spawn)
 {
     int in_host = 0;
 
-    ranks_start(r);
+    RtJob job = {0};
+    int status = 0;
+
+    if (spawn == 1) {
+        *r = (Ranks){.n = 1, .per_host = 1, .per_machine = 1, .model = *m, .is_spawned = true};
+        return;
+    }
+    if (spawn && !rt_spawn(m, spawn, &job, &status))
+        exit(status);
+    ranks_start(r, m, job);
+    r->is_spawned = spawn;
     if (!r->comm)
         return;
     r->per_host = 0;
@@ -90,81 +110,4 @@ void ranks_end(const Ranks *r)
 {
     ranks_wait(r);
     rt_comm_close(r->comm);
-}
-
-// ---- messages ----
-
-static void measure_pairs(const Ranks *r, char *p, double *alpha, double *beta)
-{
-    for (int a = 0; a < r->n; a++)
-        for (int b = a + 1; b < r->n; b++) {
-            ranks_wait(r);
-            if (r->rank != a && r->rank != b)
-                continue;
-            int other = a + b - r->rank;
-            double small = message_seconds(r, other, r->rank == a, p, 1, SMALL_CALLS);
-            double large = message_seconds(r, other, r->rank == a, p, LARGE, LARGE_CALLS);
-            alpha[r->rank * r->n + other] = small;
-            beta[r->rank * r->n + other] = fmax(large - small, 1e-12) / LARGE;
-        }
-    ranks_wait(r);
-}
-
-static void print_list(const char *name, const double *x, int n)
-{
-    printf(",\n\"%s\": [", name);
-    for (int i = 0; i < n; i++)
-        printf("%s%.4g", i ? ", " : "", x[i]);
-    printf("]");
-}
-
-// Fills the tables by try and stride. Only strides that divide the number of ranks can be a level.
-static void measure_load(const Ranks *r, char *p, const Meanwhile *m, double *times,
-                         double *overhead)
-{
-    for (int stride = 1; stride < r->n; stride++)
-        for (int i = 0; i < TRIES && r->n % stride == 0; i++) {
-            times[i * r->n + stride] = load_times(r, stride, p);
-            overhead[i * r->n + stride] = load_overhead(r, stride, p, m);
-        }
-}
-
-// Brings the numbers to rank 0: each rank has filled the row of its own messages, and the largest
-// overhead counts.
-static void collect(const Ranks *r, double *alpha, double *beta, double *overhead, int loads)
-{
-    double *other = rt_alloc((size_t)loads, sizeof *other);
-    int64_t row = r->n * (int64_t)sizeof *alpha;
-
-    for (int from = 1; from < r->n; from++) {
-        rt_comm_collect(r->comm, from, alpha + from * r->n, row);
-        rt_comm_collect(r->comm, from, beta + from * r->n, row);
-        memcpy(other, overhead, (size_t)loads * sizeof *other);
-        rt_comm_collect(r->comm, from, other, loads * (int64_t)sizeof *other);
-        for (int i = 0; i < loads && !r->rank; i++)
-            overhead[i] = fmax(overhead[i], other[i]);
-    }
-    free(other);
-}
-
-void ranks_measure(const Ranks *r, const Meanwhile *m)
-{
-    int n = r->n, pairs = n * n, loads = TRIES * n;
-    double *alpha = rt_alloc(2 * (size_t)(pairs + loads), sizeof *alpha), *beta = alpha + pairs,
-           *times = beta + pairs, *overhead = times + loads;
-    char *p = rt_alloc(2, LARGE);
-
-    measure_pairs(r, p, alpha, beta);
-    measure_load(r, p, m, times, overhead);
-    collect(r, alpha, beta, overhead, loads);
-    if (!r->rank) {
-        printf("\"messages\": {\"ranks\": %d, \"tries\": %d", n, TRIES);
-        print_list("alpha", alpha, pairs);
-        print_list("beta", beta, pairs);
-        print_list("times", times, loads);
-        print_list("overhead", overhead, loads);
-        printf("},\n");
-    }
-    free(alpha);
-    free(p);
 }

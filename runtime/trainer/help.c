@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
 #include "runtime/trainer/run_report.h"
@@ -100,7 +101,23 @@ static void print_ranks(const RtModel *model)
     printf("), which talk by %s\n", model->transport->name);
 }
 
-void rt_info(const RtModel *m)
+// Prints the devices that this machine has for the program.
+static void print_devices(const RtModel *m, const char *libraries)
+{
+    RtDevices found = {0};
+    char text[256];
+
+    if (m->device->list) {
+        m->device->list(&found);
+        printf("devices     %d, %s\ndriver      %s\n", found.n, found.name, found.driver);
+    }
+    if (m->collectives && m->collectives->find) {
+        m->collectives->find(libraries, text, sizeof text);
+        printf("exchanges   %s\n", text);
+    }
+}
+
+void rt_info(const RtModel *m, const char *libraries)
 {
     RtEntries e = rt_entries(m->tensors, m->n_tensors, 1u << RT_PARAMETER | 1u << RT_BUFFER);
     char shape[200], name[300];
@@ -112,6 +129,7 @@ void rt_info(const RtModel *m)
     printf("arena       %.1f MiB\n", mebibytes(m->arena_bytes));
     printf("step        %.4g GFLOP, %d micro-batch%s\n", m->flops * 1e-9, m->accumulate,
            m->accumulate == 1 ? "" : "es");
+    print_devices(m, libraries);
     printf("parameters  %lld numbers, buffers %lld, optimizer %lld\n",
            (long long)total(m, RT_PARAMETER), (long long)total(m, RT_BUFFER),
            (long long)total(m, RT_STATE));

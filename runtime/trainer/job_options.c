@@ -26,17 +26,11 @@ bool rt_options_check_job(const RtOptions *o, const RtModel *m)
 {
     char host[sizeof(((RtJob *)0)->host)];
     int port;
-    const char *by_hand = o->rank >= 0 ? "--rank"
-                          : o->size    ? "--size"
-                          : o->master  ? "--master"
-                                       : NULL;
 
-    if (o->spawn && by_hand)
-        return rt_error(m, "--spawn and %s: give one of them", by_hand);
-    if ((o->rank >= 0) != (o->size > 0))
-        return rt_error(m, o->size ? "--size needs --rank" : "--rank needs --size");
-    if (o->size && !o->master)
-        return rt_error(m, "--rank needs --master HOST:PORT");
+    if (o->spawn && o->size && o->rank + o->spawn > o->size)
+        return rt_error(m, "--spawn %lld: from --rank %lld on there are %lld ranks of --size %lld",
+                        (long long)o->spawn, (long long)o->rank, (long long)(o->size - o->rank),
+                        (long long)o->size);
     return !o->master || split_master(o->master, host, sizeof host, &port) ||
            rt_error(m, "--master: '%s' is not HOST:PORT, with a port from 1 to 65535", o->master);
 }
@@ -49,8 +43,9 @@ bool rt_options_has_job(const RtOptions *o)
 RtJob rt_options_job(const RtOptions *o)
 {
     RtJob job = {.timeout = (double)o->timeout,
-                 .rank = (int)o->rank,
+                 .rank = o->rank < 0 ? 0 : (int)o->rank,
                  .size = (int)o->size,
+                 .follows_stdin = o->stdin_signals,
                  .interface = o->interface};
 
     if (o->master && !split_master(o->master, job.host, sizeof job.host, &job.port))

@@ -125,17 +125,22 @@ const RtOption rt_options[] = {
     {"--no-overlap", RT_FLAG, AT(no_overlap), 0, 0, NULL,
      "finish each collective before going on, instead of computing meanwhile"},
     {"--spawn", RT_WHOLE, AT(spawn), 1, 4096, "N",
-     "start all N ranks on this host, and end them together", RT_CAN_SPAWN},
+     "start N ranks on this host, and end them together: all, or those from --rank on",
+     RT_CAN_SPAWN, true},
     {"--rank", RT_WHOLE, AT(rank), 0, 1 << 20, "N",
      "the number of this rank, from 0, where no launcher tells it (torchrun, srun and mpirun do)",
-     RT_CAN_SPAWN, true},
+     RT_CAN_SPAWN, true, .needs = {"--size", "--master"}},
     {"--size", RT_WHOLE, AT(size), 1, 1 << 20, "N", "how many ranks there are, with --rank",
-     RT_CAN_SPAWN},
+     RT_CAN_SPAWN, .needs = {"--rank"}},
     {"--master", RT_TEXT, AT(master), 0, 0, "HOST:PORT",
      "where rank 0 is, and a port that is free there: all ranks meet there", RT_CAN_SPAWN, true},
     {"--interface", RT_TEXT, AT(interface), 0, 0, "NAME",
      "the network interface by which other ranks reach this one (the one that leads to rank 0)",
      RT_CAN_SPAWN, true},
+    {"--stdin-signals", RT_FLAG, AT(stdin_signals), 0, 0, NULL,
+     "each byte of stdin is the number of a signal, and the program ends when stdin does: so "
+     "shardcc run reaches it by ssh",
+     RT_CAN_FOLLOW, true},
     {"--timeout", RT_WHOLE, AT(timeout), 1, RT_MAX_STEPS, "SECONDS",
      "how long a rank may wait for another one before it ends the job (60)"},
     {"--info", RT_FLAG, AT(info), 0, 0, NULL, "describe the program and exit", 0, true},
@@ -156,6 +161,7 @@ bool rt_has_option(const RtModel *m, const RtOption *x)
 {
     const RtTransportRow *row = m->transport ? rt_transport_find(m->transport->name) : NULL;
     unsigned can = m->device->can | (row && row->can_spawn ? RT_CAN_SPAWN : 0) |
+                   (!row || row->can_spawn ? RT_CAN_FOLLOW : 0) |
                    (m->collectives ? RT_CAN_EXCHANGE : 0);
 
     return !x->of || can & x->of;

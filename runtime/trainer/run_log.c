@@ -4,11 +4,18 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/collectives.h"
+#include "runtime/comm/comm.h"
+#include "runtime/core/core.h"
+#include "runtime/rt_file.h"
 #include "runtime/trainer/run_report.h"
+
+extern char **environ;
 
 // The bytes of whole lines in the first `size` of the file. All of them if it can't be read.
 static off_t whole_lines(const char *path, off_t size)
@@ -67,7 +74,7 @@ void rt_log_cut(RtLog *l, int64_t before)
 {
     if (l->fd < 0)
         return;
-    if (!cut(l, before))
+    if (!cut(l, before >= 0 && before < l->head ? l->head : before))
         note_failure(l, errno);
     else
         l->half = 0;
@@ -107,6 +114,65 @@ void rt_log_write(RtLog *l, const void *data, size_t bytes)
         done += (size_t)k;
     }
 }
+
+// ---- the first line ----
+
+static void put_string(FILE *f, const char *s)
+{
+    size_t bytes = rt_json_string(NULL, 0, s) + 1;
+    char *json = rt_alloc(bytes, 1);
+
+    rt_json_string(json, bytes, s);
+    fputs(json, f);
+    free(json);
+}
+
+// The environment's variables that begin so, as members of an object.
+static void put_variables(FILE *f, const char *prefix)
+{
+    const char *between = "";
+
+    for (char **v = environ; prefix && *v; v++) {
+        size_t name = strcspn(*v, "="), n = strlen(*v);
+        if (strncmp(*v, prefix, strlen(prefix)) || name == n)
+            continue;
+        char *text = memcpy(rt_alloc(n + 1, 1), *v, n);
+        text[name] = 0;
+        fputs(between, f);
+        put_string(f, text);
+        fputs(": ", f);
+        put_string(f, text + name + 1);
+        free(text);
+        between = ", ";
+    }
+}
+
+void rt_log_begin(RtLog *l, const Rt *rt)
+{
+    RtDescription by;
+    struct stat st;
+    char *line = NULL;
+    size_t bytes = 0;
+
+    if (l->fd < 0 || !rt_collectives_describe(rt, &by))
+        return;
+    FILE *f = open_memstream(&line, &bytes);
+    if (f) {
+        fprintf(f, "{\"ranks\": %d, \"exchange\": ", rt_comm_ranks(rt->comm));
+        put_string(f, by.text);
+        fprintf(f, ", \"exchange_bytes\": %lld, \"environment\": {", (long long)by.device_bytes);
+        put_variables(f, by.variables);
+        fputs("}}\n", f);
+    }
+    if (!f || fclose(f) != 0)
+        note_failure(l, errno);
+    else
+        rt_log_write(l, line, bytes);
+    free(line);
+    l->head = fstat(l->fd, &st) == 0 ? st.st_size : 0;
+}
+
+// ---- steps ----
 
 // JSON has no NaN and no infinity.
 static const char *number(char to[32], const RtScalar *x)

@@ -47,6 +47,7 @@ typedef struct RtLog {
     int fd;
     int error;   // errno of the first failure
     off_t half;  // bytes at the file's end of a line that couldn't be written whole
+    off_t head;  // bytes up to the end of the run's first line; 0: there is none
     const RtModel *model;
     const char *path;
 } RtLog;
@@ -54,7 +55,10 @@ typedef struct RtLog {
 // A run that goes on appends to the log, after its first `before` bytes; -1: after all of them. The
 // rest of a line that was written by half is cut off. `path` is used until the log is closed.
 bool rt_log_open(RtLog *l, const RtModel *m, const char *path, bool goes_on, int64_t before);
-// Cuts it to its first `before` bytes, as opening does: steps after them are done once more.
+// Writes the run's first line, if ranks exchange by something that has a description.
+void rt_log_begin(RtLog *l, const Rt *rt);
+// Cuts it to its first `before` bytes, as opening does, but for the first line of this run: steps
+// after them are done once more.
 void rt_log_cut(RtLog *l, int64_t before);
 void rt_log_step(RtLog *l, const RtReport *r);
 void rt_log_eval(RtLog *l, int64_t step, double loss, int64_t samples, double seconds);

@@ -55,8 +55,10 @@ static bool open_files(Train *t)
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))
         return false;
-    return rt_log_open(&t->log, m, run->o.log, run->step > 0, log_before(run->checkpoints)) &&
-           rt_events_open(&t->events, m, run->o.tensorboard, run->step);
+    if (!rt_log_open(&t->log, m, run->o.log, run->step > 0, log_before(run->checkpoints)))
+        return false;
+    rt_log_begin(&t->log, &run->rt);
+    return rt_events_open(&t->events, m, run->o.tensorboard, run->step);
 }
 
 // Data begins where the steps before have ended, those that were undone included.

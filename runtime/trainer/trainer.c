@@ -99,14 +99,11 @@ static bool start_weights(RtRun *run, const RtInputs *x)
 // "gpt2: 8 ranks exchange by NCCL 2.28.9 …"
 static void say_exchanges(const RtRun *run)
 {
-    const RtCollectives *by = run->rt.collectives;
-    char text[256];
+    RtDescription by;
 
-    if (!by || !by->describe)
-        return;
-    by->describe(&run->rt, text, sizeof text);
-    fprintf(stderr, "%s: %d ranks exchange by %s\n", run->model->name, rt_comm_ranks(run->rt.comm),
-            text);
+    if (rt_collectives_describe(&run->rt, &by))
+        fprintf(stderr, "%s: %d ranks exchange by %s\n", run->model->name,
+                rt_comm_ranks(run->rt.comm), by.text);
 }
 
 static bool start(RtRun *run, const RtInputs *x)
@@ -162,6 +159,7 @@ static bool evaluate_only(RtRun *run, const RtData *d)
     bool ok = rt_log_open(&log, run->model, run->o.log, false, -1) &&
               rt_events_open(&events, run->model, run->o.tensorboard, run->step);
 
+    rt_log_begin(&log, &run->rt);
     ok = rt_agree(run, ok) && evaluate_and_log(run, d, &log, &events);
     ok = rt_events_close(&events) && ok;
     return rt_log_close(&log) && ok;
@@ -197,11 +195,14 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
     const RtModel *m = run->model;
 
     RtJob job = rt_options_job(&run->o);
+    int ranks, rank;
 
     // A launcher's ranks agree on whose message is printed; a rank started by hand prints its own.
-    if (status && rt_options_has_job(&run->o))
+    if (status &&
+        (rt_options_has_job(&run->o) || !rt_launched(m, &job, &ranks, &rank) || ranks == 1))
         return status;
-    if (run->o.spawn && !rt_spawn(m, (int)run->o.spawn, &job, &status))
+    int spawns = run->o.spawn ? (int)run->o.spawn : run->o.stdin_signals;
+    if (spawns && !rt_spawn(m, spawns, &job, &status))
         return status;
     if (!rt_comm_open(&run->rt.comm, m, &job))
         return status ? status : 1;
@@ -243,7 +244,7 @@ int rt_main(const RtModel *model, int argc, char **argv)
     if (!status && run.o.help)
         rt_help(model);
     else if (!status && run.o.info)
-        rt_info(model);
+        rt_info(model, run.o.libraries);
     else
         status = run_rank(&run, &inputs, status);
     if ((fflush(stdout) != 0 || ferror(stdout)) && !status) {

@@ -199,7 +199,7 @@ static const RtOption *find_option(const RtModel *m, const char *name, int *hype
 
 static bool refuse(const RtModel *m, const char *name, unsigned of)
 {
-    if (of == RT_CAN_SPAWN && m->transport)
+    if ((of == RT_CAN_SPAWN || of == RT_CAN_FOLLOW) && m->transport)
         return rt_error(m,
                         "%s: the ranks of this program talk by %s and need %s: --transport tcp "
                         "compiles one whose ranks start without it",
@@ -330,7 +330,7 @@ static bool check_options(const RtOptions *o, const RtModel *m)
     return true;
 }
 
-int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
+bool rt_options_read(RtOptions *o, const RtModel *m, int argc, char **argv)
 {
     *o = absent;
     o->hyper = rt_alloc((size_t)m->n_tensors, sizeof *o->hyper);
@@ -338,7 +338,14 @@ int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
         o->hyper[i] = NAN;
     for (int i = 1; i < argc; i++)
         if (!parse_one(o, m, argc, argv, &i))
-            return 2;
+            return false;
+    return true;
+}
+
+int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv)
+{
+    if (!rt_options_read(o, m, argc, argv))
+        return 2;
     if (!o->help && !o->info && !(rt_options_check_job(o, m) && check_options(o, m)))
         return 2;
     o->token_bytes = o->token_choice < 0 ? 0 : 1 << o->token_choice;

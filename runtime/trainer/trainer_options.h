@@ -36,12 +36,14 @@ typedef struct RtOptions {
     int64_t max_rollbacks;
     double temperature, max_time, spike;
     const char *trace;
-    bool resume, keep_best, in_place, no_shuffle, no_overlap, no_graph, tf32, tune, info,
-        check_arena, pin, profile, quiet, help;
+    bool stdin_signals, resume, keep_best, in_place, no_shuffle, no_overlap, no_graph, tf32, tune,
+        info, check_arena, pin, profile, quiet, help;
     double *hyper;  // indexed as RtModel.tensors; NaN: the model's default
 } RtOptions;
 
-// Returns 0, or the exit status 2 after a message.
+// Only takes the words, for programs that have no data. Returns false after a message.
+bool rt_options_read(RtOptions *o, const RtModel *m, int argc, char **argv);
+// Also checks that they go together. Returns 0, or the exit status 2 after a message.
 int rt_options_parse(RtOptions *o, const RtModel *m, int argc, char **argv);
 void rt_options_free(RtOptions *o);
 
@@ -89,6 +91,7 @@ bool rt_is_option(const RtTensor *t);
 // "--weight-decay" for weight_decay.
 void rt_option_name(const RtTensor *t, char *to, size_t capacity);
 void rt_help(const RtModel *m);
-void rt_info(const RtModel *m);
+// Describes the program, and the devices that this machine has for it.
+void rt_info(const RtModel *m, const char *libraries);
 
 #endif

@@ -400,7 +400,8 @@ static Builder builder_new(Arena *a, Arena *scratch, PlanProblem *q, const Graph
     *q = (PlanProblem){.tied = tied_find(a, g)};
     b.is_bucketed = values_bucketed(scratch, g, &q->tied);
     b.operand = arena_array(scratch, Specs *, g->n_nodes);
-    q->problem = (Problem){.name = g->name, .limit = o->memory};
+    q->problem =
+        (Problem){.name = g->name, .limit = mesh_memory_left(m, &o->exchange_memory, o->memory)};
     q->of_node = arena_array(a, int, g->n_nodes);
     q->of_value = arena_array(a, int, g->n_values);
     q->rule = arena_array(a, Rule, g->n_nodes);

@@ -77,10 +77,11 @@ typedef struct PlanTrials {
 
 typedef struct PlanOptions {
     const Target *target;
-    int accumulate;        // micro-batches
-    int64_t memory;        // bytes of a rank
-    Copies copies;         // copies that count in `memory`
-    BytePrice byte_price;  // a part of the cost, and of nothing else
+    int accumulate;                  // micro-batches
+    int64_t memory;                  // bytes of a rank, with those of its communicators
+    ExchangeMemory exchange_memory;  // of them
+    Copies copies;                   // copies that count in `memory`
+    BytePrice byte_price;            // a part of the cost, and of nothing else
     // If there are others, a node costs the least that it costs in one of them, with all that
     // repeats it there. So the bound is one of all plans of these graphs.
     const OtherGraph *other;
@@ -97,6 +98,12 @@ typedef struct PlanOptions {
     const PlanTrials *trials;
     SolveOptions solve;  // the search sets start and enough; prices may be of another limit
 } PlanOptions;
+
+// Bytes of the cluster's devices that communicators of a target's programs take.
+static inline ExchangeMemory exchange_memory_of(const Target *t, const Cluster *c)
+{
+    return t->has_communicators ? c->exchange_memory : (ExchangeMemory){0};
+}
 
 // The best alternative to a decision, all others being fixed, and what it costs more in picoseconds
 // a step. That is negative only where the solver hasn't proved its answer.

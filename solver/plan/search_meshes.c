@@ -53,21 +53,27 @@ static void join_presets(Planned *to, const Planned *from)
     }
 }
 
+// The bytes of a rank at the plan's peak, with those of its communicators.
+static int64_t peak_of(const Planned *x, const PlanOptions *o)
+{
+    return x->answer.peak + mesh_exchange_bytes(&x->plan.mesh, &o->exchange_memory);
+}
+
 // Is x better than the best result so far?
-static bool is_better(const Planned *x, const Planned *best)
+static bool is_better(const Planned *x, const Planned *best, const PlanOptions *o)
 {
     if (!best->n_searched || !x->answer.choice)
         return !best->n_searched;
     if (is_found(x->answer.outcome) != is_found(best->answer.outcome))
         return is_found(x->answer.outcome);
-    return is_found(x->answer.outcome) ? x->step < best->step : x->answer.peak < best->answer.peak;
+    return is_found(x->answer.outcome) ? x->step < best->step : peak_of(x, o) < peak_of(best, o);
 }
 
 static bool is_there(const Planned *x) { return x->n_searched && is_found(x->answer.outcome); }
 
-static void add_result(Planned *to, const Planned *x)
+static void add_result(Planned *to, const Planned *x, const PlanOptions *o)
 {
-    Planned all = is_better(x, to) ? *x : *to;
+    Planned all = is_better(x, to, o) ? *x : *to;
 
     if (is_there(to) && is_found(x->answer.outcome))  // the plan of the shorter step may cost more
         all.answer.cost = to->answer.cost < x->answer.cost ? to->answer.cost : x->answer.cost;
@@ -179,7 +185,7 @@ bool plan_search(Arena *a, const Graph *g, const Cluster *c, const Mesh *mesh, i
                 bound = x.answer.bound < bound ? x.answer.bound : bound;
                 least = x.step_bound < least ? x.step_bound : least;
             }
-            add_result(to, &x);
+            add_result(to, &x, o);
         }
     }
     if (!count)

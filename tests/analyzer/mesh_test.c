@@ -61,6 +61,34 @@ static void shapes_of_ranks(void **state)
     }
 }
 
+// ---- exchange memory ----
+
+static void bytes_of_communicators(void **state)
+{
+    static const struct {
+        const char *mesh;
+        int communicators;
+    } meshes[] = {{"2", 1},     {"64", 1},    {"2x4", 3},    {"8x8", 3},
+                  {"2x2x2", 4}, {"2x4x8", 4}, {"2x2x2x8", 5}};
+    const ExchangeMemory e = {1000, 10}, none = {0};
+    const Mesh one = {0};
+
+    assert_int_equal(mesh_exchange_bytes(&one, &e), 0);
+    assert_int_equal(mesh_memory_left(&one, &e, 7), 7);
+    for (int i = 0; i < COUNT(meshes); i++) {
+        Arena *a = arena_new();
+        int64_t bytes = 1000 + 10 * meshes[i].communicators;
+        Mesh m;
+
+        assert_true(mesh_read(a, meshes[i].mesh, &m, NULL));
+        assert_int_equal(mesh_exchange_bytes(&m, &e), bytes);
+        assert_int_equal(mesh_exchange_bytes(&m, &none), 0);
+        assert_int_equal(mesh_memory_left(&m, &e, bytes + 5), 5);
+        assert_int_equal(mesh_memory_left(&m, &e, bytes - 5), 1);
+        arena_free(a);
+    }
+}
+
 // ---- links ----
 
 static const struct {
@@ -207,7 +235,8 @@ static void times_of_collectives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_of_ranks), cmocka_unit_test(links_of_axes),
-        cmocka_unit_test(text_and_back), cmocka_unit_test(times_of_collectives)};
+        cmocka_unit_test(shapes_of_ranks), cmocka_unit_test(bytes_of_communicators),
+        cmocka_unit_test(links_of_axes), cmocka_unit_test(text_and_back),
+        cmocka_unit_test(times_of_collectives)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

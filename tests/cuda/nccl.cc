@@ -243,7 +243,10 @@ const char *ncclGetLastError(RtNcclComm *) { return exchange_has_failed ? "a lin
 int ncclGetUniqueId(RtNcclId *id)
 {
     int where[2] = {getpid(), memfd_create("nccl", MFD_CLOEXEC)};
+    const char *wanted = getenv("NCCL_DOUBLE_SOCKET_IFNAME"), *name = getenv("NCCL_SOCKET_IFNAME");
 
+    if (wanted && strcmp(wanted, name ? name : ""))
+        fail("ncclGetUniqueId: NCCL_SOCKET_IFNAME is %s", name ? name : "not set");
     if (where[1] < 0 || ftruncate(where[1], sizeof(Job)))
         fail("ncclGetUniqueId: no memory");
     memset(id, 0, sizeof *id);

@@ -5,12 +5,14 @@
 
 The tests' GPU (tests/cuda) takes from its environment what is wrong with it.
 """
+import json
 import os
 import re
 import subprocess
 import tempfile
 from pathlib import Path
 
+from equal_test import SLOW
 from harness import Checks, read_safetensors
 from model import REPOSITORY, Model, gpu_toolkit, parser
 
@@ -124,6 +126,32 @@ def test_no_tune_file(checks, trainer, model, file):
     file.rmdir()
 
 
+def test_ranks(checks, model):
+    """Ranks by NCCL: what it takes of the GPU is in the message about an arena that doesn't fit, and in the log's first line."""
+    trainer = model.compile("ranks", None, "--ranks", "2", "--mesh", "2", "--plan-preset", "ddp", "--cluster", SLOW)
+    saved, log, by = model.work / "of_ranks", model.work / "ranks.jsonl", "NCCL 2.28.9, which takes 1.0 MiB of each GPU"
+    env = {"CUDART_DEVICES": "2", "NCCL_DEBUG": 'a "b\\', "NCCL_ALGO": "", "NCCLX": "1"}
+    done = run(trainer, model, saved, {**env, "CUDART_MEMORY": str((1 << 20) + 65536)}, ["--spawn", "2"])
+    said = re.search(r"error: the arena takes 0\.\d MiB, but the GPU has 0\.1 MiB free of 1\.1; exchanges are by (.*)\n", done.stderr)
+    checks.check("no memory for the arena next to NCCL", done.returncode == 1 and said and said[1] == by and not saved.exists(), done.stderr)
+    for steps, exchange, bytes_taken, more in (2, by, 1 << 20, []), (1, "memory of the host", 0, ["--collectives", "host"]):
+        done = run(trainer, model, saved, env, ["--spawn", "2", "--steps", str(steps), "--log", log, *more])
+        first, *lines = map(json.loads, log.read_text().splitlines())
+        fine = first.pop("exchange").startswith(exchange) and [x["step"] for x in lines] == [*range(1, steps + 1)]
+        variables = {k: v for k, v in env.items() if k.startswith("NCCL_")} if bytes_taken else {}
+        checks.check(f"the log's first line: {exchange}", done.returncode == 0 and fine and first == {"ranks": 2, "exchange_bytes": bytes_taken, "environment": variables}, f"{done.stderr} {first}")
+    test_resumed(checks, trainer, model, env)
+
+
+def test_resumed(checks, trainer, model, env):
+    """A run that goes on adds its line after the steps that are done."""
+    log, folder = model.work / "resumed.jsonl", model.work / "checkpoints"
+    for steps in "2", "3":
+        done = run(trainer, model, model.work / "of_ranks", env, ["--spawn", "2", "--steps", steps, "--log", log, "--checkpoint", folder, "--resume"])
+    found = [x.get("step", "first") for x in map(json.loads, log.read_text().splitlines())]
+    checks.check("the log of a run that goes on", found == ["first", 1, 2, "first", 3], f"{found} {done.stderr}")
+
+
 def main():
     options = parser(__doc__).parse_args()
     checks = Checks()
@@ -139,6 +167,7 @@ def main():
             checks.check(f"{name}: {message}", ok, "" if ok else f"exit {done.returncode}: {done.stderr!r}")
         test_fine(checks, trainer, model, toolkit)
         test_tune(checks, trainer, model)
+        test_ranks(checks, model)
     checks.finish()
 
 

@@ -9,6 +9,7 @@ links exchanges overlap computation. Ranks exchange by NCCL (its double), each w
 on several meshes, in both ways.
 """
 import os
+import re
 import signal
 import subprocess
 import time
@@ -73,6 +74,7 @@ def test(checks, model, ways, accumulate):
             check_bytes(checks, f"{name}, {by}", model.printed, plan)
     if model.name == "mlp":
         test_faults(checks, model)
+        test_check(checks, model)
 
 
 def pair(trainer, data, *options, of_second=None, meanwhile=lambda second: None):
@@ -112,8 +114,31 @@ def test_faults(checks, model):
         status, said, seconds = pair(trainer, data, *forever, "--collectives", by, meanwhile=after_start(signal.SIGSTOP))
         fine = status == 1 and said.count("error: ") == 1 and ": rank 1 " in said and seconds < 2 + TIMEOUT + 5
         checks.check(f"{model.name}, {by}: a rank stops", fine, f"{seconds:.1f} s {said}")
+    for own, wanted in ({}, "=lo"), ({"NCCL_SOCKET_IFNAME": "eth7"}, "eth7"):
+        env = {"CUDART_DEVICES": "2", "NCCL_DOUBLE_SOCKET_IFNAME": wanted, **own}
+        run(trainer, "--data", data, "--steps", "1", "--spawn", "2", "--interface", "lo", "--collectives", "nccl", env={**os.environ, **env})
+        checks.check(f"{model.name}: NCCL gets the interface {wanted}", True)
     status, said, _ = pair(trainer, data, "--steps", "2", "--collectives", "nccl", "--device", "1")
     checks.check(f"{model.name}: two ranks with one GPU", status == 1 and "error: --collectives nccl: ranks 0 and 1 have the same GPU" in said, said)
+
+
+def test_check(checks, model):
+    """shardcc check says which GPUs, driver and NCCL the program finds, and what is wrong with them."""
+    trainer = model.work / f"{model.name}_way_0"
+    for devices, options, text in (
+        ("2", [], None),
+        ("1", [], f"2 ranks of '{trainer}' need a device each, and find 1; --collectives host lets them share"),
+        ("1", ["--collectives", "host"], None),
+        ("0", [], f"'{trainer}' finds no device there: 0, no GPU, driver: CUDA 13.0"),
+    ):
+        words = [*map(str, (model.shardcc, "check", "--", trainer, *options))]
+        done = subprocess.run(words, env={**os.environ, "CUDART_DEVICES": devices}, capture_output=True, text=True)
+        said = done.stderr.partition(": error: ")[2].rstrip() or None
+        head, row = (re.split("  +", x) for x in done.stdout.splitlines()[1:])
+        found = [row[-3:-1], head[-3:]]
+        expected = [["0, no GPU" if devices == "0" else f"{devices}, tests' GPU", "CUDA 13.0"], ["devices", "driver", "exchanges"]]
+        fine = found == expected and re.fullmatch(r"NCCL 2\.[0-9]+\.[0-9]+", row[-1])
+        checks.check(f"check: {devices} GPUs {' '.join(options)}", fine and (done.returncode, said) == (text is not None, text), done.stdout + done.stderr)
 
 
 def test_collectives(checks, program, mesh, by, *more):

@@ -201,7 +201,7 @@ CLUSTERS = [
     ("none.json", "cannot read 'none.json': No such file or directory"),
     ("text.onnx", "not JSON: byte 0: found 'once'"),
     ("list.json", "the top level must be an object"),
-    ("version.json", "version must be 2, as shardcc detect writes it"),
+    ("version.json", "version must be 3, as shardcc detect writes it, or 2"),
     ("old.json", 'version 1 has no links: make the file again with shardcc detect, or add "links": [] and set version 2'),
     ("h100x9", "expected 1 to 7 devices, or a multiple of 8 up to 65536"),
     (

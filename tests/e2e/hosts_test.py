@@ -152,7 +152,8 @@ def test_check(checks, shardcc, two, work):
 def test_problems(checks, shardcc, two, work):
     """Hosts that a script makes up: the second one has one fault at a time."""
     fine = {"cores": 8, "memory": 64 << 30, "free": 60 << 30, "disk": 1 << 40, "files": 1024, "locked": (1 << 63) - 1, "shardcc": 7,
-            "program": 9, "checkpoints": 1 << 40, "ahead": 0.5, "seen": 1}  # fmt: skip
+            "program": 9, "checkpoints": 1 << 40, "ahead": 0.5, "seen": 1, "sum": 1, "devices": "8, NVIDIA H200", "driver": "CUDA 13.0",
+            "exchanges": "NCCL 2.28.9", "address": "eth0 10.0.0.1"}  # fmt: skip
     cases = (
         ({}, []),
         ({"shardcc": 8}, ["b: error: another shardcc is there: build 00000008, not 00000007"]),
@@ -165,6 +166,11 @@ def test_problems(checks, shardcc, two, work):
         ({"ahead": 3}, ["b: error: its clock is 3.0 s later than that of a"]),
         ({"ahead": -2}, ["b: error: its clock is 2.0 s earlier than that of a"]),
         ({"ahead": None}, ["b: error: messages between a and it don't come through"]),
+        ({"sum": None}, ["b: error: messages between a and it don't come through"]),
+        ({"sum": 0}, ["b: error: a sum of its numbers and those of a comes out wrong"]),
+        ({"devices": "1, NVIDIA A100", "driver": "CUDA 13.1"}, []),
+        ({"devices": "0, no GPU"}, [f"b: error: '{two.program}' finds no device there: 0, no GPU, driver: CUDA 13.0"]),
+        ({"exchanges": "NCCL 2.19.3"}, ["b: error: ranks exchange by NCCL 2.19.3 there, by NCCL 2.28.9 on a"]),
         ({"cores": None, "ahead": None}, ["b: error: it doesn't answer"]),
     )
     for number, (fault, expected) in enumerate(cases):
@@ -173,6 +179,8 @@ def test_problems(checks, shardcc, two, work):
             numbers = [host[x] for x in ("cores", "memory", "free", "disk", "files", "locked", "shardcc", "program", "checkpoints")]
             if host["cores"]:
                 lines += [f"host {rank} own{rank} {' '.join(map(str, numbers))}", f"seen {rank} {host['seen']}"]
+                lines += [f"{x} {rank} {host[x]}" for x in ("address", "devices", "driver", "exchanges")]
+                lines += [f"sum {rank} {1 - rank} {host['sum']}"] * (host["sum"] is not None)
             if rank and host["ahead"] is not None:
                 lines.append(f"link 1 0.01 {host['ahead']} 1e-5 1e-9")
         env = write_script(work / f"problem{number}", f"cat <<END\n{chr(10).join(lines)}\nEND")
@@ -189,7 +197,7 @@ def test_problems(checks, shardcc, two, work):
 def test_gone(checks, shardcc, two, work):
     """A host out of reach doesn't hide the others; without its launcher there is no table."""
     said = "ssh: Could not resolve hostname b: Name or service not known"
-    own = f"host 0 own 8 1 1 1 64 64 7 9 1; echo host 1 own 8 1 1 1 64 64 7 9 1; echo link 1 1e-5 0 1e-5 1e-9; echo seen 0 1; echo seen 1 1"
+    own = "host 0 own 8 1 1 1 64 64 7 9 1; echo host 1 own 8 1 1 1 64 64 7 9 1; echo link 1 1e-5 0 1e-5 1e-9; echo seen 0 1; echo seen 1 1; echo sum 0 1 1; echo sum 1 0 1"
     env = write_script(work / "gone", f'case "$4" in *b*) echo "{said}" >&2; exit 1;; esac; echo {own}')
     status, out, err = check(shardcc, "--hosts", write_hosts(work, "a", "b", "c"), env=env)
     checks.check("a host out of reach", (status, err) == (1, [f"b: error: it is out of reach: {said}"]), f"{status} {err}")
@@ -202,7 +210,7 @@ def test_gone(checks, shardcc, two, work):
 def test_messages(checks, shardcc, work):
     for words, status, text in (
         (["--host", "x"], 2, "unknown option '--host' (did you mean '--hosts'?)"),
-        (["--launcher", "ssh"], 2, "--launcher: 'ssh' is not one of auto, mpirun, srun, none"),
+        (["--launcher", "rsh"], 2, "--launcher: 'rsh' is not one of auto, mpirun, srun, ssh, none"),
         (["--hosts", "gone"], 1, "cannot read 'gone': No such file or directory"),
         (["x"], 2, "expected no file, found 'x'"),
         (["--", "./gone"], 1, "cannot run './gone': No such file or directory"),

@@ -190,7 +190,7 @@ def test_messages(checks, one, two, work):
         (one, ["--stepz", 1], [], ENV, None, 2, f"{one.program.name}: error: unknown option '--stepz' (did you mean '--steps'?)"),
         (one, ["--steps", 1], ["--max-restarts", 2], ENV, None, 2, f"shardcc: error: --max-restarts: '{one.program}' needs --checkpoint FOLDER for that"),
         (one, ["--steps", 1], ["--ranks", 2], ENV, None, 1, f"shardcc: error: --ranks 2: '{one.program}' is for 1"),
-        (one, ["--steps", 1], ["--launcher", "ssh"], ENV, None, 2, "shardcc: error: --launcher: 'ssh' is not one of auto, mpirun, srun, none"),
+        (one, ["--steps", 1], ["--launcher", "rsh"], ENV, None, 2, "shardcc: error: --launcher: 'rsh' is not one of auto, mpirun, srun, ssh, none"),
         (one, ["--steps", 1], [], ENV, "/bin/true", 1, "shardcc: error: '/bin/true' is no trainer: it doesn't know --info"),
         (one, ["--steps", 1], [], ENV, "./gone", 1, "shardcc: error: cannot run './gone': No such file or directory"),
         (two, ["--steps", 1], [], alone, None, 1, "shardcc: error: cannot run 'mpirun': No such file or directory"),

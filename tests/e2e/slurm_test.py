@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Jobs of a real Slurm on this machine: a run that has to end early goes on when its job is requeued, and ends with the bits
-of an undisturbed one, under srun, mpirun and shardcc run.
+of an undisturbed one, under srun, mpirun and shardcc run. Ranks that talk by TCP start under srun and shardcc run.
 
   slurm_test.py --shardcc build/shardcc [--all]
 
@@ -223,6 +223,20 @@ def killed(checks, slurm, trainer, whole):
     checks.check("shardcc run, a rank is killed: the bits of an undisturbed run", weights == whole)
 
 
+def by_tcp(checks, slurm, models, shardcc):
+    """Ranks that talk by TCP find each other by Slurm's variables."""
+    model = Model(models / "mlp.onnx", shardcc, slurm.work, cc=QUICK_CC)
+    program, out = model.compile("tcp", None, "--ranks", RANKS, "--transport", "tcp"), slurm.work / "tcp.st"
+    options = ["--data", model.data(), "--quiet", "--threads", 1, "--steps", 3, "--save", out]
+    weights = []
+    for launch, more in ([], ["--spawn", RANKS]), (["srun", "-n", RANKS], []), (["salloc", "-Q", "-n", RANKS, shardcc, "run", "--"], []):
+        out.unlink(missing_ok=True)
+        slurm.run(*launch, program, *options, *more)
+        weights.append(out.read_bytes())
+    checks.check("ranks of TCP, by srun: the bits of --spawn", weights[1] == weights[0])
+    checks.check("ranks of TCP, by shardcc run: the bits of --spawn", weights[2] == weights[0])
+
+
 LAUNCHERS = ("srun", "mpirun", "shardcc run")
 
 
@@ -256,6 +270,7 @@ def main():
             status, said = trainer.run("--threads", 1, "--steps", STEPS, "--epochs", 1 << 30, "--save", "whole.st")
             checks.check("an undisturbed run", status == 0, said)
             whole = (trainer.work / "whole.st").read_bytes()
+            by_tcp(checks, slurm, o.models, o.shardcc)
             side_by_side(3, *tests_of(o.all, checks, slurm, trainer, whole))
         finally:
             slurm.close()

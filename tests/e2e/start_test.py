@@ -83,6 +83,13 @@ class Start:
         self.end([self.by_hand(r, port, "--save", out, host=host, env=env) for r in range(4)])
         return out.read_bytes() if out.exists() else b""
 
+    def two_by_two(self):
+        """As on two hosts."""
+        out, master = self.work / "parts.safetensors", f"127.0.0.1:{free_port()}"
+        jobs = [self.start([self.trainer, *self.options, "--save", out, "--spawn", 2, "--rank", r, "--size", 4, "--master", master]) for r in (0, 2)]
+        statuses, said = self.end(jobs)
+        return out.read_bytes() if statuses == [0, 0] else said
+
     def by_variables(self, out, **env):
         jobs = [self.start([self.trainer, *self.options, "--save", out],
                            {k: str(v(r) if callable(v) else v) for k, v in env.items()}) for r in range(4)]
@@ -94,6 +101,7 @@ class Start:
         expected = self.curve(more=["--spawn", "4"])
         check("--spawn", len(expected) > 0)
         check("shardcc run", self.curve([self.model.shardcc, "run", "--"]) == expected)
+        check("--spawn, two by two", self.two_by_two() == expected)
         check("mpirun", self.curve(mpirun(4), env=MPI_ENV) == expected)
         for host in ("127.0.0.1", "localhost"):
             check(f"--rank at {host}", self.all_by_hand(host) == expected)
@@ -119,6 +127,20 @@ class Start:
             check("torchrun", self.curve(torchrun) == expected)
             check("torchrun at an address", self.curve([*torchrun[:3], *static, *torchrun[3:]]) == expected)
         check("MPICH's, and --master", self.all_by_hand("127.0.0.1", {"PMI_RANK": "9", "PMI_SIZE": "1"}) == expected)
+
+    def test_refused(self):
+        """Words that don't go together, and a start of one rank of several."""
+        for words, status, text in (
+            ([], 1, "1 rank was started, but the program has 4 ranks (x0=4): --spawn 4"),
+            (["--spawn", 3], 1, "3 ranks were started, but the program has 4 ranks (x0=4): --spawn 4"),
+            (["--spawn", 0], 2, "--spawn: '0' is not a whole number from 1 to 4096"),
+            (["--rank", 1], 2, "--rank needs --size"),
+            (["--rank", 1, "--size", 4], 2, "--rank needs --master"),
+            (["--size", 4], 2, "--size needs --rank"),
+            (["--spawn", 3, "--rank", 2, "--size", 4, "--master", "a:1"], 2, "--spawn 3: from --rank 2 on there are 2 ranks of --size 4"),
+        ):
+            found, said = self.end([self.start([self.trainer, *self.options, *words])])
+            self.checks.check(f"refused: {text}", (found, said) == ([status], [f"{self.trainer.name}: error: {text}"]), f"{found} {said}")
 
     # ---- starts that fail ----
 
@@ -225,6 +247,7 @@ class Start:
 
 def test(start):
     start.test_ways()
+    start.test_refused()
     start.test_failures()
     start.test_strangers()
     start.test_spawn()

@@ -61,9 +61,9 @@ static void try_cluster(Arena *a, const char *text, size_t size, Diag *d)
     if (ok) {
         int n = cluster_devices(&c);
         promise(mesh_shapes(a, &c, n < 64 ? n : 64, &shapes, NULL) > 0);
-        cluster_print(&c, &t);
+        cluster_print(&c, CLUSTER_VERSION, &t);
         promise(cluster_parse(a, t.s, t.n, &again, NULL));
-        cluster_print(&again, &twice);
+        cluster_print(&again, CLUSTER_VERSION, &twice);
         promise(!strcmp(t.s, twice.s));
     }
     text_free(&t);

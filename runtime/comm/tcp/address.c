@@ -133,6 +133,38 @@ int rt_address_port(const RtAddress *x)
                                             : ((const struct sockaddr_in6 *)&x->at)->sin6_port);
 }
 
+static bool is_same_host(const struct sockaddr *a, const RtAddress *x)
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)&x->at;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&x->at;
+
+    if (!a || a->sa_family != x->at.ss_family)
+        return false;
+    if (a->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)a)->sin_addr.s_addr == four->sin_addr.s_addr;
+    return a->sa_family == AF_INET6 && memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                                              &six->sin6_addr, sizeof six->sin6_addr) == 0;
+}
+
+void rt_address_print_interface(const RtAddress *x, char *to, size_t capacity)
+{
+    struct ifaddrs *all = NULL;
+    char host[NI_MAXHOST];
+    const char *name = "?";
+
+    *to = 0;
+    if (x->at.ss_family == AF_UNIX || getnameinfo((const struct sockaddr *)&x->at, x->n, host,
+                                                  sizeof host, NULL, 0, NI_NUMERICHOST) != 0)
+        return;
+    if (getifaddrs(&all) != 0)
+        all = NULL;
+    for (const struct ifaddrs *a = all; a; a = a->ifa_next)
+        if (is_same_host(a->ifa_addr, x))
+            name = a->ifa_name;
+    snprintf(to, capacity, "%s %s", name, host);
+    freeifaddrs(all);
+}
+
 void rt_address_print(const RtAddress *x, char *to, size_t capacity)
 {
     char host[NI_MAXHOST];

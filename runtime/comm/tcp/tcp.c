@@ -201,6 +201,13 @@ static bool tcp_look(RtComm *c)
     return goes_on;
 }
 
+static void tcp_address(const RtComm *c, char *to, size_t capacity)
+{
+    const RtTcp *s = c->state;
+
+    rt_address_print_interface(&s->peer[s->rank].listener, to, capacity);
+}
+
 static void tcp_end(RtComm *c)
 {
     RtTcp *s = c->state;
@@ -229,6 +236,7 @@ const RtTransport rt_tcp = {
     .warn = tcp_warn,
     .warned = tcp_warned,
     .look = tcp_look,
+    .address = tcp_address,
     .end = tcp_end,
     .collectives = &rt_message_collectives,
 };

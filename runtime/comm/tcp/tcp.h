@@ -30,6 +30,8 @@ bool rt_address_is_local(const RtAddress *x);  // a name or of the loopback inte
 bool rt_address_is_valid(const RtAddress *x);
 void rt_address_set_port(RtAddress *x, int port);
 int rt_address_port(const RtAddress *x);
+// "eth0 10.0.0.1", with "?" for an interface that isn't found; "" for a name
+void rt_address_print_interface(const RtAddress *x, char *to, size_t capacity);
 // "10.0.0.1:29500"
 void rt_address_print(const RtAddress *x, char *to, size_t capacity);
 

@@ -1,0 +1,83 @@
+// The operands of what probes measure: products, and attention in both directions.
+#include "runtime/probe/probe.h"
+
+RtDot product_of(RtType type, int64_t batch, int64_t m, int64_t n, int64_t k)
+{
+    return (RtDot){.m = m,
+                   .n = n,
+                   .k = k,
+                   .n_batch = batch > 1,
+                   .batch = {batch},
+                   .a_m = k,
+                   .a_k = 1,
+                   .a_batch = {m * k},
+                   .b_k = n,
+                   .b_n = 1,
+                   .b_batch = {k * n},
+                   .y_m = n,
+                   .y_n = 1,
+                   .y_batch = {m * n},
+                   .type = type};
+}
+
+// ---- attention ----
+
+static RtAttention attention_of(int64_t heads, int64_t tokens)
+{
+    RtAttention p = {.n_batch = 1,
+                     .batch = {heads},
+                     .s = tokens,
+                     .t = tokens,
+                     .e = HEAD,
+                     .f = HEAD,
+                     .scale = 0.125f,
+                     .q = {.batch = {HEAD}, .row = 3 * heads * HEAD, .col = 1},
+                     .y = {.batch = {HEAD}, .row = heads * HEAD, .col = 1},
+                     .max = {.batch = {tokens}, .row = 1},
+                     .sum = {.batch = {tokens}, .row = 1}};
+
+    p.k = p.v = p.dq = p.dk = p.dv = p.q;
+    p.dy = p.y;
+    return p;
+}
+
+int64_t heads_bytes(int64_t heads, int64_t tokens)
+{
+    return (8 * heads * tokens * HEAD + 2 * heads * tokens) * (int64_t)sizeof(float);
+}
+
+Heads heads_at(void *memory, int64_t heads, int64_t tokens)
+{
+    int64_t each = heads * tokens * HEAD;
+    Heads h = {.p = attention_of(heads, tokens), .x = memory, .all = heads * HEAD};
+
+    h.dx = h.x + 3 * each;
+    h.y = h.dx + 3 * each;
+    h.dy = h.y + each;
+    h.max = h.dy + each;
+    h.sum = h.max + heads * tokens;
+    return h;
+}
+
+void attend(Rt *rt, const void *heads)
+{
+    const Heads *h = heads;
+    const float *q = h->x, *k = q + h->all, *v = k + h->all;
+
+    rt_attention(rt, &h->p, h->y, h->max, h->sum, q, k, v, NULL, NULL, NULL, NULL);
+}
+
+void attend_grad(Rt *rt, const void *heads)
+{
+    const Heads *h = heads;
+    const float *q = h->x, *k = q + h->all, *v = k + h->all;
+    float *dq = h->dx, *dk = dq + h->all, *dv = dk + h->all;
+
+    rt_attention_grad(rt, &h->p, dq, dk, dv, q, k, v, NULL, NULL, NULL, NULL, h->y, h->max, h->sum,
+                      h->dy);
+}
+
+double heads_flops(int64_t heads, int64_t tokens)
+{
+    return 2.0 * (double)heads * HEAD * (double)tokens * (double)tokens;
+}
