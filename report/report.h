@@ -45,8 +45,8 @@ void profile_svg(const Profile *f, const char *name, Text *t);
 
 // ---- a plan's file from the result of a search: make_plan_file.c, list_collectives.c ----
 
-// Fills in all fields except the names of files and the request.
-void plan_make(Arena *a, PlanFile *f, const Cluster *c, const PlanResult *s);
+// Adds what the search found to the file that compile_plan_file made.
+void plan_make(Arena *a, PlanFile *f, const PlanResult *s);
 
 // Fills in the collectives of the plan's program, and their seconds for each value.
 void plan_make_collectives(Arena *a, PlanFile *f, const Sharded *s, int accumulate);
