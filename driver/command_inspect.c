@@ -5,7 +5,6 @@
 
 #include "driver/internal.h"
 #include "report/report.h"
-#include "report/run_file.h"
 
 typedef struct Request {
     const char *input, *values, *explain, *run;
@@ -224,18 +223,6 @@ static bool show(Arena *a, const Request *r, const PlanFile *f, Diag *d)
     return true;
 }
 
-// A plan with the log of a run is shown by what was measured of it.
-static bool show_run(Arena *a, const Request *r, const PlanFile *f)
-{
-    Diag d = {.file = base_name(r->run)};
-    RunFile run;
-
-    if (!run_file_open(a, r->run, &run, &d) || (f && !run_file_check(a, &run, f, &d)))
-        return false;
-    run_print(a, base_name(r->run), &run, f);
-    return true;
-}
-
 static bool show_files(Arena *a, const Request *r)
 {
     Diag d = {.file = r->input ? base_name(r->input) : NULL};
@@ -243,7 +230,7 @@ static bool show_files(Arena *a, const Request *r)
 
     if (r->input && !plan_file_open(a, r->input, &f, &d))
         return false;
-    return r->run ? show_run(a, r, r->input ? &f : NULL) : show(a, r, &f, &d);
+    return r->run ? run_show(a, r->run, r->input ? &f : NULL) : show(a, r, &f, &d);
 }
 
 int inspect(Arena *a, int argc, char **argv)

@@ -156,8 +156,8 @@ void print_mesh(const Gen *g, Text *t);
 // is started. Other items: NULL, 0.
 char *exchange_comment(const Gen *g, const Item *it);
 double exchange_seconds(const Gen *g, const Item *it);
-// What an item sends to other ranks, or waits for: axes, "dp+tp"; the bytes that this rank hands to
-// the collective, and its predicted seconds. axes NULL: it does neither.
+// The collective that an item carries out, starts or waits for: its axes, "dp+tp", the bytes that
+// this rank hands to it, and its predicted seconds. axes NULL: it sends nothing.
 typedef struct ExchangeCall {
     const char *axes;
     double bytes, seconds;

@@ -65,6 +65,15 @@ const char *block_name(Arena *a, const PlanFile *f, int n);
 // name.
 bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d);
 
+// ---- what a run measured: run_file.c, run_text.c ----
+
+// Prints tables of what the log of a run with --profile has measured, next to what was predicted.
+// `p`: the plan of its program; NULL: any program's. Returns false after an error: the log can't be
+// read, or is of another program.
+bool run_show(Arena *a, const char *log, const PlanFile *p);
+
+// ---- tables ----
+
 // A table of texts. Each column is as wide as its widest text, except the last, which may be long.
 typedef struct Columns {
     Arena *arena;

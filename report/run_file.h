@@ -17,7 +17,8 @@ typedef struct RunCall {
     double predicted;         // 0: the program doesn't say
     double flops, read, written;
     const char *axis;  // of a collective or of the wait for one; NULL: it is neither
-    // Of a collective: what this rank hands to it, and its own seconds, while other calls may run.
+    // Bytes that a rank hands to the collective, and its own seconds, while other calls may run; 0:
+    // the call starts none.
     double sent, exchange, predicted_exchange;
 } RunCall;
 
@@ -38,8 +39,7 @@ bool run_file_open(Arena *a, const char *path, RunFile *f, Diag *d);
 // Is the log one of the plan's programs? Returns false after an error.
 bool run_file_check(Arena *a, const RunFile *f, const PlanFile *p, Diag *d);
 
-// Prints tables of what was measured, with what was predicted. `name`: the log's. `p`: the plan;
-// NULL: none.
+// Prints the tables of run_show. `name`: the log's.
 void run_print(Arena *a, const char *name, const RunFile *f, const PlanFile *p);
 
 #endif

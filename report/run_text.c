@@ -260,3 +260,14 @@ void run_print(Arena *a, const char *name, const RunFile *f, const PlanFile *p)
     print_sums(a, f, "operators", operators_of);
     print_collectives(a, f);
 }
+
+bool run_show(Arena *a, const char *log, const PlanFile *p)
+{
+    Diag d = {.file = base_name(log)};
+    RunFile f;
+
+    if (!run_file_open(a, log, &f, &d) || (p && !run_file_check(a, &f, p, &d)))
+        return false;
+    run_print(a, base_name(log), &f, p);
+    return true;
+}

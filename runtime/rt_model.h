@@ -129,8 +129,8 @@ typedef struct RtModel {
     bool ignores;        // labels of this number count for nothing in the loss
     int64_t ignored_label;
     RtMesh mesh;
-    const char *const *blocks;  // the names of repeated blocks, which RtCall.block counts from 1
-    const RtTransport *transport;      // &rt_mpi …; NULL: there is one rank
+    const char *const *blocks;     // the names of repeated blocks, which RtCall.block counts from 1
+    const RtTransport *transport;  // &rt_mpi …; NULL: there is one rank
     const RtCollectives *collectives;  // of several ranks; NULL: those of the transport
     const RtDevice *device;
     const void *kernels;      // of a GPU: the fat binary with the program's kernels

@@ -19,10 +19,8 @@ typedef struct Seconds {
 typedef struct Row {
     const RtEvent *first;
     int calls;
-    // Of this rank; over all ranks the means, the least, and the means of the fastest and of the
-    // slowest rank.
-    Seconds own, all;
-    double fastest, slowest;
+    Seconds own, all;         // of this rank; the means over all ranks, and the least of all
+    double fastest, slowest;  // the means of these ranks
 } Row;
 
 // ---- equal calls ----

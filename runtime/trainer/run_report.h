@@ -107,10 +107,10 @@ typedef struct RtEvent {
     RtMark begin, end;      // in the latest step
     double start, seconds;  // the same; start is after the step's first call
     double total, least;    // over the steps that count
-    // Of a collective: its own begin and end, which may be marked after those of the call that
-    // starts it; over the steps that count. NULL: it is none.
+    // Two marks: begin and end of the collective itself, which may run after the call that starts
+    // it. NULL: it is none.
     RtMark *exchange;
-    double exchange_total;
+    double exchange_total;  // over the steps that count
 } RtEvent;
 
 // The calls of a step in order. The first step is slower, so it doesn't count unless it is the only
