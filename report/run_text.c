@@ -152,7 +152,9 @@ static const char *miss_text(Arena *a, const RunFile *f, const Sum *x)
 
 static const char *ratio_text(Arena *a, double measured, double predicted)
 {
-    return predicted > 0 ? arena_string(a, "%.2f", measured / predicted) : "-";
+    double ratio = predicted > 0 ? measured / predicted : 0;
+
+    return predicted > 0 ? arena_string(a, "%.*f", ratio < 100 ? 2 : 0, ratio) : "-";
 }
 
 static const char *share_text(Arena *a, double seconds, const RunFile *f)

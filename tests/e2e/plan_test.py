@@ -195,6 +195,8 @@ OPTIONS = [
     (["a.onnx", "--plan-preset", "ddp"], "--plan-preset needs --ranks"),
     (["inspect"], "no plan given; --help tells more"),
     (["inspect", "a.json", "b.json"], "one plan at a time: 'a.json' and 'b.json'"),
+    (["inspect", "a.json", "--run", "a.jsonl", "--values", "*"], "--values and --run: one at a time"),
+    (["inspect", "--run", "a.jsonl", "--block", "1"], "--block and --run: one at a time"),
     (["inspect", "a.json", "--block", "0"], "--block: '0' is not a whole number from 1 to 1048576"),
     (["inspect", "a.json", "--explian", "x"], "unknown option '--explian' (did you mean '--explain'?)"),
     (["diff"], "expected two plans, found none; --help tells more"),
