@@ -69,11 +69,28 @@ static CompileStatus compile_unchecked(Arena *a, const CompileRequest *r, Compil
     return status ? status : compile_program(a, r, to, d);
 }
 
+// The hash of the plan's file, or of the one that `shardcc plan` would write. With pins, the file
+// is another plan than the one that was found around them.
+static uint64_t plan_hash(Arena *a, const CompileRequest *r, const Compiled *c)
+{
+    PlanFile f;
+
+    if (r->ranks < 2 || !c->train)
+        return 0;
+    if (r->plan_keeps)
+        return plan_file_hash(r->plan_keeps);
+    compile_plan_file(a, r, c, &f);
+    return plan_file_hash(&f);
+}
+
 CompileStatus compile_model(Arena *a, const CompileRequest *r, Compiled *to, Diag *d)
 {
     CompileStatus status = compile_unchecked(a, r, to, d);
 
-    return status ? status : check(to, d);
+    if (status)
+        return status;
+    to->program->plan_hash = plan_hash(a, r, to);
+    return check(to, d);
 }
 
 bool compile_try(Arena *a, const CompileRequest *r, Compiled *to, bool *fits, Diag *d)

@@ -92,6 +92,10 @@ bool compile_small(Arena *a, const CompileRequest *r, int index, Compiled *to, D
 // The request of a plan for the graphs.
 PlanRequest compile_plan_request(Arena *a, const CompileRequest *r, const Compiled *c);
 
+// Fills in what the file of the plan that was found says of its graph and of the request: what
+// plan_file_hash reads, in particular. The names of files and the options are the caller's.
+void compile_plan_file(Arena *a, const CompileRequest *r, const Compiled *c, PlanFile *f);
+
 // The target with so many threads as the request says.
 const Target *request_target(Arena *a, const CompileRequest *r);
 bool request_is(const CompileRequest *r, const char *ending);  // does the input's name end so?

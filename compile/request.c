@@ -47,3 +47,17 @@ PlanRequest compile_plan_request(Arena *a, const CompileRequest *r, const Compil
                          .budget = c->budget,
                          .predictions = arena_array(a, Predictions, 1)};
 }
+
+void compile_plan_file(Arena *a, const CompileRequest *r, const Compiled *c, PlanFile *f)
+{
+    const Plan *p = &c->plan.planned.plan;
+    const Graph *g = c->program->set[SET_TRAIN].sharded->whole;
+
+    plan_file_make(a, f, g, r->cluster, p, c->program->accumulate);
+    f->model_hash = graph_hash(c->train);
+    f->n_keep = f->n_keep_solved = plan_keep_make(a, c->train, &p->recompute, &f->keep);
+    f->keep_solved = f->keep;
+    f->preset = r->preset;
+    f->threads = r->threads;
+    f->target = r->target == target_default() ? NULL : r->target->name;
+}

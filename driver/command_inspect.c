@@ -1,4 +1,5 @@
-// shardcc inspect: prints a plan as tables for people, from its file alone.
+// shardcc inspect: prints a plan, and what a run of it measured, as tables for people, from their
+// files alone.
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "report/report.h"
 
 typedef struct Request {
-    const char *input, *values, *explain;
+    const char *input, *values, *explain, *run;
     int block;  // 0: none
 } Request;
 
@@ -19,11 +20,15 @@ static const OptionDef options[] = {
      "explain why this value has its spec, and what that costs"},
     {"--block", "N", &option_count, AT(block), "show the nodes of the N-th repeated block",
      .max = 1 << 20},
+    {"--run", "FILE.jsonl", &option_text, AT(run),
+     "show what a run measured, the --log of a trainer with --profile, next to what was predicted; "
+     "without a plan, of any program"},
     {"--help", NULL, &option_help, 0, "print this text"},
 };
 
 static const Command command = {
-    "shardcc inspect FILE.plan.json [--values GLOB] [--explain NAME] [--block N]\n\n"
+    "shardcc inspect FILE.plan.json [--values GLOB] [--explain NAME] [--block N]\n"
+    "shardcc inspect [FILE.plan.json] --run FILE.jsonl\n\n"
     "Shows a plan: the time of a step, the memory, the specs of parameters, and the collectives.\n"
     "docs/plan.md explains the tables.\n\n",
     options,
@@ -218,18 +223,30 @@ static bool show(Arena *a, const Request *r, const PlanFile *f, Diag *d)
     return true;
 }
 
+static bool show_files(Arena *a, const Request *r)
+{
+    Diag d = {.file = r->input ? base_name(r->input) : NULL};
+    PlanFile f;
+
+    if (r->input && !plan_file_open(a, r->input, &f, &d))
+        return false;
+    return r->run ? run_show(a, r->run, r->input ? &f : NULL) : show(a, r, &f, &d);
+}
+
 int inspect(Arena *a, int argc, char **argv)
 {
     Request r = {0};
     int status = 0;
-    PlanFile f;
 
     if (!command_read(a, &command, argc, argv, &r, &status))
         return status;
-    if (!r.input) {
+    const char *other = r.values    ? "--values"
+                        : r.explain ? "--explain"
+                        : r.block   ? "--block"
+                                    : NULL;
+    if (!r.input && !r.run)
         complain(&status, "no plan given; --help tells more");
-        return status;
-    }
-    Diag d = {.file = base_name(r.input)};
-    return plan_file_open(a, r.input, &f, &d) && show(a, &r, &f, &d) ? 0 : EXIT_USER;
+    else if (r.run && other)
+        complain(&status, "%s and --run: one at a time", other);
+    return status ? status : show_files(a, &r) ? 0 : EXIT_USER;
 }

@@ -97,18 +97,12 @@ static int finish(const Job *j)
 
     if (!check_words(j, &words))
         return EXIT_USER;
-    plan_make(j->a, &f, j->o.request.cluster, &j->made.plan);
+    compile_plan_file(j->a, &j->o.request, &j->made, &f);
+    plan_make(j->a, &f, &j->made.plan);
     f.model = printable_text(j->a, base_name(j->o.request.input));
-    f.model_hash = graph_hash(j->made.train);
-    f.n_keep = plan_keep_make(j->a, j->made.train, &j->made.plan.planned.plan.recompute, &f.keep);
-    f.n_keep_solved = f.n_keep;
-    f.keep_solved = f.keep;
     f.cluster = printable_text(j->a, base_name(j->o.cluster));
     f.option = words.s;
     f.n_options = words.n;
-    f.preset = j->o.request.preset;
-    f.threads = j->o.request.threads;
-    f.target = j->o.request.target == target_default() ? NULL : j->o.request.target->name;
     mark_pins(j, &f);
     if (!write_plan(j, &f))
         return EXIT_USER;

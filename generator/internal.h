@@ -152,10 +152,17 @@ ValueId whole_value(const Set *s, ValueId v);
 void print_parts(Gen *g, ValueId v, Text *t);
 void generate_cuts(const Gen *g, Text *t);
 void print_mesh(const Gen *g, Text *t);
-// A collective's bytes, axes and predicted time as a comment, and its predicted seconds. Other
-// items: NULL, 0.
+// A collective's bytes, axes and predicted time as a comment, and its predicted seconds unless it
+// is started. Other items: NULL, 0.
 char *exchange_comment(const Gen *g, const Item *it);
 double exchange_seconds(const Gen *g, const Item *it);
+// The collective that an item carries out, starts or waits for: its axes, "dp+tp", the bytes that
+// this rank hands to it, and its predicted seconds. axes NULL: it sends nothing.
+typedef struct ExchangeCall {
+    const char *axes;
+    double bytes, seconds;
+} ExchangeCall;
+ExchangeCall exchange_call(const Gen *g, const Item *it);
 
 // A gradient's number in calls of rt_gradient. Layers share one.
 int gradient_number(const Gen *g, ValueId v);

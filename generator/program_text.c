@@ -1,6 +1,7 @@
 // Prints the trainer's text: head, offsets, functions, tables, main.
 #include <string.h>
 
+#include "analyzer/sharding/plan_file.h"
 #include "generator/offset_names.h"
 #include "generator/sizes.h"
 #include "generator/target_text.h"
@@ -165,6 +166,21 @@ static int64_t exchange_bytes(const Program *p)
     return most;
 }
 
+// The names of the repeated blocks, which RT_AT counts from 1.
+static void print_blocks(const Gen *g, Text *t)
+{
+    const Graph *train = g->p->set[SET_TRAIN].g;
+
+    if (!train || train->n_classes < 2)
+        return;
+    text_printf(t, "    .blocks = (const char *const[]){");
+    for (int c = 1; c < train->n_classes; c++) {
+        text_printf(t, "%s", c > 1 ? ",\n        " : "");
+        print_string(t, printable_text(g->arena, class_key(g->arena, train, c)), 8);
+    }
+    text_printf(t, "},\n");
+}
+
 // `identity`: a hash of the text that computes.
 static void print_model(const Gen *g, uint64_t identity, Text *t)
 {
@@ -179,6 +195,8 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
     print_string(t, g->o->options, 15);
     text_printf(t, ",\n    .plan = ");
     print_string(t, g->o->plan, 12);
+    if (p->plan_hash)
+        text_printf(t, ",\n    .plan_hash = 0x%016" PRIx64, p->plan_hash);
     text_printf(t, ",\n    .arena_bytes = %" PRId64 ",\n", p->arena_bytes);
     if (p->n_slots)
         text_printf(t, "    .slots = %d,\n", p->n_slots);
@@ -197,6 +215,7 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
         text_printf(t, "    .ignores = true,\n    .ignored_label = %" PRId64 ",\n",
                     bad_label->ignored);
     print_mesh(g, t);
+    print_blocks(g, t);
     text_printf(t, "    .device = &%s,\n", g->target->device);
     if (g->target->image)
         text_printf(t, "    .kernels = rt_kernels,\n    .kernels_for = \"%s\",\n", g->o->gpus);

@@ -144,6 +144,15 @@ void print_mesh(const Gen *g, Text *t)
         text_printf(t, "    .cuts = cuts,\n    .n_cuts = sizeof cuts / sizeof *cuts,\n");
 }
 
+// Appends "dp+tp".
+static void put_axes(const Sharded *s, const Node *collective, Text *t)
+{
+    const Attr *axes = &collective->attr[0];
+
+    for (int i = 0; i < axes->n; i++)
+        text_printf(t, "%s%s", i ? "+" : "", s->plan->mesh.name[axes->v[i]]);
+}
+
 // "all_reduce on tp: 12.0 MiB, 310 us" or, for a bucket, "all_reduce of 8 on tp: …".
 char *exchange_comment(const Gen *g, const Item *it)
 {
@@ -153,14 +162,12 @@ char *exchange_comment(const Gen *g, const Item *it)
     if (!n || !n->op->exchange)
         return NULL;
     const ShardedNode *x = &s->node[it->nodes[0]];
-    const Attr *axes = &n->attr[0];
     Text t = {0};
     text_printf(&t, "// %s ", n->op->name);
     if (x->n_joined)
         text_printf(&t, "of %d ", x->n_joined);
     text_printf(&t, "on ");
-    for (int i = 0; i < axes->n; i++)
-        text_printf(&t, "%s%s", i ? ", " : "", s->plan->mesh.name[axes->v[i]]);
+    put_axes(s, n, &t);
     if (x->bytes)
         text_printf(&t, ": %.3g MiB, %.3g us", (double)x->bytes / 1048576,
                     (double)x->picoseconds * 1e-6);
@@ -176,4 +183,20 @@ double exchange_seconds(const Gen *g, const Item *it)
     return n && n->op->exchange && !it->call.slot
                ? (double)g->s->sharded->node[it->nodes[0]].picoseconds * 1e-12
                : 0;
+}
+
+ExchangeCall exchange_call(const Gen *g, const Item *it)
+{
+    bool may_send = it->kind == ITEM_KERNEL || it->kind == ITEM_WAIT;
+    const Node *n = may_send ? &g->s->g->nodes[it->nodes[0]] : NULL;
+    const ShardedNode *x = n && n->op->exchange ? &g->s->sharded->node[it->nodes[0]] : NULL;
+    Text axes = {0};
+
+    if (!x || !x->bytes)
+        return (ExchangeCall){0};
+    put_axes(g->s->sharded, n, &axes);
+    ExchangeCall call = {arena_copy(g->arena, axes.s, axes.n), (double)x->bytes,
+                         1e-12 * (double)x->picoseconds};
+    text_free(&axes);
+    return call;
 }

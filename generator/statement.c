@@ -62,29 +62,87 @@ static char *call_text(Gen *g, const Item *it, int width)
     return s;
 }
 
+// The fields of an RT_AT, and the columns by which each is shorter than it may be.
+enum { MAX_FIELDS = 9 };
+typedef struct Fields {
+    const char *text[MAX_FIELDS];
+    int spare[MAX_FIELDS], n;
+} Fields;
+
+static void add_field(Fields *f, const char *text, int spare)
+{
+    f->text[f->n] = text;
+    f->spare[f->n++] = spare > 0 ? spare : 0;
+}
+
+// All numbers count as long ones: the number of lines doesn't depend on that of layers.
+static void add_number(Gen *g, Fields *f, const char *name, double x)
+{
+    const char *number = short_number(g, x);
+
+    add_field(f, arena_string(g->arena, ".%s = %s", name, number),
+              NUMBER_WIDTH - (int)strlen(number));
+}
+
+// Those of a collective, and of a wait for one.
+static void add_exchange(Gen *g, const Item *it, Fields *f)
+{
+    const ExchangeCall x = exchange_call(g, it);
+
+    if (!x.axes)
+        return;
+    add_field(f, arena_string(g->arena, ".axis = \"%s\"", x.axes), 0);
+    if (it->kind == ITEM_WAIT)
+        return;
+    add_number(g, f, "sent", x.bytes);
+    if (g->o->cluster)
+        add_number(g, f, "exchange", x.seconds);
+}
+
+static Fields fields_of(Gen *g, const Item *it)
+{
+    Fields f = {.n = 0};
+
+    if (it->region && it->cls && g->set == SET_TRAIN)  // others are copies, of all layers together
+        add_field(&f, arena_string(g->arena, ".block = %d", (int)it->cls), 0);
+    add_number(g, &f, "flops", it->work.flops);
+    add_number(g, &f, "reads", it->work.read);
+    add_number(g, &f, "writes", it->work.written);
+    if (g->o->cluster)
+        add_number(g, &f, "seconds",
+                   exchange_seconds(g, it) + work_seconds(g->o->cluster, &it->work));
+    add_exchange(g, it, &f);
+    return f;
+}
+
+// The fields are on the line of `what`, or all on others.
+static void print_at(const char *what, Fields f, Text *t, int indent)
+{
+    size_t start = t->n;
+
+    text_printf(t, "%*sRT_AT(rt, \"%s\"", indent, "", what);
+    int column = (int)(t->n - start), end = column;
+    f.spare[f.n - 1]++;  // the end of the call is longer than a comma
+    for (int i = 0; i < f.n; i++)
+        end += (int)strlen(f.text[i]) + 2 + f.spare[i];
+    List l = {.t = t,
+              .column = end > COLUMNS ? COLUMNS : column,
+              .indent = indent + 4,
+              .between = ",",
+              .end = "",
+              .n = 1};
+    for (int i = 0; i < f.n; i++)
+        list_add(&l, f.spare[i], f.text[i]);
+    text_printf(t, ");\n");
+}
+
 void print_statement(Gen *g, const Item *it, Text *t, int indent, const char *call)
 {
-    const Work *w = &it->work;
-    char *numbers =
-        arena_string(g->arena, ".flops = %s, .reads = %s, .writes = %s", short_number(g, w->flops),
-                     short_number(g, w->read), short_number(g, w->written));
-
-    if (g->o->cluster)
-        numbers =
-            arena_string(g->arena, "%s, .seconds = %s", numbers,
-                         short_number(g, exchange_seconds(g, it) + work_seconds(g->o->cluster, w)));
     const char *comment = exchange_comment(g, it);
+
     if (comment)
         print_wrapped(t, indent, comment);
-    const char *what = call_text(g, it, LABEL_WIDTH);
-    // The number of lines doesn't depend on that of layers: all numbers count as long ones.
-    int n = indent + (int)strlen("RT_AT(rt, \"\", .flops = , .reads = , .writes = );") +
-            (int)strlen(what) + 3 * NUMBER_WIDTH +
-            (g->o->cluster ? (int)strlen(", .seconds = ") + NUMBER_WIDTH : 0);
-    text_printf(t, "%*sRT_AT(rt, \"%s\",", indent, "", what);
-    if (n > COLUMNS)
-        text_printf(t, "\n%*s", indent + 3, "");
-    text_printf(t, " %s);\n", numbers);
+    print_at(call_text(g, it, LABEL_WIDTH), fields_of(g, it), t, indent);
     print_wrapped(t, indent, call);
 }
 

@@ -437,6 +437,7 @@ typedef struct Program {
     // The arena's bytes with full overlap, if overlap was reduced to fit the memory; else 0.
     int64_t full_overlap_bytes;
     int accumulate;
+    uint64_t plan_hash;  // plan_file_hash of the plan that it follows; 0: none
 } Program;
 
 #endif

@@ -58,14 +58,13 @@ static void make_presets(Arena *a, PlanFile *f, const Planned *p)
     }
 }
 
-void plan_make(Arena *a, PlanFile *f, const Cluster *c, const PlanResult *s)
+void plan_make(Arena *a, PlanFile *f, const PlanResult *s)
 {
     const Planned *p = &s->planned;
     const Sharded *sharded = s->program->set[SET_TRAIN].sharded;
     const Graph *g = sharded->whole;
     int accumulate = s->program->accumulate;
 
-    plan_file_make(a, f, g, c, &p->plan, accumulate);
     f->seconds = seconds_of(p->compute + p->communication);
     if (p->answer.cost < p->compute + p->communication)
         f->cheapest = seconds_of(p->answer.cost);

@@ -45,8 +45,8 @@ void profile_svg(const Profile *f, const char *name, Text *t);
 
 // ---- a plan's file from the result of a search: make_plan_file.c, list_collectives.c ----
 
-// Fills in all fields except the names of files and the request.
-void plan_make(Arena *a, PlanFile *f, const Cluster *c, const PlanResult *s);
+// Adds what the search found to the file that compile_plan_file made.
+void plan_make(Arena *a, PlanFile *f, const PlanResult *s);
 
 // Fills in the collectives of the plan's program, and their seconds for each value.
 void plan_make_collectives(Arena *a, PlanFile *f, const Sharded *s, int accumulate);
@@ -64,6 +64,15 @@ const char *block_name(Arena *a, const PlanFile *f, int n);
 // Prints why a value has its spec. Returns false after an error: the plan has no value of that
 // name.
 bool explain(Arena *a, const PlanFile *f, const char *name, Diag *d);
+
+// ---- what a run measured: run_file.c, run_text.c ----
+
+// Prints tables of what the log of a run with --profile has measured, next to what was predicted.
+// `p`: the plan of its program; NULL: any program's. Returns false after an error: the log can't be
+// read, or is of another program.
+bool run_show(Arena *a, const char *log, const PlanFile *p);
+
+// ---- tables ----
 
 // A table of texts. Each column is as wide as its widest text, except the last, which may be long.
 typedef struct Columns {

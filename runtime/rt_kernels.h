@@ -45,6 +45,7 @@ struct Rt {
     struct RtComm *comm;               // NULL: the program has one rank
     const RtCollectives *collectives;  // NULL: as `comm`
     int64_t layer;                     // replaces {} in RtCall.what; -1: nothing does
+    struct RtMark *exchange;  // where a collective marks its begin and its end; NULL: nobody asks
 };
 
 // ---- calls that tell the trainer how far a step has come ----
@@ -54,13 +55,19 @@ struct Rt {
 void rt_gradient(Rt *rt, int gradient, int64_t layer, const void *data);
 
 // Describes the call in the next statement. `what` is its module, its operators and its result's
-// type: "h.{}.mlp.c_fc: dot f32[4,64,3072]", where {} is Rt.layer. Then follow its flops, the bytes
-// it reads from and writes to memory, and the seconds that shardcc predicts (omitted without a
-// cluster), each with its name. --profile, --trace and --check-arena use it, and messages about a
+// type: "h.{}.mlp.c_fc: dot f32[4,64,3072]", where {} is Rt.layer. Then follow, each with its name,
+// the repeated block that it belongs to (RtModel.blocks, from 1; 0: none), its flops, the bytes it
+// reads from and writes to memory, and the seconds that shardcc predicts (0 without a cluster). A
+// collective has the axes of the mesh that it is along (the wait for one, too), the bytes that the
+// rank hands to it, and the seconds that it is predicted to take, which are no part of those before
+// if other calls run meanwhile. --profile, --trace and --check-arena use it, and messages about a
 // rank that doesn't come. Otherwise it costs three tests of pointers.
 typedef struct RtCall {
     const char *what;
+    int block;
     double flops, reads, writes, seconds;
+    const char *axis;  // "dp+tp"; NULL: it is no collective
+    double sent, exchange;
 } RtCall;
 #define RT_AT(rt, ...)                                                                             \
     ((rt)->profile || (rt)->watch || (rt)->comm ? rt_call(rt, &(RtCall){.what = __VA_ARGS__})      \

@@ -113,6 +113,7 @@ enum { RT_MAX_THREADS = 64 };  // most of RtModel.threads
 typedef struct RtModel {
     const char *name, *options, *plan;  // base name; canonical options; the plan in one line
     uint64_t identity;                  // a hash of the text, without these three
+    uint64_t plan_hash;                 // of what is in the plan's file; 0: there is no plan
     int64_t arena_bytes;
     int slots;  // number of slots of rt_start
     // Devices that exchange through memory of the host: of both operands of a call and of its
@@ -128,7 +129,8 @@ typedef struct RtModel {
     bool ignores;        // labels of this number count for nothing in the loss
     int64_t ignored_label;
     RtMesh mesh;
-    const RtTransport *transport;      // &rt_mpi …; NULL: there is one rank
+    const char *const *blocks;     // the names of repeated blocks, which RtCall.block counts from 1
+    const RtTransport *transport;  // &rt_mpi …; NULL: there is one rank
     const RtCollectives *collectives;  // of several ranks; NULL: those of the transport
     const RtDevice *device;
     const void *kernels;      // of a GPU: the fat binary with the program's kernels

@@ -142,6 +142,9 @@ ValueId *plan_file_entries(Arena *a, const Graph *g);
 extern const char *const phase_names[];
 char *printable_text(Arena *a, const char *s);
 uint64_t graph_hash(const Graph *g);  // of its text
+// Hash of all that programs of the plan follow from: model, cluster, ranks, mesh, target, threads,
+// what runs again, and the specs and strategies in force.
+uint64_t plan_file_hash(const PlanFile *f);
 uint64_t cluster_hash(const Cluster *c);
 const char *recompute_name(RecomputeRule rule);
 // Gives N_RECOMPUTE_RULES if there is none of that name.

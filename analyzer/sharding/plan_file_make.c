@@ -106,6 +106,40 @@ uint64_t cluster_hash(const Cluster *c)
     return hash_text(&t);
 }
 
+static void hash_keep(const PlanFile *f, Text *t)
+{
+    for (int i = 0; i < f->n_keep; i++) {
+        text_printf(t, "keep %d %d %s:", f->keep[i].first, f->keep[i].layers, f->keep[i].cls);
+        for (int k = 0; k < f->keep[i].n_again; k++)
+            text_printf(t, " %s", f->keep[i].again[k]);
+        text_printf(t, "\n");
+    }
+}
+
+static void hash_entries(const PlanEntry *e, int n, Text *t)
+{
+    for (int i = 0; i < n; i++) {
+        text_printf(t, "%s %s", e[i].name, e[i].spec);
+        for (int k = 0; k < 3; k++)
+            text_printf(t, ", %s", e[i].compute_spec[k] ? e[i].compute_spec[k] : e[i].spec);
+        text_printf(t, "\n");
+    }
+}
+
+uint64_t plan_file_hash(const PlanFile *f)
+{
+    Text t = {0};
+
+    text_printf(&t, "%" PRIx64 " %" PRIx64 " %s %d %d %s\n", f->model_hash, f->cluster_hash,
+                f->target ? f->target : "", f->threads, f->ranks, f->recompute);
+    for (int i = 0; i < f->n_axes; i++)
+        text_printf(&t, "%s=%d\n", f->axis[i].name, f->axis[i].size);
+    hash_keep(f, &t);
+    hash_entries(f->value, f->n_values, &t);
+    hash_entries(f->node, f->n_nodes, &t);
+    return hash_text(&t);
+}
+
 // ---- values ----
 
 static const char *type_of(const Maker *m, ValueId v)

@@ -1,5 +1,6 @@
 // Reads a program from its text. What follows from the rest of the text, such as addresses and the
 // requests for kernels, is computed and compared with the text.
+#include <stdlib.h>
 #include <string.h>
 
 #include "lower/text/text.h"
@@ -11,6 +12,19 @@ static bool parse_mesh(Parser *p)
     const char *text;
 
     return lexer_text(p->lex, &text) && mesh_read(p->p->arena, text, &p->mesh, p->lex->d);
+}
+
+// Reads 16 digits in quotes.
+static bool parse_plan(Parser *p)
+{
+    const char *text;
+
+    if (!lexer_text(p->lex, &text))
+        return false;
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+        return lexer_error(p->lex, "a plan's hash of 16 digits expected, not '%s'", text);
+    p->p->plan_hash = strtoull(text, NULL, 16);
+    return true;
 }
 
 // Reads the first line: the target, the sizes, and the steps and ranks where there are several.
@@ -27,7 +41,8 @@ static bool parse_head(Parser *p, const Target *t, int64_t *arena, int64_t *boun
         return false;
     p->p->target = own;
     p->p->accumulate = (int)accumulate;
-    return (!lexer_skip_word(p->lex, "mesh") || parse_mesh(p)) && lexer_line(p->lex);
+    return (!lexer_skip_word(p->lex, "mesh") || parse_mesh(p)) &&
+           (!lexer_skip_word(p->lex, "plan") || parse_plan(p)) && lexer_line(p->lex);
 }
 
 // ---- sets ----

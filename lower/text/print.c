@@ -245,6 +245,8 @@ static void print_head(const Program *p, Text *t)
             text_free(&mesh);
             break;
         }
+    if (p->plan_hash)
+        text_printf(t, " plan \"%016" PRIx64 "\"", p->plan_hash);
     text_printf(t, "\n");
 }
 

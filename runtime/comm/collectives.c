@@ -20,35 +20,50 @@ void rt_collectives_close(Rt *rt, bool is_clean)
     rt->collectives = NULL;
 }
 
+// A collective begins. Returns the time.
+static double begin(Rt *rt)
+{
+    if (rt->exchange)
+        rt->device->mark(rt, &rt->exchange[0]);
+    return rt_seconds();
+}
+
 // Counts the seconds since `start` as communication of the calling thread, which has its own comm.
-static void count(Rt *rt, double start)
+static void count(const Rt *rt, double start)
 {
     if (rt->comm)
         rt->comm->seconds += rt_seconds() - start;
 }
 
+static void end(Rt *rt, double start)
+{
+    count(rt, start);
+    if (rt->exchange)
+        rt->device->mark(rt, &rt->exchange[1]);
+}
+
 void rt_all_gather(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    double start = rt_seconds();
+    double start = begin(rt);
 
     rt->collectives->all_gather(rt, p, y, x);
-    count(rt, start);
+    end(rt, start);
 }
 
 void rt_all_reduce(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    double start = rt_seconds();
+    double start = begin(rt);
 
     rt->collectives->all_reduce(rt, p, y, x);
-    count(rt, start);
+    end(rt, start);
 }
 
 void rt_all_to_all(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    double start = rt_seconds();
+    double start = begin(rt);
 
     rt->collectives->all_to_all(rt, p, y, x);
-    count(rt, start);
+    end(rt, start);
 }
 
 void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
@@ -58,18 +73,18 @@ void rt_keep_one(Rt *rt, const RtExchange *p, void *y, const void *x)
 
 void rt_permute(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    double start = rt_seconds();
+    double start = begin(rt);
 
     rt->collectives->permute(rt, p, y, x);
-    count(rt, start);
+    end(rt, start);
 }
 
 void rt_reduce_scatter(Rt *rt, const RtExchange *p, void *y, const void *x)
 {
-    double start = rt_seconds();
+    double start = begin(rt);
 
     rt->collectives->reduce_scatter(rt, p, y, x);
-    count(rt, start);
+    end(rt, start);
 }
 
 void rt_shard(Rt *rt, const RtExchange *p, void *y, const void *x)

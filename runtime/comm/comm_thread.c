@@ -19,6 +19,7 @@ typedef struct Job {
     const void *x;
     char *workspace;
     RtCallName at;
+    struct RtMark *exchange;  // Rt.exchange
 } Job;
 
 typedef struct RtCommThread {
@@ -69,6 +70,7 @@ static void *run_jobs(void *comm_thread)
         Job j = k->job[k->ended % k->slots];
         pthread_mutex_unlock(&k->lock);
         k->second.comm.at = j.at;
+        k->rt.exchange = j.exchange;
         j.call(rt_with(&k->rt, j.workspace), &j.p, j.y, j.x);
         pthread_mutex_lock(&k->lock);
         k->ended++;
@@ -159,7 +161,7 @@ void rt_comm_thread_start(Rt *rt, int slot, RtCollective *f, const RtExchange *p
         return;
     }
     pthread_mutex_lock(&k->lock);
-    k->job[k->started % k->slots] = (Job){f, *p, y, x, rt->workspace, c->at};
+    k->job[k->started % k->slots] = (Job){f, *p, y, x, rt->workspace, c->at, rt->exchange};
     k->number[slot] = ++k->started;
     if (c->intra_host[p->axis].n > 1)
         k->window_jobs = k->started;

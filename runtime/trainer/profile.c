@@ -39,6 +39,10 @@ void rt_profile_call(RtProfile *p, const RtCall *call)
     p->n = p->at > p->n ? p->at : p->n;
     e->call = *call;
     e->part = p->part;
+    e->layer = call->block ? p->rt->layer : -1;
+    if (call->sent > 0 && !e->exchange)
+        e->exchange = rt_alloc(2, sizeof *e->exchange);
+    p->rt->exchange = e->exchange;
     p->rt->device->mark(p->rt, &e->begin);
     p->is_running = true;
 }
@@ -49,6 +53,7 @@ void rt_profile_part(RtProfile *p, const char *part)
         return;
     end_call(p);
     p->part = part;
+    p->rt->exchange = NULL;
 }
 
 static void count(const RtProfile *p, RtEvent *e, bool is_fresh)
@@ -59,6 +64,9 @@ static void count(const RtProfile *p, RtEvent *e, bool is_fresh)
     e->seconds = d->seconds_between(&e->begin, &e->end);
     e->total = e->seconds + (is_fresh ? 0 : e->total);
     e->least = is_fresh || e->seconds < e->least ? e->seconds : e->least;
+    if (e->exchange)
+        e->exchange_total = (is_fresh ? 0 : e->exchange_total) +
+                            d->seconds_between(&e->exchange[0], &e->exchange[1]);
 }
 
 // Records the bytes sent in the first step; nothing was sent before it.
@@ -83,11 +91,16 @@ void rt_profile_step(RtProfile *p, double seconds)
     p->at = 0;
 }
 
+int64_t rt_profile_steps(const RtProfile *p) { return p->steps > 1 ? p->steps - 1 : p->steps; }
+
 void rt_profile_close(RtProfile *p)
 {
     for (int i = 0; i < p->n; i++) {
         p->rt->device->free_mark(&p->event[i].begin);
         p->rt->device->free_mark(&p->event[i].end);
+        for (int k = 0; k < 2 && p->event[i].exchange; k++)
+            p->rt->device->free_mark(&p->event[i].exchange[k]);
+        free(p->event[i].exchange);
     }
     free(p->event);
     *p = (RtProfile){0};
@@ -146,7 +159,7 @@ static int by_time(const void *a, const void *b)
 // Sums the step's calls by name, the longest first; returns the number of rows.
 static int add_up(const RtProfile *p, void (*name)(Row *r, const RtEvent *e), Row *row)
 {
-    double steps = (double)(p->steps > 1 ? p->steps - 1 : 1);
+    double steps = (double)rt_profile_steps(p);
     int n = 0;
 
     for (int i = 0; i < p->n; i++) {
@@ -194,7 +207,7 @@ static void print_row(const Row *r, double step)
 static void print_table(const RtProfile *p, const char *title,
                         void (*name)(Row *r, const RtEvent *e))
 {
-    double steps = (double)(p->steps > 1 ? p->steps - 1 : 1), step = p->seconds / steps;
+    double step = p->seconds / (double)rt_profile_steps(p);
     Row *row = rt_alloc((size_t)p->n, sizeof *row), all = {.name = "all calls"};
     int n = add_up(p, name, row);
 
@@ -234,7 +247,7 @@ static void print_sent(const RtProfile *p)
 
 void rt_profile_print(const RtProfile *p)
 {
-    long long steps = p->steps > 1 ? p->steps - 1 : p->steps;
+    long long steps = rt_profile_steps(p);
 
     if (steps == 0)
         return;

@@ -101,15 +101,20 @@ void rt_progress_end(RtProgress *p);
 enum { RT_SHORT = 16 };
 void rt_short_number(double v, char to[RT_SHORT]);
 
-// ---- how long calls take: profile.c, trace.c ----
+// ---- how long calls take: profile.c, profile_log.c, trace.c ----
 
 // A call of a step; every step makes the same calls.
 typedef struct RtEvent {
     RtCall call;
     const char *part;       // "micro"
+    int64_t layer;          // of its block; -1: it has none, or no number
     RtMark begin, end;      // in the latest step
     double start, seconds;  // the same; start is after the step's first call
     double total, least;    // over the steps that count
+    // Two marks: begin and end of the collective itself, which may run after the call that starts
+    // it. NULL: it is none.
+    RtMark *exchange;
+    double exchange_total;  // over the steps that count
 } RtEvent;
 
 // The calls of a step in order. The first step is slower, so it doesn't count unless it is the only
@@ -132,6 +137,11 @@ void rt_profile_part(RtProfile *p, const char *part);
 void rt_profile_step(RtProfile *p, double seconds);  // a step has ended after `seconds`
 // Prints tables by module and by call, and of the bytes that the rank sent, to stdout.
 void rt_profile_print(const RtProfile *p);
+// Writes a line that says what was run, and one for each call, to rank 0's log: profile_log.c. All
+// ranks call it; the seconds are means over them.
+void rt_profile_log(const RtProfile *p, const RtModel *m, RtLog *l);
+// How many steps count.
+int64_t rt_profile_steps(const RtProfile *p);
 void rt_profile_close(RtProfile *p);
 // Write the latest step as Chrome trace events. rt_trace_check tests that the file can be written.
 bool rt_trace_check(const RtModel *m, const char *path);

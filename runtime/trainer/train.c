@@ -454,11 +454,13 @@ static bool write_results(Train *t)
 {
     const RtRun *run = t->run;
 
+    if (run->o.profile)
+        rt_profile_log(&t->profile, run->model, &t->log);
     if (run->o.save && !rt_saver_write(&t->weights))
         return false;
     if (run->o.save && !run->o.quiet)
         fprintf(stderr, "wrote %s\n", run->o.save);
-    if (run->o.profile)
+    if (run->o.profile && run->rank == 0)
         rt_profile_print(&t->profile);
     return !run->o.trace || rt_trace_write(&t->profile, run->model, run->o.trace);
 }

@@ -181,11 +181,10 @@ static bool run_all(RtRun *run, const RtInputs *x)
     return ok || run->interrupted;
 }
 
-// Clears the options that only rank 0 carries out.
+// Clears the options that only rank 0 carries out. It decides whether all measure a profile.
 static void follow(RtOptions *o)
 {
     o->quiet = true;
-    o->profile = false;
     o->log = o->trace = o->tensorboard = NULL;
 }
 
@@ -217,6 +216,7 @@ static int run_rank(RtRun *run, RtInputs *x, int status)
         return 1;
     if (run->rank > 0)
         follow(&run->o);
+    run->o.profile = rt_comm_max(run->rt.comm, run->rank == 0 && run->o.profile);
     bool is_fine = open_inputs(x, run) && (run->rank > 0 || rt_outputs_check(run, x));
     if (!rt_agree(run, is_fine) || !rt_agree(run, rt_is_same_data(run, x)))
         return 1;

@@ -190,19 +190,19 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub reduce_sum ... f32[4,16,48]",
-        .flops = 2.85e4, .reads = 2.55e4, .writes = 1.28e4);
+        .block = 1, .flops = 2.85e4, .reads = 2.55e4, .writes = 1.28e4);
     RT_ROWS(rt, ln1_forward, B * T, 16 * C, .x0 = AT(OF(BLOCKS_OUT, layer - 1)),
         .weight = AT(OF(LN1_WEIGHT, layer)), .bias = AT(OF(LN1_BIAS, layer)),
         .y0 = AT(OF(LN1_MEAN, layer)), .y1 = AT(OF(LN1_SQUARES, layer)), .y2 = AT(LN1_OUT));
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]",
-        .flops = 8.85e5, .reads = 7.68e4, .writes = 3.69e4);
+        .block = 1, .flops = 8.85e5, .reads = 7.68e4, .writes = 3.69e4);
     rt_dot(WITH(WORK), QKV_DOT_KERNEL, AT(QKV_DOT), AT(LN1_OUT), AT(OF(QKV_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]",
-        .flops = 9.22e3, .reads = 7.43e4, .writes = 3.69e4);
+        .block = 1, .flops = 9.22e3, .reads = 7.43e4, .writes = 3.69e4);
     RT_ROWS(rt, qkv_bias_forward, B * T, 3 * HEADS * HEAD_SIZE, .x0 = AT(QKV_DOT),
         .bias = AT(OF(QKV_BIAS, layer)), .y0 = AT(OF(QKV_OUT, layer)));
     RT_AT(rt, "blocks.{}: attention f32[4,16,4,12]",
-        .flops = 9.83e4, .reads = 5.12e4, .writes = 1.43e4);
+        .block = 1, .flops = 9.83e4, .reads = 5.12e4, .writes = 1.43e4);
     rt_attention(WITH(WORK), &(RtAttention){.n_batch = 2, .batch = {B, HEADS}, .s = T, .t = T,
         .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
         3 * HEADS * HEAD_SIZE, 1}, .k = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
@@ -215,28 +215,28 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
         AT(OF(QKV_OUT, layer)), AT(OF(QKV_OUT, layer) + HEADS * HEAD_SIZE * sizeof(float)),
         AT(OF(QKV_OUT, layer) + 2 * HEADS * HEAD_SIZE * sizeof(float)), NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]",
-        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4);
+        .block = 1, .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4);
     rt_dot(WITH(WORK), PROJ_DOT_KERNEL, AT(PROJ_DOT), AT(OF(ATTENTION_OUT, layer)),
         AT(OF(PROJ_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]",
-        .flops = 3.46e4, .reads = 3.8e4, .writes = 2.51e4);
+        .block = 1, .flops = 3.46e4, .reads = 3.8e4, .writes = 2.51e4);
     RT_ROWS(rt, ln2_forward, B * T, 18 * C, .x0 = AT(PROJ_DOT), .bias = AT(OF(PROJ_BIAS, layer)),
         .x2 = AT(OF(BLOCKS_OUT, layer - 1)), .weight = AT(OF(LN2_WEIGHT, layer)),
         .x4 = AT(OF(LN2_BIAS, layer)), .y0 = AT(OF(BLOCKS_ADD, layer)),
         .y1 = AT(OF(LN2_MEAN, layer)), .y2 = AT(OF(LN2_SQUARES, layer)), .y3 = AT(LN2_OUT));
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,192]",
-        .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4);
+        .block = 1, .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4);
     rt_dot(WITH(WORK), FC_DOT_KERNEL, AT(OF(FC_DOT, layer)), AT(LN2_OUT),
         AT(OF(FC_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,192]",
-        .flops = 2.83e5, .reads = 9.91e4, .writes = 4.92e4);
+        .block = 1, .flops = 2.83e5, .reads = 9.91e4, .writes = 4.92e4);
     RT_ROWS(rt, gelu_forward, B * T, 6 * FC_SIZE, .x0 = AT(OF(FC_DOT, layer)),
         .bias = AT(OF(FC_BIAS, layer)), .y0 = AT(GELU_OUT));
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]",
-        .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4);
+        .block = 1, .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4);
     rt_dot(WITH(WORK), OUT_DOT_KERNEL, AT(OUT_DOT), AT(GELU_OUT), AT(OF(OUT_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]",
-        .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4);
+        .block = 1, .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4);
     RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, .x0 = AT(OUT_DOT),
         .bias = AT(OF(OUT_BIAS, layer)), .x2 = AT(OF(BLOCKS_ADD, layer)),
         .y0 = AT(OF(BLOCKS_OUT, layer)));
@@ -247,40 +247,40 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(OF(D_OUT_BIAS, layer)),
         AT(OF(D_LN1_IN, (layer + 1) % 2)));
     rt_gradient(rt, 16, layer, AT(OF(D_OUT_BIAS, layer)));  // blocks.{}.out.bias
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,192]",
-        .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4);
+        .block = 1, .flops = 1.18e6, .reads = 9.83e4, .writes = 4.92e4);
     rt_dot(WITH(WORK_2), D_OUT_IN_KERNEL, AT(D_OUT_IN), AT(OF(D_LN1_IN, (layer + 1) % 2)),
         AT(OF(OUT_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}: add div erf add mul mul mul mul ... f32[4,16,192]",
-        .flops = 5.53e5, .reads = 1.48e5, .writes = 9.83e4);
+        .block = 1, .flops = 5.53e5, .reads = 1.48e5, .writes = 9.83e4);
     RT_ROWS(rt, gelu_backward, B * T, 16 * FC_SIZE, .x0 = AT(OF(FC_DOT, layer)),
         .bias = AT(OF(FC_BIAS, layer)), .x2 = AT(D_OUT_IN), .y0 = AT(RECOMPUTED_GELU_OUT),
         .y1 = AT(D_BLOCKS_IN));
     RT_AT(rt, "blocks.{}.out: dot f32[48,192]",
-        .flops = 1.18e6, .reads = 9.83e4, .writes = 3.69e4);
+        .block = 1, .flops = 1.18e6, .reads = 9.83e4, .writes = 3.69e4);
     rt_dot(WITH(WORK_2), D_OUT_WEIGHT_KERNEL, AT(OF(D_OUT_WEIGHT, layer)), AT(RECOMPUTED_GELU_OUT),
         AT(OF(D_LN1_IN, (layer + 1) % 2)));
     rt_gradient(rt, 15, layer, AT(OF(D_OUT_WEIGHT, layer)));  // blocks.{}.out.weight
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[192]",
-        .flops = 1.23e4, .reads = 4.99e4, .writes = 768);
+        .block = 1, .flops = 1.23e4, .reads = 4.99e4, .writes = 768);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, FC_SIZE},
         .stride = {FC_SIZE, 1}, .reduced = {1, 0}}, AT(OF(D_FC_BIAS, layer)), AT(D_BLOCKS_IN));
     rt_gradient(rt, 14, layer, AT(OF(D_FC_BIAS, layer)));  // blocks.{}.fc.bias
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]",
-        .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4);
+        .block = 1, .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4);
     rt_dot(WITH(WORK_2), D_FC_IN_KERNEL, AT(D_FC_IN), AT(D_BLOCKS_IN), AT(OF(FC_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(OF(D_LN2_BIAS, layer)), AT(D_FC_IN));
     rt_gradient(rt, 12, layer, AT(OF(D_LN2_BIAS, layer)));  // blocks.{}.ln2.bias
     RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
-        .flops = 3.23e4, .reads = 6.28e4, .writes = 4.97e4);
+        .block = 1, .flops = 3.23e4, .reads = 6.28e4, .writes = 4.97e4);
     RT_ROWS(rt, ln2_backward, B * T, 23 * C, .x0 = AT(D_FC_IN),
         .weight = AT(OF(LN2_WEIGHT, layer)), .x2 = AT(OF(LN2_SQUARES, layer)),
         .x3 = AT(OF(BLOCKS_ADD, layer)), .x4 = AT(OF(LN2_MEAN, layer)),
@@ -288,36 +288,36 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         .y2 = AT(D_LN2_MUL_2), .y3 = AT(D_LN2_MUL_3), .y4 = AT(D_LN2_MUL_4),
         .y5 = AT(RECOMPUTED_LN2_OUT));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(OF(D_LN2_WEIGHT, layer)), AT(D_LN2_MUL_2));
     rt_gradient(rt, 11, layer, AT(OF(D_LN2_WEIGHT, layer)));  // blocks.{}.ln2.weight
     RT_AT(rt, "blocks.{}.ln2: mul mul add add add add f32[4,16,48]",
-        .flops = 1.84e4, .reads = 3.74e4, .writes = 1.23e4);
+        .block = 1, .flops = 1.84e4, .reads = 3.74e4, .writes = 1.23e4);
     RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, .x0 = AT(D_LN2_MUL_4),
         .x1 = AT(RECOMPUTED_LN2_SUB), .x2 = AT(D_LN2_MUL_3),
         .x3 = AT(OF(D_LN1_IN, (layer + 1) % 2)), .x4 = AT(D_LN2_MUL), .y0 = AT(D_LN2_IN));
     RT_AT(rt, "blocks.{}.fc: dot f32[192,48]",
-        .flops = 1.18e6, .reads = 9.83e4, .writes = 3.69e4);
+        .block = 1, .flops = 1.18e6, .reads = 9.83e4, .writes = 3.69e4);
     rt_dot(WITH(WORK_2), D_FC_WEIGHT_KERNEL, AT(OF(D_FC_WEIGHT, layer)), AT(RECOMPUTED_LN2_OUT),
         AT(D_BLOCKS_IN));
     rt_gradient(rt, 13, layer, AT(OF(D_FC_WEIGHT, layer)));  // blocks.{}.fc.weight
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(OF(D_PROJ_BIAS, layer)), AT(D_LN2_IN));
     rt_gradient(rt, 10, layer, AT(OF(D_PROJ_BIAS, layer)));  // blocks.{}.proj.bias
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,4,12]",
-        .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4);
+        .block = 1, .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4);
     rt_dot(WITH(WORK_2), D_PROJ_IN_KERNEL, AT(D_PROJ_IN), AT(D_LN2_IN),
         AT(OF(PROJ_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}.proj: dot f32[48,4,12]",
-        .flops = 2.95e5, .reads = 3.38e4, .writes = 9.22e3);
+        .block = 1, .flops = 2.95e5, .reads = 3.38e4, .writes = 9.22e3);
     rt_dot(WITH(WORK_2), D_PROJ_WEIGHT_KERNEL, AT(OF(D_PROJ_WEIGHT, layer)),
         AT(OF(ATTENTION_OUT, layer)), AT(D_LN2_IN));
     rt_gradient(rt, 9, layer, AT(OF(D_PROJ_WEIGHT, layer)));  // blocks.{}.proj.weight
     RT_AT(rt, "blocks.{}: attention_grad f32[4,16,4,12]",
-        .flops = 1.97e5, .reads = 1e5, .writes = 3.69e4);
+        .block = 1, .flops = 1.97e5, .reads = 1e5, .writes = 3.69e4);
     rt_attention_grad(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {B, HEADS}, .s = T,
         .t = T, .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
         3 * HEADS * HEAD_SIZE, 1}, .k = {{3 * T * HEADS * HEAD_SIZE, HEAD_SIZE}, {0},
@@ -337,22 +337,22 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         AT(OF(ATTENTION_OUT, layer)), AT(OF(BLOCKS_ATTENTION_MAX, layer)),
         AT(OF(BLOCKS_ATTENTION_SUM, layer)), AT(D_PROJ_IN));
     RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,4,12]",
-        .flops = 9.22e3, .reads = 3.74e4, .writes = 576);
+        .block = 1, .flops = 9.22e3, .reads = 3.74e4, .writes = 576);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {B * T, 3 * HEADS * HEAD_SIZE}, .stride = {3 * HEADS * HEAD_SIZE, 1},
         .reduced = {1, 0}}, AT(OF(D_QKV_BIAS, layer)), AT(D_QKV_CONCAT));
     rt_gradient(rt, 8, layer, AT(OF(D_QKV_BIAS, layer)));  // blocks.{}.qkv.bias
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]",
-        .flops = 8.85e5, .reads = 7.68e4, .writes = 1.23e4);
+        .block = 1, .flops = 8.85e5, .reads = 7.68e4, .writes = 1.23e4);
     rt_dot(WITH(WORK_2), D_QKV_IN_KERNEL, AT(D_QKV_IN), AT(D_QKV_CONCAT),
         AT(OF(QKV_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(OF(D_LN1_BIAS, layer)), AT(D_QKV_IN));
     rt_gradient(rt, 6, layer, AT(OF(D_LN1_BIAS, layer)));  // blocks.{}.ln1.bias
     RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
-        .flops = 3.23e4, .reads = 6.28e4, .writes = 4.97e4);
+        .block = 1, .flops = 3.23e4, .reads = 6.28e4, .writes = 4.97e4);
     RT_ROWS(rt, ln2_backward, B * T, 23 * C, .x0 = AT(D_QKV_IN),
         .weight = AT(OF(LN1_WEIGHT, layer)), .x2 = AT(OF(LN1_SQUARES, layer)),
         .x3 = AT(OF(BLOCKS_OUT, layer - 1)), .x4 = AT(OF(LN1_MEAN, layer)),
@@ -360,17 +360,17 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         .y2 = AT(D_LN1_MUL_2), .y3 = AT(D_LN1_MUL_3), .y4 = AT(D_LN1_MUL_4),
         .y5 = AT(RECOMPUTED_LN1_OUT));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(OF(D_LN1_WEIGHT, layer)), AT(D_LN1_MUL_2));
     rt_gradient(rt, 5, layer, AT(OF(D_LN1_WEIGHT, layer)));  // blocks.{}.ln1.weight
     RT_AT(rt, "blocks.{}.ln1: mul mul add add add add f32[4,16,48]",
-        .flops = 1.84e4, .reads = 4.97e4, .writes = 1.23e4);
+        .block = 1, .flops = 1.84e4, .reads = 4.97e4, .writes = 1.23e4);
     RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, .x0 = AT(D_LN1_MUL_4),
         .x1 = AT(RECOMPUTED_LN1_SUB), .x2 = AT(D_LN1_MUL_3), .x3 = AT(D_LN2_IN),
         .x4 = AT(D_LN1_MUL), .y0 = AT(OF(D_LN1_IN, layer % 2)));
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,4,12,48]",
-        .flops = 8.85e5, .reads = 7.68e4, .writes = 2.76e4);
+        .block = 1, .flops = 8.85e5, .reads = 7.68e4, .writes = 2.76e4);
     rt_dot(WITH(WORK_2), D_QKV_WEIGHT_KERNEL, AT(OF(D_QKV_WEIGHT, layer)), AT(RECOMPUTED_LN1_OUT),
         AT(D_QKV_CONCAT));
     rt_gradient(rt, 7, layer, AT(OF(D_QKV_WEIGHT, layer)));  // blocks.{}.qkv.weight
@@ -474,78 +474,78 @@ static void blocks_reduce_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
     RT_AT(rt, "grad_norm blocks.{}.ln1.weight: mul reduce_sum f32[]",
-        .flops = 96, .reads = 196, .writes = 4);
+        .block = 1, .flops = 96, .reads = 196, .writes = 4);
     RT_ROWS(rt, grad_norm_reduce_sum, 1, 2 * C, .x0 = AT(OF(D_LN1_WEIGHT, layer)),
         .y0 = AT(GRAD_NORM_LN1_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]",
-        .flops = 97, .reads = 200, .writes = 4);
+        .block = 1, .flops = 97, .reads = 200, .writes = 4);
     RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, .x0 = AT(OF(D_LN1_BIAS, layer)),
         .x1 = AT(GRAD_NORM_LN1_WEIGHT_SUM), .y0 = AT(GRAD_NORM_LN1_BIAS_ADD));
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul reduce_sum f32[3,4,12]",
-        .flops = 1.38e4, .reads = 2.82e4, .writes = 576);
+        .block = 1, .flops = 1.38e4, .reads = 2.82e4, .writes = 576);
     RT_ROWS(rt, grad_norm, 3 * HEADS * HEAD_SIZE, 2 * C, .x0 = AT(OF(D_QKV_WEIGHT, layer)),
         .y0 = AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]",
-        .flops = 144, .reads = 580, .writes = 4);
+        .block = 1, .flops = 144, .reads = 580, .writes = 4);
     rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3 * HEADS * HEAD_SIZE},
         .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_QKV_WEIGHT_SUM_2),
         AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: add f32[]",
-        .flops = 1, .reads = 8, .writes = 4);
+        .block = 1, .flops = 1, .reads = 8, .writes = 4);
     RT_ROWS(rt, grad_norm_add_4, 1, 1, .x0 = AT(GRAD_NORM_LN1_BIAS_ADD),
         .x1 = AT(GRAD_NORM_QKV_WEIGHT_SUM_2), .y0 = AT(GRAD_NORM_QKV_WEIGHT_ADD));
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum add f32[]",
-        .flops = 289, .reads = 584, .writes = 4);
+        .block = 1, .flops = 289, .reads = 584, .writes = 4);
     RT_ROWS(rt, grad_norm_add_2, 1, 9 * HEADS * HEAD_SIZE, .x0 = AT(OF(D_QKV_BIAS, layer)),
         .x1 = AT(GRAD_NORM_QKV_WEIGHT_ADD), .y0 = AT(GRAD_NORM_QKV_BIAS_ADD),
         .n0 = 3 * HEADS * HEAD_SIZE);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul reduce_sum f32[48,4]",
-        .flops = 4.61e3, .reads = 9.98e3, .writes = 768);
+        .block = 1, .flops = 4.61e3, .reads = 9.98e3, .writes = 768);
     RT_ROWS(rt, grad_norm_reduce_sum_2, C * HEADS, 2 * HEAD_SIZE,
         .x0 = AT(OF(D_PROJ_WEIGHT, layer)), .y0 = AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]",
-        .flops = 192, .reads = 772, .writes = 4);
+        .block = 1, .flops = 192, .reads = 772, .writes = 4);
     rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {C * HEADS},
         .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_PROJ_WEIGHT_SUM_2),
         AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: add f32[]",
-        .flops = 1, .reads = 8, .writes = 4);
+        .block = 1, .flops = 1, .reads = 8, .writes = 4);
     RT_ROWS(rt, grad_norm_add_4, 1, 1, .x0 = AT(GRAD_NORM_QKV_BIAS_ADD),
         .x1 = AT(GRAD_NORM_PROJ_WEIGHT_SUM_2), .y0 = AT(GRAD_NORM_PROJ_WEIGHT_ADD));
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum add f32[]",
-        .flops = 97, .reads = 200, .writes = 4);
+        .block = 1, .flops = 97, .reads = 200, .writes = 4);
     RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, .x0 = AT(OF(D_PROJ_BIAS, layer)),
         .x1 = AT(GRAD_NORM_PROJ_WEIGHT_ADD), .y0 = AT(GRAD_NORM_PROJ_BIAS_ADD));
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum add f32[]",
-        .flops = 97, .reads = 200, .writes = 4);
+        .block = 1, .flops = 97, .reads = 200, .writes = 4);
     RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, .x0 = AT(OF(D_LN2_WEIGHT, layer)),
         .x1 = AT(GRAD_NORM_PROJ_BIAS_ADD), .y0 = AT(GRAD_NORM_LN2_WEIGHT_ADD));
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum add f32[]",
-        .flops = 97, .reads = 200, .writes = 4);
+        .block = 1, .flops = 97, .reads = 200, .writes = 4);
     RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, .x0 = AT(OF(D_LN2_BIAS, layer)),
         .x1 = AT(GRAD_NORM_LN2_WEIGHT_ADD), .y0 = AT(GRAD_NORM_LN2_BIAS_ADD));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]",
-        .flops = 1.84e4, .reads = 3.76e4, .writes = 768);
+        .block = 1, .flops = 1.84e4, .reads = 3.76e4, .writes = 768);
     RT_ROWS(rt, grad_norm, FC_SIZE, 2 * C, .x0 = AT(OF(D_FC_WEIGHT, layer)),
         .y0 = AT(GRAD_NORM_FC_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]",
-        .flops = 192, .reads = 772, .writes = 4);
+        .block = 1, .flops = 192, .reads = 772, .writes = 4);
     rt_reduce(WITH(WORK_5), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {FC_SIZE}, .stride = {1},
         .reduced = {1}}, AT(GRAD_NORM_FC_WEIGHT_SUM_2), AT(GRAD_NORM_FC_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: add f32[]",
-        .flops = 1, .reads = 8, .writes = 4);
+        .block = 1, .flops = 1, .reads = 8, .writes = 4);
     RT_ROWS(rt, grad_norm_add_4, 1, 1, .x0 = AT(GRAD_NORM_LN2_BIAS_ADD),
         .x1 = AT(GRAD_NORM_FC_WEIGHT_SUM_2), .y0 = AT(GRAD_NORM_FC_WEIGHT_ADD));
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum add f32[]",
-        .flops = 385, .reads = 776, .writes = 4);
+        .block = 1, .flops = 385, .reads = 776, .writes = 4);
     RT_ROWS(rt, grad_norm_add_2, 1, 3 * FC_SIZE, .x0 = AT(OF(D_FC_BIAS, layer)),
         .x1 = AT(GRAD_NORM_FC_WEIGHT_ADD), .y0 = AT(GRAD_NORM_FC_BIAS_ADD), .n0 = FC_SIZE);
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum add f32[]",
-        .flops = 1.84e4, .reads = 3.69e4, .writes = 4);
+        .block = 1, .flops = 1.84e4, .reads = 3.69e4, .writes = 4);
     RT_ROWS(rt, grad_norm_add_5, 1, 3 * C * FC_SIZE, .x0 = AT(OF(D_OUT_WEIGHT, layer)),
         .x1 = AT(GRAD_NORM_FC_BIAS_ADD), .y0 = AT(GRAD_NORM_OUT_WEIGHT_ADD));
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum add f32[]",
-        .flops = 97, .reads = 200, .writes = 4);
+        .block = 1, .flops = 97, .reads = 200, .writes = 4);
     RT_ROWS(rt, grad_norm_add_3, 1, 3 * C, .x0 = AT(OF(D_OUT_BIAS, layer)),
         .x1 = AT(GRAD_NORM_OUT_WEIGHT_ADD), .y0 = AT(OF(GRAD_NORM_OUT_BIAS_ADD, layer)));
 }
@@ -599,8 +599,7 @@ static void reduce(Rt *rt, char *m)
         .flops = 3, .reads = 16, .writes = 4);
     rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3}, .stride = {1},
         .reduced = {1}}, AT(GRAD_NORM_SUM), AT(OF(GRAD_NORM_CONCAT, 0)));
-    RT_AT(rt, "grad_norm: add sqrt f32[]",
-        .flops = 5, .reads = 8, .writes = 4);
+    RT_AT(rt, "grad_norm: add sqrt f32[]", .flops = 5, .reads = 8, .writes = 4);
     RT_ROWS(rt, grad_norm_sqrt, 1, 2, .x0 = AT(GRAD_NORM_ADD_4), .x1 = AT(GRAD_NORM_SUM),
         .y0 = AT(GRAD_NORM));
 }
@@ -610,62 +609,62 @@ static void blocks_update_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
     RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]",
-        .flops = 1.01e3, .reads = 800, .writes = 576);
+        .block = 1, .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, .x0 = AT(OF(D_LN1_WEIGHT, layer)),
         .exp_avg = AT(OF(LN1_WEIGHT_EXP_AVG, layer)), .param = AT(OF(LN1_WEIGHT, layer)),
         .exp_avg_sq = AT(OF(LN1_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 1.01e3, .reads = 800, .writes = 576);
+        .block = 1, .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, .x0 = AT(OF(D_LN1_BIAS, layer)),
         .exp_avg = AT(OF(LN1_BIAS_EXP_AVG, layer)), .param = AT(OF(LN1_BIAS, layer)),
         .exp_avg_sq = AT(OF(LN1_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub mul mul ... f32[3,4,12,48]",
-        .flops = 1.45e5, .reads = 1.11e5, .writes = 8.29e4);
+        .block = 1, .flops = 1.45e5, .reads = 1.11e5, .writes = 8.29e4);
     RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE * C, 15, .x0 = AT(OF(D_QKV_WEIGHT, layer)),
         .exp_avg = AT(OF(QKV_WEIGHT_EXP_AVG, layer)), .param = AT(OF(QKV_WEIGHT, layer)),
         .exp_avg_sq = AT(OF(QKV_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul mul ... f32[3,4,12]",
-        .flops = 3.02e3, .reads = 2.34e3, .writes = 1.73e3);
+        .block = 1, .flops = 3.02e3, .reads = 2.34e3, .writes = 1.73e3);
     RT_ROWS(rt, adamw, 3 * HEADS * HEAD_SIZE, 15, .x0 = AT(OF(D_QKV_BIAS, layer)),
         .exp_avg = AT(OF(QKV_BIAS_EXP_AVG, layer)), .param = AT(OF(QKV_BIAS, layer)),
         .exp_avg_sq = AT(OF(QKV_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul mul ... f32[48,4,12]",
-        .flops = 4.84e4, .reads = 3.69e4, .writes = 2.76e4);
+        .block = 1, .flops = 4.84e4, .reads = 3.69e4, .writes = 2.76e4);
     RT_ROWS(rt, adamw, C * HEADS * HEAD_SIZE, 15, .x0 = AT(OF(D_PROJ_WEIGHT, layer)),
         .exp_avg = AT(OF(PROJ_WEIGHT_EXP_AVG, layer)), .param = AT(OF(PROJ_WEIGHT, layer)),
         .exp_avg_sq = AT(OF(PROJ_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 1.01e3, .reads = 800, .writes = 576);
+        .block = 1, .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, .x0 = AT(OF(D_PROJ_BIAS, layer)),
         .exp_avg = AT(OF(PROJ_BIAS_EXP_AVG, layer)), .param = AT(OF(PROJ_BIAS, layer)),
         .exp_avg_sq = AT(OF(PROJ_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]",
-        .flops = 1.01e3, .reads = 800, .writes = 576);
+        .block = 1, .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, .x0 = AT(OF(D_LN2_WEIGHT, layer)),
         .exp_avg = AT(OF(LN2_WEIGHT_EXP_AVG, layer)), .param = AT(OF(LN2_WEIGHT, layer)),
         .exp_avg_sq = AT(OF(LN2_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 1.01e3, .reads = 800, .writes = 576);
+        .block = 1, .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, .x0 = AT(OF(D_LN2_BIAS, layer)),
         .exp_avg = AT(OF(LN2_BIAS_EXP_AVG, layer)), .param = AT(OF(LN2_BIAS, layer)),
         .exp_avg_sq = AT(OF(LN2_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul mul mul ... f32[192,48]",
-        .flops = 1.94e5, .reads = 1.47e5, .writes = 1.11e5);
+        .block = 1, .flops = 1.94e5, .reads = 1.47e5, .writes = 1.11e5);
     RT_ROWS(rt, adamw, FC_SIZE * C, 15, .x0 = AT(OF(D_FC_WEIGHT, layer)),
         .exp_avg = AT(OF(FC_WEIGHT_EXP_AVG, layer)), .param = AT(OF(FC_WEIGHT, layer)),
         .exp_avg_sq = AT(OF(FC_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sub mul mul mul add ... f32[192]",
-        .flops = 4.03e3, .reads = 3.1e3, .writes = 2.3e3);
+        .block = 1, .flops = 4.03e3, .reads = 3.1e3, .writes = 2.3e3);
     RT_ROWS(rt, adamw, FC_SIZE, 15, .x0 = AT(OF(D_FC_BIAS, layer)),
         .exp_avg = AT(OF(FC_BIAS_EXP_AVG, layer)), .param = AT(OF(FC_BIAS, layer)),
         .exp_avg_sq = AT(OF(FC_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul mul mul ... f32[48,192]",
-        .flops = 1.94e5, .reads = 1.47e5, .writes = 1.11e5);
+        .block = 1, .flops = 1.94e5, .reads = 1.47e5, .writes = 1.11e5);
     RT_ROWS(rt, adamw, C * FC_SIZE, 15, .x0 = AT(OF(D_OUT_WEIGHT, layer)),
         .exp_avg = AT(OF(OUT_WEIGHT_EXP_AVG, layer)), .param = AT(OF(OUT_WEIGHT, layer)),
         .exp_avg_sq = AT(OF(OUT_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 1.01e3, .reads = 800, .writes = 576);
+        .block = 1, .flops = 1.01e3, .reads = 800, .writes = 576);
     RT_ROWS(rt, adamw, C, 15, .x0 = AT(OF(D_OUT_BIAS, layer)),
         .exp_avg = AT(OF(OUT_BIAS_EXP_AVG, layer)), .param = AT(OF(OUT_BIAS, layer)),
         .exp_avg_sq = AT(OF(OUT_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
@@ -1634,6 +1633,7 @@ static const RtModel model = {
     .vocabulary = 96,
     .ignores = true,
     .ignored_label = -100,
+    .blocks = (const char *const[]){"blocks"},
     .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
@@ -1648,7 +1648,7 @@ static const RtModel model = {
     .reduce = reduce,
     .update = update,
     .forward = forward,
-    .identity = 0x5c2bc23cfe7b055b,
+    .identity = 0xd8dad5f118aa94cd,
 };
 
 int main(int argc, char **argv)

@@ -208,19 +208,19 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
     RT_AT(rt, "blocks.{}.ln1: reduce_sum mul sub reduce_sum ... f32[4,16,48]",
-        .flops = 2.85e4, .reads = 2.55e4, .writes = 1.28e4, .seconds = 3.01e-6);
+        .block = 1, .flops = 2.85e4, .reads = 2.55e4, .writes = 1.28e4, .seconds = 3.01e-6);
     RT_ROWS(rt, ln1_forward, B * T, 16 * C, .x0 = AT(OF(BLOCKS_OUT, layer - 1)),
         .weight = AT(OF(LN1_WEIGHT, layer)), .bias = AT(OF(LN1_BIAS, layer)),
         .y0 = AT(OF(LN1_MEAN, layer)), .y1 = AT(OF(LN1_SQUARES, layer)), .y2 = AT(LN1_OUT));
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,2,12]",
-        .flops = 4.42e5, .reads = 4.45e4, .writes = 1.84e4, .seconds = 3.07e-6);
+        .block = 1, .flops = 4.42e5, .reads = 4.45e4, .writes = 1.84e4, .seconds = 3.07e-6);
     rt_dot(WITH(WORK_2), QKV_DOT_KERNEL, AT(QKV_DOT), AT(LN1_OUT), AT(OF(QKV_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,2,12]",
-        .flops = 4.61e3, .reads = 3.72e4, .writes = 1.84e4, .seconds = 3.02e-6);
+        .block = 1, .flops = 4.61e3, .reads = 3.72e4, .writes = 1.84e4, .seconds = 3.02e-6);
     RT_ROWS(rt, qkv_bias_forward, B * T, 3 * HEADS / 2 * HEAD_SIZE, .x0 = AT(QKV_DOT),
         .bias = AT(OF(QKV_BIAS, layer)), .y0 = AT(OF(QKV_OUT, layer)));
     RT_AT(rt, "blocks.{}: attention f32[4,16,2,12]",
-        .flops = 4.92e4, .reads = 2.56e4, .writes = 7.17e3, .seconds = 3.01e-6);
+        .block = 1, .flops = 4.92e4, .reads = 2.56e4, .writes = 7.17e3, .seconds = 3.01e-6);
     rt_attention(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {B, HEADS / 2}, .s = T,
         .t = T, .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE},
         {0}, 3 * HEADS / 2 * HEAD_SIZE, 1}, .k = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
@@ -234,39 +234,41 @@ static void blocks_forward_layer(Rt *rt, char *m, int64_t layer)
         AT(OF(QKV_OUT, layer) + 2 * HEADS / 2 * HEAD_SIZE * sizeof(float)), NULL, NULL, NULL,
         NULL);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]",
-        .flops = 1.47e5, .reads = 2.3e4, .writes = 1.23e4, .seconds = 3.02e-6);
+        .block = 1, .flops = 1.47e5, .reads = 2.3e4, .writes = 1.23e4, .seconds = 3.02e-6);
     rt_dot(WITH(WORK_2), PROJ_DOT_KERNEL, AT(PROJ_DOT), AT(OF(ATTENTION_OUT, layer)),
         AT(OF(PROJ_WEIGHT, layer)));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
     RT_AT(rt, "blocks.{}.proj: all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 2.46e4, .writes = 1.23e4, .seconds = 9.06e-6);
+        .block = 1, .flops = 0, .reads = 2.46e4, .writes = 1.23e4, .seconds = 9.06e-6,
+        .axis = "tp", .sent = 1.23e4, .exchange = 6.05e-6);
     rt_all_reduce(WITH(WORK_2), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
         .whole = B * T * C, .inner = 1}, AT(PROJ_ALL_REDUCE), AT(PROJ_DOT));
     RT_AT(rt, "blocks.{}.ln2: add add reduce_sum mul sub ... f32[4,16,48]",
-        .flops = 3.46e4, .reads = 3.8e4, .writes = 2.51e4, .seconds = 3.02e-6);
+        .block = 1, .flops = 3.46e4, .reads = 3.8e4, .writes = 2.51e4, .seconds = 3.02e-6);
     RT_ROWS(rt, ln2_forward, B * T, 18 * C, .x0 = AT(PROJ_ALL_REDUCE),
         .bias = AT(OF(PROJ_BIAS, layer)), .x2 = AT(OF(BLOCKS_OUT, layer - 1)),
         .weight = AT(OF(LN2_WEIGHT, layer)), .x4 = AT(OF(LN2_BIAS, layer)),
         .y0 = AT(OF(BLOCKS_ADD, layer)), .y1 = AT(OF(LN2_MEAN, layer)),
         .y2 = AT(OF(LN2_SQUARES, layer)), .y3 = AT(LN2_OUT));
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,96]",
-        .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
+        .block = 1, .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
     rt_dot(WITH(WORK_2), FC_DOT_KERNEL, AT(OF(FC_DOT, layer)), AT(LN2_OUT),
         AT(OF(FC_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}: add div erf add mul mul f32[4,16,96]",
-        .flops = 1.41e5, .reads = 4.95e4, .writes = 2.46e4, .seconds = 3.03e-6);
+        .block = 1, .flops = 1.41e5, .reads = 4.95e4, .writes = 2.46e4, .seconds = 3.03e-6);
     RT_ROWS(rt, gelu_forward, B * T, 6 * FC_SIZE / 2, .x0 = AT(OF(FC_DOT, layer)),
         .bias = AT(OF(FC_BIAS, layer)), .y0 = AT(GELU_OUT));
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]",
-        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4, .seconds = 3.09e-6);
+        .block = 1, .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4, .seconds = 3.09e-6);
     rt_dot(WITH(WORK_2), OUT_DOT_KERNEL, AT(OUT_DOT), AT(GELU_OUT), AT(OF(OUT_WEIGHT, layer)));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
     RT_AT(rt, "blocks.{}.out: all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 2.46e4, .writes = 1.23e4, .seconds = 9.06e-6);
+        .block = 1, .flops = 0, .reads = 2.46e4, .writes = 1.23e4, .seconds = 9.06e-6,
+        .axis = "tp", .sent = 1.23e4, .exchange = 6.05e-6);
     rt_all_reduce(WITH(WORK_2), &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0, .outer = 1,
         .whole = B * T * C, .inner = 1}, AT(OUT_ALL_REDUCE), AT(OUT_DOT));
     RT_AT(rt, "blocks.{}: add add f32[4,16,48]",
-        .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4, .seconds = 3.02e-6);
+        .block = 1, .flops = 6.14e3, .reads = 3.71e4, .writes = 1.23e4, .seconds = 3.02e-6);
     RT_ROWS(rt, blocks_add_forward, B * T, 2 * C, .x0 = AT(OUT_ALL_REDUCE),
         .bias = AT(OF(OUT_BIAS, layer)), .x2 = AT(OF(BLOCKS_ADD, layer)),
         .y0 = AT(OF(BLOCKS_OUT, layer)));
@@ -277,99 +279,105 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
 {
     rt->layer = layer;
     RT_AT(rt, "blocks.{}.out: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(D_OUT_BIAS), AT(OF(D_LN1_IN, (layer + 1) % 2)));
     rt_gradient(rt, 16, layer, AT(D_OUT_BIAS));  // blocks.{}.out.bias
     RT_AT(rt, "grad_norm blocks.{}.out.bias: mul reduce_sum f32[]",
-        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, .x0 = AT(D_OUT_BIAS), .y0 = AT(GRAD_NORM_OUT_BIAS_SUM));
     RT_AT(rt, "adamw blocks.{}.out.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
+        .block = 1, .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, .param = AT(OF(OUT_BIAS, layer)), .x2 = AT(D_OUT_BIAS),
         .exp_avg = AT(OF(OUT_BIAS_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(OUT_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,96]",
-        .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
+        .block = 1, .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
     rt_dot(WITH(WORK_2), D_OUT_IN_KERNEL, AT(D_OUT_IN), AT(OF(D_LN1_IN, (layer + 1) % 2)),
         AT(OF(OUT_WEIGHT, layer)));
     RT_AT(rt, "blocks.{}: add div erf add mul mul mul mul mul ... f32[4,16,96]",
-        .flops = 2.76e5, .reads = 7.41e4, .writes = 4.92e4, .seconds = 3.04e-6);
+        .block = 1, .flops = 2.76e5, .reads = 7.41e4, .writes = 4.92e4, .seconds = 3.04e-6);
     RT_ROWS(rt, gelu_backward, B * T, 16 * FC_SIZE / 2, .x0 = AT(OF(FC_DOT, layer)),
         .bias = AT(OF(FC_BIAS, layer)), .x2 = AT(D_OUT_IN), .y0 = AT(RECOMPUTED_GELU_OUT),
         .y1 = AT(D_BLOCKS_IN));
     RT_AT(rt, "blocks.{}.out: dot f32[48,96]",
-        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.84e4, .seconds = 3.09e-6);
+        .block = 1, .flops = 5.9e5, .reads = 5.53e4, .writes = 1.84e4, .seconds = 3.09e-6);
     rt_dot(WITH(WORK_2), D_OUT_WEIGHT_KERNEL, AT(D_OUT_WEIGHT), AT(RECOMPUTED_GELU_OUT),
         AT(OF(D_LN1_IN, (layer + 1) % 2)));
     // all_gather on tp: 0.0176 MiB, 6.12 us
     RT_AT(rt, "grad_norm blocks.{}.out.weight: start all_gather f32[48,192]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 1.84e4, .exchange = 6.12e-6);
     rt_start(WITH(WORK), 3, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = C,
         .whole = FC_SIZE, .inner = 1}, AT(GRAD_NORM_OUT_WEIGHT_ALL_GATHER), AT(D_OUT_WEIGHT));
     rt_gradient(rt, 15, layer, AT(D_OUT_WEIGHT));  // blocks.{}.out.weight
     RT_AT(rt, "blocks.{}.fc: reduce_sum f32[96]",
-        .flops = 6.14e3, .reads = 2.5e4, .writes = 384, .seconds = 3.01e-6);
+        .block = 1, .flops = 6.14e3, .reads = 2.5e4, .writes = 384, .seconds = 3.01e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, FC_SIZE / 2},
         .stride = {FC_SIZE / 2, 1}, .reduced = {1, 0}}, AT(D_FC_SUM), AT(D_BLOCKS_IN));
     // all_gather on tp: 0.000366 MiB, 6 us
     RT_AT(rt, "blocks.{}.fc: start all_gather f32[192]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 384, .exchange = 6e-6);
     rt_start(WITH(WORK), 4, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
         .whole = FC_SIZE, .inner = 1}, AT(D_FC_BIAS), AT(D_FC_SUM));
     RT_AT(rt, "adamw blocks.{}.out.weight: mul sub mul mul mul ... f32[48,96]",
-        .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
+        .block = 1, .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
     RT_ROWS(rt, adamw, C * FC_SIZE / 2, 14, .param = AT(OF(OUT_WEIGHT, layer)),
         .x2 = AT(D_OUT_WEIGHT), .exp_avg = AT(OF(OUT_WEIGHT_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(OUT_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "blocks.{}.fc: dot f32[4,16,48]",
-        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4, .seconds = 3.09e-6);
+        .block = 1, .flops = 5.9e5, .reads = 5.53e4, .writes = 1.23e4, .seconds = 3.09e-6);
     rt_dot(WITH(WORK_2), D_FC_DOT_KERNEL, AT(D_FC_DOT), AT(D_BLOCKS_IN), AT(OF(FC_WEIGHT, layer)));
     RT_AT(rt, "grad_norm blocks.{}.out.weight: wait for all_gather f32[48,192]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 3);
     RT_AT(rt, "grad_norm blocks.{}.out.weight: mul reduce_sum f32[]",
-        .flops = 1.84e4, .reads = 3.69e4, .writes = 4, .seconds = 3.01e-6);
+        .block = 1, .flops = 1.84e4, .reads = 3.69e4, .writes = 4, .seconds = 3.01e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_2, 1, 2 * C * FC_SIZE,
         .x0 = AT(GRAD_NORM_OUT_WEIGHT_ALL_GATHER), .y0 = AT(GRAD_NORM_OUT_WEIGHT_SUM));
     RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[192]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 4);
     rt_gradient(rt, 14, layer, AT(D_FC_BIAS));  // blocks.{}.fc.bias
     // all_reduce on tp: 0.0117 MiB, 6.05 us
     RT_AT(rt, "blocks.{}.fc: start all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 1.23e4, .exchange = 6.05e-6);
     rt_start(WITH(WORK), 5, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
         .outer = 1, .whole = B * T * C, .inner = 1}, AT(D_FC_IN), AT(D_FC_DOT));
     RT_AT(rt, "grad_norm blocks.{}.fc.bias: mul reduce_sum f32[]",
-        .flops = 384, .reads = 772, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 384, .reads = 772, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 2 * FC_SIZE, .x0 = AT(D_FC_BIAS),
         .y0 = AT(GRAD_NORM_FC_BIAS_SUM), .n0 = FC_SIZE);
     RT_AT(rt, "adamw blocks.{}.fc.bias: sub mul mul mul add mul ... f32[192]",
-        .flops = 1.34e3, .reads = 2.32e3, .writes = 1.54e3, .seconds = 3e-6);
+        .block = 1, .flops = 1.34e3, .reads = 2.32e3, .writes = 1.54e3, .seconds = 3e-6);
     RT_ROWS(rt, adamw_add, FC_SIZE, 7, .x0 = AT(D_FC_BIAS),
         .exp_avg = AT(OF(FC_BIAS_EXP_AVG, layer)), .x2 = AT(ADAMW_SUB_2), .x3 = AT(ADAMW_SUB),
         .exp_avg_sq = AT(OF(FC_BIAS_EXP_AVG_SQ, layer)), .beta2 = AT(BETA2));
     // shard on tp
     RT_AT(rt, "adamw blocks.{}.fc.bias: shard f32[96]",
-        .flops = 0, .reads = 1.15e3, .writes = 384, .seconds = 6e-6);
+        .block = 1, .flops = 0, .reads = 1.15e3, .writes = 384, .seconds = 6e-6);
     rt_shard(WITH(WORK_2), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1, .whole = FC_SIZE,
         .inner = 1}, AT(ADAMW_FC_BIAS_SHARD), AT(OF(FC_BIAS_EXP_AVG_SQ, layer)));
     // shard on tp
     RT_AT(rt, "adamw blocks.{}.fc.bias: shard f32[96]",
-        .flops = 0, .reads = 1.15e3, .writes = 384, .seconds = 6e-6);
+        .block = 1, .flops = 0, .reads = 1.15e3, .writes = 384, .seconds = 6e-6);
     rt_shard(WITH(WORK_2), &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1, .whole = FC_SIZE,
         .inner = 1}, AT(ADAMW_FC_BIAS_SHARD_2), AT(OF(FC_BIAS_EXP_AVG, layer)));
     RT_AT(rt, "adamw blocks.{}.fc.bias: mul sqrt mul add div mul ... f32[96]",
-        .flops = 1.25e3, .reads = 1.17e3, .writes = 384, .seconds = 3e-6);
+        .block = 1, .flops = 1.25e3, .reads = 1.17e3, .writes = 384, .seconds = 3e-6);
     RT_ROWS(rt, adamw_div, FC_SIZE / 2, 7, .param = AT(OF(FC_BIAS, layer)), .x1 = AT(ADAMW_SUB_3),
         .x2 = AT(ADAMW_FC_BIAS_SHARD), .x3 = AT(ADAMW_CAST), .eps = AT(EPS),
         .x5 = AT(ADAMW_FC_BIAS_SHARD_2), .x6 = AT(ADAMW_NEG));
     RT_AT(rt, "blocks.{}.fc: wait for all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 5);
     RT_AT(rt, "blocks.{}.ln2: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
-        .flops = 3.23e4, .reads = 7.51e4, .writes = 4.97e4, .seconds = 3.04e-6);
+        .block = 1, .flops = 3.23e4, .reads = 7.51e4, .writes = 4.97e4, .seconds = 3.04e-6);
     RT_ROWS(rt, ln2_backward, B * T, 23 * C, .x0 = AT(D_FC_IN),
         .weight = AT(OF(LN2_WEIGHT, layer)), .x2 = AT(OF(LN2_SQUARES, layer)),
         .x3 = AT(OF(BLOCKS_ADD, layer)), .x4 = AT(OF(LN2_MEAN, layer)),
@@ -377,97 +385,100 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         .y2 = AT(D_LN2_MUL_2), .y3 = AT(D_LN2_MUL_3), .y4 = AT(D_LN2_MUL_4),
         .y5 = AT(RECOMPUTED_LN2_OUT));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN2_BIAS), AT(D_FC_IN));
     rt_gradient(rt, 12, layer, AT(D_LN2_BIAS));  // blocks.{}.ln2.bias
     RT_AT(rt, "grad_norm blocks.{}.ln2.bias: mul reduce_sum f32[]",
-        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, .x0 = AT(D_LN2_BIAS), .y0 = AT(GRAD_NORM_LN2_BIAS_SUM));
     RT_AT(rt, "blocks.{}.ln2: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN2_WEIGHT), AT(D_LN2_MUL_2));
     rt_gradient(rt, 11, layer, AT(D_LN2_WEIGHT));  // blocks.{}.ln2.weight
     RT_AT(rt, "grad_norm blocks.{}.ln2.weight: mul reduce_sum f32[]",
-        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, .x0 = AT(D_LN2_WEIGHT), .y0 = AT(GRAD_NORM_LN2_WEIGHT_SUM));
     RT_AT(rt, "blocks.{}.fc: dot f32[96,48]",
-        .flops = 5.9e5, .reads = 5.53e4, .writes = 1.84e4, .seconds = 3.09e-6);
+        .block = 1, .flops = 5.9e5, .reads = 5.53e4, .writes = 1.84e4, .seconds = 3.09e-6);
     rt_dot(WITH(WORK_2), D_FC_WEIGHT_KERNEL, AT(D_FC_WEIGHT), AT(RECOMPUTED_LN2_OUT),
         AT(D_BLOCKS_IN));
     // all_gather on tp: 0.0176 MiB, 6.08 us
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: start all_gather f32[192,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 1.84e4, .exchange = 6.08e-6);
     rt_start(WITH(WORK), 6, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
         .whole = FC_SIZE, .inner = C}, AT(GRAD_NORM_FC_WEIGHT_ALL_GATHER), AT(D_FC_WEIGHT));
     RT_AT(rt, "adamw blocks.{}.ln2.weight: mul sub mul mul mul add ... f32[48]",
-        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
+        .block = 1, .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, .param = AT(OF(LN2_WEIGHT, layer)), .x2 = AT(D_LN2_WEIGHT),
         .exp_avg = AT(OF(LN2_WEIGHT_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(LN2_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "blocks.{}.ln2: mul mul add add add add f32[4,16,48]",
-        .flops = 1.84e4, .reads = 3.74e4, .writes = 1.23e4, .seconds = 3.02e-6);
+        .block = 1, .flops = 1.84e4, .reads = 3.74e4, .writes = 1.23e4, .seconds = 3.02e-6);
     RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, .x0 = AT(D_LN2_MUL_4),
         .x1 = AT(RECOMPUTED_LN2_SUB), .x2 = AT(D_LN2_MUL_3),
         .x3 = AT(OF(D_LN1_IN, (layer + 1) % 2)), .x4 = AT(D_LN2_MUL), .y0 = AT(D_LN2_IN));
     RT_AT(rt, "adamw blocks.{}.ln2.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
+        .block = 1, .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, .param = AT(OF(LN2_BIAS, layer)), .x2 = AT(D_LN2_BIAS),
         .exp_avg = AT(OF(LN2_BIAS_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(LN2_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     rt_gradient(rt, 13, layer, AT(D_FC_WEIGHT));  // blocks.{}.fc.weight
     RT_AT(rt, "adamw blocks.{}.fc.weight: mul sub mul mul mul ... f32[96,48]",
-        .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
+        .block = 1, .flops = 9.22e4, .reads = 7.38e4, .writes = 5.53e4, .seconds = 3.05e-6);
     RT_ROWS(rt, adamw, FC_SIZE / 2 * C, 14, .param = AT(OF(FC_WEIGHT, layer)),
         .x2 = AT(D_FC_WEIGHT), .exp_avg = AT(OF(FC_WEIGHT_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(FC_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "blocks.{}.proj: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
     rt_reduce(WITH(WORK_3), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(D_PROJ_BIAS), AT(D_LN2_IN));
     rt_gradient(rt, 10, layer, AT(D_PROJ_BIAS));  // blocks.{}.proj.bias
     RT_AT(rt, "grad_norm blocks.{}.proj.bias: mul reduce_sum f32[]",
-        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, .x0 = AT(D_PROJ_BIAS), .y0 = AT(GRAD_NORM_PROJ_BIAS_SUM));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: wait for all_gather f32[192,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 6);
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: mul reduce_sum f32[192]",
-        .flops = 1.84e4, .reads = 3.76e4, .writes = 768, .seconds = 3.01e-6);
+        .block = 1, .flops = 1.84e4, .reads = 3.76e4, .writes = 768, .seconds = 3.01e-6);
     RT_ROWS(rt, grad_norm_reduce_sum, FC_SIZE, 2 * C, .x0 = AT(GRAD_NORM_FC_WEIGHT_ALL_GATHER),
         .y0 = AT(GRAD_NORM_FC_WEIGHT_SUM));
     RT_AT(rt, "blocks.{}.proj: dot f32[48,2,12]",
-        .flops = 1.47e5, .reads = 2.3e4, .writes = 4.61e3, .seconds = 3.02e-6);
+        .block = 1, .flops = 1.47e5, .reads = 2.3e4, .writes = 4.61e3, .seconds = 3.02e-6);
     rt_dot(WITH(WORK_2), D_PROJ_WEIGHT_KERNEL, AT(D_PROJ_WEIGHT), AT(OF(ATTENTION_OUT, layer)),
         AT(D_LN2_IN));
     // all_gather on tp: 0.00439 MiB, 6.03 us
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: start all_gather f32[48,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 4.61e3, .exchange = 6.03e-6);
     rt_start(WITH(WORK), 7, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = C,
         .whole = HEADS, .inner = HEAD_SIZE}, AT(GRAD_NORM_PROJ_WEIGHT_ALL_GATHER),
         AT(D_PROJ_WEIGHT));
     RT_AT(rt, "grad_norm blocks.{}.fc.weight: reduce_sum f32[]",
-        .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {FC_SIZE}, .stride = {1},
         .reduced = {1}}, AT(GRAD_NORM_FC_WEIGHT_SUM_2), AT(GRAD_NORM_FC_WEIGHT_SUM));
     RT_AT(rt, "adamw blocks.{}.proj.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
+        .block = 1, .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, .param = AT(OF(PROJ_BIAS, layer)), .x2 = AT(D_PROJ_BIAS),
         .exp_avg = AT(OF(PROJ_BIAS_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(PROJ_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,2,12]",
-        .flops = 1.47e5, .reads = 2.3e4, .writes = 6.14e3, .seconds = 3.02e-6);
+        .block = 1, .flops = 1.47e5, .reads = 2.3e4, .writes = 6.14e3, .seconds = 3.02e-6);
     rt_dot(WITH(WORK_2), D_PROJ_IN_KERNEL, AT(D_PROJ_IN), AT(D_LN2_IN),
         AT(OF(PROJ_WEIGHT, layer)));
     rt_gradient(rt, 9, layer, AT(D_PROJ_WEIGHT));  // blocks.{}.proj.weight
     RT_AT(rt, "adamw blocks.{}.proj.weight: mul sub mul mul ... f32[48,2,12]",
-        .flops = 2.3e4, .reads = 1.85e4, .writes = 1.38e4, .seconds = 3.01e-6);
+        .block = 1, .flops = 2.3e4, .reads = 1.85e4, .writes = 1.38e4, .seconds = 3.01e-6);
     RT_ROWS(rt, adamw, C * HEADS / 2 * HEAD_SIZE, 14, .param = AT(OF(PROJ_WEIGHT, layer)),
         .x2 = AT(D_PROJ_WEIGHT), .exp_avg = AT(OF(PROJ_WEIGHT_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(PROJ_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "blocks.{}: attention_grad f32[4,16,2,12]",
-        .flops = 9.83e4, .reads = 5.02e4, .writes = 1.84e4, .seconds = 3.02e-6);
+        .block = 1, .flops = 9.83e4, .reads = 5.02e4, .writes = 1.84e4, .seconds = 3.02e-6);
     rt_attention_grad(WITH(WORK_2), &(RtAttention){.n_batch = 2, .batch = {B, HEADS / 2}, .s = T,
         .t = T, .e = HEAD_SIZE, .f = HEAD_SIZE, .q = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE},
         {0}, 3 * HEADS / 2 * HEAD_SIZE, 1}, .k = {{3 * T * HEADS / 2 * HEAD_SIZE, HEAD_SIZE}, {0},
@@ -487,55 +498,60 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         AT(OF(ATTENTION_OUT, layer)), AT(OF(BLOCKS_ATTENTION_MAX, layer)),
         AT(OF(BLOCKS_ATTENTION_SUM, layer)), AT(D_PROJ_IN));
     RT_AT(rt, "blocks.{}.qkv: reduce_sum f32[3,2,12]",
-        .flops = 4.61e3, .reads = 1.87e4, .writes = 288, .seconds = 3.01e-6);
+        .block = 1, .flops = 4.61e3, .reads = 1.87e4, .writes = 288, .seconds = 3.01e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2,
         .dim = {B * T, 3 * HEADS / 2 * HEAD_SIZE}, .stride = {3 * HEADS / 2 * HEAD_SIZE, 1},
         .reduced = {1, 0}}, AT(D_QKV_BIAS), AT(D_QKV_CONCAT));
     // all_gather on tp: 0.000275 MiB, 6 us
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: start all_gather f32[3,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 288, .exchange = 6e-6);
     rt_start(WITH(WORK), 8, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 3,
         .whole = HEADS, .inner = HEAD_SIZE}, AT(GRAD_NORM_QKV_BIAS_ALL_GATHER), AT(D_QKV_BIAS));
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: wait for all_gather f32[48,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 7);
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: mul reduce_sum f32[48,4]",
-        .flops = 4.61e3, .reads = 9.98e3, .writes = 768, .seconds = 3e-6);
+        .block = 1, .flops = 4.61e3, .reads = 9.98e3, .writes = 768, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_4, C * HEADS, 2 * HEAD_SIZE,
         .x0 = AT(GRAD_NORM_PROJ_WEIGHT_ALL_GATHER), .y0 = AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.proj.weight: reduce_sum f32[]",
-        .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 192, .reads = 772, .writes = 4, .seconds = 3e-6);
     rt_reduce(WITH(WORK_4), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {C * HEADS},
         .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_PROJ_WEIGHT_SUM_2),
         AT(GRAD_NORM_PROJ_WEIGHT_SUM));
     rt_gradient(rt, 8, layer, AT(D_QKV_BIAS));  // blocks.{}.qkv.bias
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,48]",
-        .flops = 4.42e5, .reads = 4.45e4, .writes = 1.23e4, .seconds = 3.07e-6);
+        .block = 1, .flops = 4.42e5, .reads = 4.45e4, .writes = 1.23e4, .seconds = 3.07e-6);
     rt_dot(WITH(WORK_2), D_QKV_DOT_KERNEL, AT(D_QKV_DOT), AT(D_QKV_CONCAT),
         AT(OF(QKV_WEIGHT, layer)));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
     RT_AT(rt, "blocks.{}.qkv: start all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 1.23e4, .exchange = 6.05e-6);
     rt_start(WITH(WORK), 9, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
         .outer = 1, .whole = B * T * C, .inner = 1}, AT(D_QKV_IN), AT(D_QKV_DOT));
     RT_AT(rt, "adamw blocks.{}.qkv.bias: mul sub mul mul mul ... f32[3,2,12]",
-        .flops = 1.44e3, .reads = 1.18e3, .writes = 864, .seconds = 3e-6);
+        .block = 1, .flops = 1.44e3, .reads = 1.18e3, .writes = 864, .seconds = 3e-6);
     RT_ROWS(rt, adamw, 3 * HEADS / 2 * HEAD_SIZE, 14, .param = AT(OF(QKV_BIAS, layer)),
         .x2 = AT(D_QKV_BIAS), .exp_avg = AT(OF(QKV_BIAS_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(QKV_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: wait for all_gather f32[3,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 8);
     RT_AT(rt, "grad_norm blocks.{}.qkv.bias: mul reduce_sum f32[]",
-        .flops = 288, .reads = 580, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 288, .reads = 580, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_reduce_sum_3, 1, 6 * HEADS * HEAD_SIZE,
         .x0 = AT(GRAD_NORM_QKV_BIAS_ALL_GATHER), .y0 = AT(GRAD_NORM_QKV_BIAS_SUM),
         .n0 = 3 * HEADS * HEAD_SIZE);
     RT_AT(rt, "blocks.{}.qkv: wait for all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 9);
     RT_AT(rt, "blocks.{}.ln1: mul reduce_sum mul add sqrt div ... f32[4,16,48]",
-        .flops = 3.23e4, .reads = 7.51e4, .writes = 4.97e4, .seconds = 3.04e-6);
+        .block = 1, .flops = 3.23e4, .reads = 7.51e4, .writes = 4.97e4, .seconds = 3.04e-6);
     RT_ROWS(rt, ln2_backward, B * T, 23 * C, .x0 = AT(D_QKV_IN),
         .weight = AT(OF(LN1_WEIGHT, layer)), .x2 = AT(OF(LN1_SQUARES, layer)),
         .x3 = AT(OF(BLOCKS_OUT, layer - 1)), .x4 = AT(OF(LN1_MEAN, layer)),
@@ -543,67 +559,69 @@ static void blocks_backward_layer(Rt *rt, char *m, int64_t layer)
         .y2 = AT(D_LN1_MUL_2), .y3 = AT(D_LN1_MUL_3), .y4 = AT(D_LN1_MUL_4),
         .y5 = AT(RECOMPUTED_LN1_OUT));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN1_BIAS), AT(D_QKV_IN));
     rt_gradient(rt, 6, layer, AT(D_LN1_BIAS));  // blocks.{}.ln1.bias
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum f32[]",
-        .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 96, .reads = 196, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm, 1, 2 * C, .x0 = AT(D_LN1_BIAS), .y0 = AT(GRAD_NORM_LN1_BIAS_SUM));
     RT_AT(rt, "blocks.{}.ln1: reduce_sum f32[48]",
-        .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
+        .block = 1, .flops = 3.07e3, .reads = 1.25e4, .writes = 192, .seconds = 3e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 2, .dim = {B * T, C},
         .stride = {C, 1}, .reduced = {1, 0}}, AT(D_LN1_WEIGHT), AT(D_LN1_MUL_2));
     rt_gradient(rt, 5, layer, AT(D_LN1_WEIGHT));  // blocks.{}.ln1.weight
     RT_AT(rt, "grad_norm blocks.{}.ln1.bias: mul reduce_sum add f32[]",
-        .flops = 97, .reads = 200, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 97, .reads = 200, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_add, 1, 3 * C, .x0 = AT(D_LN1_WEIGHT), .x1 = AT(GRAD_NORM_LN1_BIAS_SUM),
         .y0 = AT(GRAD_NORM_LN1_BIAS_ADD));
     RT_AT(rt, "blocks.{}.qkv: dot f32[3,2,12,48]",
-        .flops = 4.42e5, .reads = 4.45e4, .writes = 1.38e4, .seconds = 3.07e-6);
+        .block = 1, .flops = 4.42e5, .reads = 4.45e4, .writes = 1.38e4, .seconds = 3.07e-6);
     rt_dot(WITH(WORK_2), D_QKV_WEIGHT_KERNEL, AT(D_QKV_WEIGHT), AT(RECOMPUTED_LN1_OUT),
         AT(D_QKV_CONCAT));
     // all_gather on tp: 0.0132 MiB, 6.09 us
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: start all_gather f32[3,4,12,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp", .sent = 1.38e4, .exchange = 6.09e-6);
     rt_start(WITH(WORK), 10, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 3,
         .whole = HEADS, .inner = HEAD_SIZE * C}, AT(GRAD_NORM_QKV_WEIGHT_ALL_GATHER),
         AT(D_QKV_WEIGHT));
     RT_AT(rt, "adamw blocks.{}.ln1.weight: mul sub mul mul mul add ... f32[48]",
-        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
+        .block = 1, .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, .param = AT(OF(LN1_WEIGHT, layer)), .x2 = AT(D_LN1_WEIGHT),
         .exp_avg = AT(OF(LN1_WEIGHT_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(LN1_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "blocks.{}.ln1: mul mul add add add add f32[4,16,48]",
-        .flops = 1.84e4, .reads = 4.97e4, .writes = 1.23e4, .seconds = 3.02e-6);
+        .block = 1, .flops = 1.84e4, .reads = 4.97e4, .writes = 1.23e4, .seconds = 3.02e-6);
     RT_ROWS(rt, ln2_add_backward, B * T, 6 * C, .x0 = AT(D_LN1_MUL_4),
         .x1 = AT(RECOMPUTED_LN1_SUB), .x2 = AT(D_LN1_MUL_3), .x3 = AT(D_LN2_IN),
         .x4 = AT(D_LN1_MUL), .y0 = AT(OF(D_LN1_IN, layer % 2)));
     RT_AT(rt, "adamw blocks.{}.ln1.bias: mul sub mul mul mul add ... f32[48]",
-        .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
+        .block = 1, .flops = 960, .reads = 796, .writes = 576, .seconds = 3e-6);
     RT_ROWS(rt, adamw, C, 14, .param = AT(OF(LN1_BIAS, layer)), .x2 = AT(D_LN1_BIAS),
         .exp_avg = AT(OF(LN1_BIAS_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(LN1_BIAS_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     rt_gradient(rt, 7, layer, AT(D_QKV_WEIGHT));  // blocks.{}.qkv.weight
     RT_AT(rt, "adamw blocks.{}.qkv.weight: mul sub mul mul ... f32[3,2,12,48]",
-        .flops = 6.91e4, .reads = 5.53e4, .writes = 4.15e4, .seconds = 3.03e-6);
+        .block = 1, .flops = 6.91e4, .reads = 5.53e4, .writes = 4.15e4, .seconds = 3.03e-6);
     RT_ROWS(rt, adamw, 3 * HEADS / 2 * HEAD_SIZE * C, 14, .param = AT(OF(QKV_WEIGHT, layer)),
         .x2 = AT(D_QKV_WEIGHT), .exp_avg = AT(OF(QKV_WEIGHT_EXP_AVG, layer)),
         .exp_avg_sq = AT(OF(QKV_WEIGHT_EXP_AVG_SQ, layer)), ADAMW_SHARED);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: wait for all_gather f32[3,4,12,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .block = 1, .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 10);
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: mul reduce_sum f32[3,4,12]",
-        .flops = 1.38e4, .reads = 2.82e4, .writes = 576, .seconds = 3.01e-6);
+        .block = 1, .flops = 1.38e4, .reads = 2.82e4, .writes = 576, .seconds = 3.01e-6);
     RT_ROWS(rt, grad_norm_reduce_sum, 3 * HEADS * HEAD_SIZE, 2 * C,
         .x0 = AT(GRAD_NORM_QKV_WEIGHT_ALL_GATHER), .y0 = AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.qkv.weight: reduce_sum f32[]",
-        .flops = 144, .reads = 580, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 144, .reads = 580, .writes = 4, .seconds = 3e-6);
     rt_reduce(WITH(WORK_2), &(RtReduce){.type = RT_F32, .rank = 1, .dim = {3 * HEADS * HEAD_SIZE},
         .stride = {1}, .reduced = {1}}, AT(GRAD_NORM_QKV_WEIGHT_SUM_2),
         AT(GRAD_NORM_QKV_WEIGHT_SUM));
     RT_AT(rt, "grad_norm blocks.{}.out.bias: add add add add add add ... f32[]",
-        .flops = 10, .reads = 48, .writes = 4, .seconds = 3e-6);
+        .block = 1, .flops = 10, .reads = 48, .writes = 4, .seconds = 3e-6);
     RT_ROWS(rt, grad_norm_add_2, 1, 10, .x0 = AT(GRAD_NORM_LN1_BIAS_ADD),
         .x1 = AT(GRAD_NORM_QKV_WEIGHT_SUM_2), .x2 = AT(GRAD_NORM_QKV_BIAS_SUM),
         .x3 = AT(GRAD_NORM_PROJ_WEIGHT_SUM_2), .x4 = AT(GRAD_NORM_PROJ_BIAS_SUM),
@@ -639,7 +657,8 @@ static void micro(Rt *rt, char *m)
     rt_dot(WITH(WORK_2), HEAD_DOT_KERNEL, AT(HEAD_DOT), AT(LN_OUT), AT(HEAD_WEIGHT));
     // all_gather on tp: 0.0117 MiB, 6.08 us
     RT_AT(rt, "head: start all_gather f32[4,16,96]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 1.23e4, .exchange = 6.08e-6);
     rt_start(WITH(WORK), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = B * T,
         .whole = VOCAB, .inner = 1}, AT(HEAD_OUT), AT(HEAD_DOT));
     RT_AT(rt, "cross_entropy: eq not cast reduce_sum lt le or and ... f32[]",
@@ -654,7 +673,8 @@ static void micro(Rt *rt, char *m)
         .flops = 10, .reads = 8, .writes = 8, .seconds = 3e-6);
     RT_ROWS(rt, cross_entropy_mod_forward, 1, 1, .x0 = AT(CROSS_ENTROPY_MIN), .y0 = AT(BAD_LABEL));
     RT_AT(rt, "head: wait for all_gather f32[4,16,96]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 0);
     RT_AT(rt, "cross_entropy: reduce_max f32[4,16]",
         .flops = 6.14e3, .reads = 2.48e4, .writes = 256, .seconds = 3.01e-6);
@@ -685,7 +705,8 @@ static void micro(Rt *rt, char *m)
     rt_dot(WITH(WORK_2), D_HEAD_DOT_KERNEL, AT(D_HEAD_DOT), AT(D_HEAD_SHARD), AT(HEAD_WEIGHT));
     // all_reduce on tp: 0.0117 MiB, 6.05 us
     RT_AT(rt, "head: start all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 1.23e4, .exchange = 6.05e-6);
     rt_start(WITH(WORK), 1, rt_all_reduce, &(RtExchange){.type = RT_F32, .op = RT_SUM, .axis = 0,
         .outer = 1, .whole = B * T * C, .inner = 1}, AT(D_HEAD_IN), AT(D_HEAD_DOT));
     RT_AT(rt, "adamw: cast cast pow sub cast div cast cast pow sub ... f32[]",
@@ -694,7 +715,8 @@ static void micro(Rt *rt, char *m)
         .beta2 = AT(BETA2), .weight_decay = AT(WEIGHT_DECAY), .y0 = AT(ADAMW_NEG),
         .y1 = AT(ADAMW_SUB), .y2 = AT(ADAMW_SUB_2), .y3 = AT(ADAMW_CAST), .y4 = AT(ADAMW_SUB_3));
     RT_AT(rt, "head: wait for all_reduce f32[4,16,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 1);
     RT_AT(rt, "ln: mul mul reduce_sum mul neg mul sub mul mul ... f32[4,16,48]",
         .flops = 3.16e4, .reads = 7.56e4, .writes = 4.97e4, .seconds = 3.04e-6);
@@ -725,7 +747,8 @@ static void micro(Rt *rt, char *m)
         AT(D_HEAD_SHARD));
     // all_gather on tp: 0.00879 MiB, 6.04 us
     RT_AT(rt, "grad_norm head.weight: start all_gather f32[96,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 9.22e3, .exchange = 6.04e-6);
     rt_start(WITH(WORK), 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
         .whole = VOCAB, .inner = C}, AT(GRAD_NORM_HEAD_WEIGHT_ALL_GATHER), AT(D_HEAD_WEIGHT));
     RT_AT(rt, "adamw ln.weight: mul sub mul mul mul add mul add ... f32[48]",
@@ -747,7 +770,8 @@ static void micro(Rt *rt, char *m)
         .exp_avg = AT(HEAD_WEIGHT_EXP_AVG), .exp_avg_sq = AT(HEAD_WEIGHT_EXP_AVG_SQ),
         ADAMW_SHARED);
     RT_AT(rt, "grad_norm head.weight: wait for all_gather f32[96,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 2);
     RT_AT(rt, "grad_norm head.weight: mul reduce_sum f32[96]",
         .flops = 9.22e3, .reads = 1.88e4, .writes = 384, .seconds = 3.01e-6);
@@ -818,19 +842,22 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
     rt->layer = layer;
     // all_gather on tp: 0.0132 MiB, 6.09 us
     RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 1.38e4, .exchange = 6.09e-6);
     rt_start(WITH(F_WORK), 1 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 3, .whole = HEADS, .inner = HEAD_SIZE * C}, AT(OF(F_QKV_ALL_GATHER, layer % 2)),
         AT(OF(QKV_WEIGHT, layer)));
     // all_gather on tp: 0.000275 MiB, 6 us
     RT_AT(rt, "blocks.{}.qkv: start all_gather f32[3,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 288, .exchange = 6e-6);
     rt_start(WITH(F_WORK), 3 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 3, .whole = HEADS, .inner = HEAD_SIZE}, AT(OF(F_QKV_ALL_GATHER_2, layer % 2)),
         AT(OF(QKV_BIAS, layer)));
     // all_gather on tp: 0.00439 MiB, 6.03 us
     RT_AT(rt, "blocks.{}.proj: start all_gather f32[48,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 4.61e3, .exchange = 6.03e-6);
     rt_start(WITH(F_WORK), 5 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = C, .whole = HEADS, .inner = HEAD_SIZE}, AT(OF(F_PROJ_ALL_GATHER, layer % 2)),
         AT(OF(PROJ_WEIGHT, layer)));
@@ -845,13 +872,15 @@ static void blocks_predict_layer(Rt *rt, char *m, int64_t layer)
         AT(OF(FC_BIAS, layer)));
     // all_gather of 2 on tp: 0.0179 MiB, 6.08 us
     RT_AT(rt, "blocks.{}.fc: start all_gather f32[2,4704]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 1.88e4, .exchange = 6.08e-6);
     rt_start(WITH(F_WORK), 7 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = 1, .whole = 2, .inner = 4704}, AT(OF(F_FC_ALL_GATHER, layer % 2)),
         AT(OF(F_FC_CONCAT, layer % 2)));
     // all_gather on tp: 0.0176 MiB, 6.12 us
     RT_AT(rt, "blocks.{}.out: start all_gather f32[48,192]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 1.84e4, .exchange = 6.12e-6);
     rt_start(WITH(F_WORK), 9 + layer % 2, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0,
         .outer = C, .whole = FC_SIZE, .inner = 1}, AT(OF(F_OUT_ALL_GATHER, layer % 2)),
         AT(OF(OUT_WEIGHT, layer)));
@@ -866,14 +895,16 @@ static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, ln_predict, B * T, 16 * C, .x0 = AT(OF(F_BLOCKS_OUT, (layer + 1) % 2)),
         .weight = AT(OF(LN1_WEIGHT, layer)), .bias = AT(OF(LN1_BIAS, layer)), .y0 = AT(F_LN1_OUT));
     RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 1 + layer % 2);
     RT_AT(rt, "blocks.{}.qkv: dot f32[4,16,3,4,12]",
         .flops = 8.85e5, .reads = 7.68e4, .writes = 3.69e4, .seconds = 3.13e-6);
     rt_dot(WITH(F_WORK_2), F_QKV_DOT_KERNEL, AT(F_QKV_DOT), AT(F_LN1_OUT),
         AT(OF(F_QKV_ALL_GATHER, layer % 2)));
     RT_AT(rt, "blocks.{}.qkv: wait for all_gather f32[3,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 3 + layer % 2);
     RT_AT(rt, "blocks.{}.qkv: add f32[4,16,3,4,12]",
         .flops = 9.22e3, .reads = 3.74e4, .writes = 3.69e4, .seconds = 3.03e-6);
@@ -893,7 +924,8 @@ static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
         AT(F_QKV_OUT + HEADS * HEAD_SIZE * sizeof(float)),
         AT(F_QKV_OUT + 2 * HEADS * HEAD_SIZE * sizeof(float)), NULL, NULL, NULL, NULL);
     RT_AT(rt, "blocks.{}.proj: wait for all_gather f32[48,4,12]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 5 + layer % 2);
     RT_AT(rt, "blocks.{}.proj: dot f32[4,16,48]",
         .flops = 2.95e5, .reads = 3.38e4, .writes = 1.23e4, .seconds = 3.04e-6);
@@ -905,7 +937,8 @@ static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
         .x2 = AT(OF(F_BLOCKS_OUT, (layer + 1) % 2)), .weight = AT(OF(LN2_WEIGHT, layer)),
         .x4 = AT(OF(LN2_BIAS, layer)), .y0 = AT(F_BLOCKS_ADD), .y1 = AT(F_LN2_OUT));
     RT_AT(rt, "blocks.{}.fc: wait for all_gather f32[2,4704]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 7 + layer % 2);
     RT_AT(rt, "blocks.{}.fc: copy f32[2,4608]",
         .flops = 0, .reads = 7.37e4, .writes = 3.69e4, .seconds = 3.04e-6);
@@ -925,7 +958,8 @@ static void blocks_predict_layer_skew1(Rt *rt, char *m, int64_t layer)
     RT_ROWS(rt, gelu_predict, B * T, 6 * FC_SIZE, .x0 = AT(F_FC_DOT), .x1 = AT(F_FC_RESHAPE_2),
         .y0 = AT(F_GELU_OUT));
     RT_AT(rt, "blocks.{}.out: wait for all_gather f32[48,192]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 9 + layer % 2);
     RT_AT(rt, "blocks.{}.out: dot f32[4,16,48]",
         .flops = 1.18e6, .reads = 9.83e4, .writes = 1.23e4, .seconds = 3.18e-6);
@@ -954,7 +988,8 @@ static void forward(Rt *rt, char *m)
         .y0 = AT(F_NODE_ADD_OUT));
     // all_gather on tp: 0.00879 MiB, 6.04 us
     RT_AT(rt, "head: start all_gather f32[96,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6, .axis = "tp",
+        .sent = 9.22e3, .exchange = 6.04e-6);
     rt_start(WITH(F_WORK), 0, rt_all_gather, &(RtExchange){.type = RT_F32, .axis = 0, .outer = 1,
         .whole = VOCAB, .inner = C}, AT(F_HEAD_ALL_GATHER), AT(HEAD_WEIGHT));
     for (int64_t layer = 0; layer < LAYERS + 1; layer++) {
@@ -968,7 +1003,8 @@ static void forward(Rt *rt, char *m)
     RT_ROWS(rt, ln_predict, B * T, 16 * C, .x0 = AT(OF(F_BLOCKS_OUT, 0)), .weight = AT(LN_WEIGHT),
         .bias = AT(LN_BIAS), .y0 = AT(F_LN_OUT));
     RT_AT(rt, "head: wait for all_gather f32[96,48]",
-        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6);
+        .flops = 0, .reads = 0, .writes = 0, .seconds = 3e-6,
+        .axis = "tp");
     rt_wait(rt, 0);
     RT_AT(rt, "head: dot f32[4,16,96]",
         .flops = 5.9e5, .reads = 5.53e4, .writes = 2.46e4, .seconds = 3.09e-6);
@@ -1933,6 +1969,7 @@ static const RtModel model = {
                "timizer adamw --ranks 2 --mesh tp=2 --plan-preset megatron --marc"
                "h x86-64-v3 --cluster h100x2",
     .plan = "2 ranks as tp=2, arena 7258304 bytes, bound 7258304",
+    .plan_hash = 0x8c51157ff6cb850a,
     .arena_bytes = 7258304,
     .slots = 11,
     .n_kernels = 18,
@@ -1948,6 +1985,7 @@ static const RtModel model = {
     .transport = &rt_mpi,
     .cuts = cuts,
     .n_cuts = sizeof cuts / sizeof *cuts,
+    .blocks = (const char *const[]){"blocks"},
     .device = &rt_cpu,
     .redzone = 64,
     .live_ranges = live_ranges,
@@ -1960,7 +1998,7 @@ static const RtModel model = {
     .init = init,
     .micro = micro,
     .forward = forward,
-    .identity = 0x8eb91fa1ff0fedc8,
+    .identity = 0xe6f8dff58f7ee843,
 };
 
 int main(int argc, char **argv)

@@ -37,6 +37,7 @@ def without_names(text):
     """The words of C text without comments and labels. Sizes and places are numbers, as values of one name may share one;
     other names that it declares are numbered in their order."""
     text = re.sub(r"    \.identity = [^\n]*\n", "", text)  # a hash of the text, names included
+    text = re.sub(r"    \.blocks = [^}]*\},\n", "", text)  # labels, too
     text = re.sub(r'RT_AT\(rt, "(?:[^"\\]|\\.)*"', "RT_AT(rt", text)
     text = re.sub(r"//[^\n]*|/\*.*?\*/|\\\n", " ", text, flags=re.S)
     value, known, number = numbers(text), declared(text), {}

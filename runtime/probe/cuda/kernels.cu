@@ -88,5 +88,5 @@ RT_ENTRY(probe_chain);
 #include "runtime/cuda/attention.cu"
 #include "runtime/cuda/attention_grad.cu"
 #include "runtime/cuda/copy.cu"
-#include "runtime/cuda/progress.cu"
 #include "runtime/cuda/dot.cu"
+#include "runtime/cuda/progress.cu"
