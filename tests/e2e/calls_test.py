@@ -42,7 +42,8 @@ class Calls:
         log = trainer.with_suffix(".jsonl")
         said = run(trainer, "--data", self.model.data(), *FEW, "--profile", "--log", log, *more, env={**os.environ, **(env or {})})
         lines = lines_of(log)
-        return said, log, lines[3], lines[4:]
+        at = next(i for i, line in enumerate(lines) if "profile" in line)
+        return said, log, lines[at], lines[at + 1 :]
 
     def inspect(self, *args, status=0):
         done = subprocess.run([self.shardcc, "inspect", *map(str, args)], cwd=self.work, capture_output=True, text=True)
