@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The texts of programs, as they are kept in tests/cases: nanogpt.c and nanogpt.program of one rank, nanogpt_tp.c of two. What
-all texts must say is in generated_test.py. What is said where nothing fits: NAME.refused.
+"""The texts of programs, as they are kept in tests/cases: nanogpt.c and nanogpt.program of one rank, nanogpt_tp.c of two,
+mlp_gpus.c of two GPUs. What all texts must say is in generated_test.py. What is said where nothing fits: NAME.refused.
 
   golden_test.py --shardcc build/shardcc
 
@@ -32,6 +32,13 @@ PROGRAMS = {
             *["--plan-preset", "megatron", "--cluster", "h100x2"],
         ],
     ),
+    "mlp_gpus": (
+        ["c"],
+        [
+            *["models/tiny/mlp.onnx", *LOSS, "--optimizer", "adamw", "--target", "cuda", "--ranks", "2", "--mesh", "dp=2"],
+            *["--plan-preset", "fsdp", "--cluster", "h100x2"],
+        ],
+    ),
 }
 DEMO = ["models/demo_gpt.onnx", "--bind", "batch=64", *LOSS, "--optimizer", "adamw", "--threads", "2"]
 REFUSED = {
@@ -61,7 +68,8 @@ def main():
     shardcc, checks = p.parse_args().shardcc.resolve(), Checks()
     for name, (forms, command) in PROGRAMS.items():
         for form in forms:
-            text = run(shardcc, *command, "--march", "x86-64-v3", "--emit", form, cwd=ROOT)
+            march = [] if "cuda" in command else ["--march", "x86-64-v3"]
+            text = run(shardcc, *command, *march, "--emit", form, cwd=ROOT)
             compare(checks, CASES / f"{name}.{form}", without_graphs(text) if form == "program" else text)
     for name, command in REFUSED.items():
         done = subprocess.run([shardcc, *command, "--march", "x86-64-v3"], cwd=ROOT, capture_output=True, text=True)
