@@ -8,9 +8,9 @@ static const char *const flags[] = {
 #include "runtime/rt_flags.def"
     NULL};
 
-static const char *const files[] = {"copy",    "cublaslt", "cuda_device",  "dims",
-                                    "graphs",  "kernel",   "open_library", "launch",
-                                    "library", "matmul",   "tune",         NULL};
+static const char *const files[] = {"copy",      "cublaslt",     "cuda_device", "dims",    "graphs",
+                                    "kernel",    "open_library", "launch",      "library", "matmul",
+                                    "near_cpus", "tune",         NULL};
 
 static const char *const collectives[] = {"collectives",      "host_collectives", "nccl",
                                           "nccl_collectives", "progress",         NULL};

@@ -9,7 +9,7 @@
 #include "runtime/collectives.h"
 #include "runtime/comm/comm.h"
 #include "runtime/core/core.h"
-#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/near_cpus.h"
 #include "runtime/device.h"
 
 // Bytes of each half of the staging memory. One is filled while the other one is copied.
@@ -72,6 +72,8 @@ static bool choose_gpu(Rt *rt, const RtModel *m)
     if (rt->gpu.number >= n)
         return rt_error(m, "--device %d: this machine has %d GPU%s, from 0 on", rt->gpu.number, n,
                         n == 1 ? "" : "s");
+    if (rt->comm)
+        rt_cuda_bind_near(rt->gpu.number);
     return is_fine(m, cudaSetDevice(rt->gpu.number), "the GPU");
 }
 

@@ -245,6 +245,13 @@ cudaError_t cudaGetDevice(int *d)
     return cudaSuccess;
 }
 
+// No GPU of this machine.
+cudaError_t cudaDeviceGetPCIBusId(char *id, int capacity, int d)
+{
+    snprintf(id, (size_t)capacity, "FFFF:FF:%02X.0", d);
+    return give(d >= 0 && d < state.devices ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int d)
 {
     if (d < 0 || d >= state.devices)

@@ -1,4 +1,5 @@
 // The GPU's device: bytes in and out in the order of calls, fills, and machines that it refuses.
+#include "runtime/cuda/near_cpus.h"
 #include "runtime/device.h"
 #include "tests/cuda/both.h"
 
@@ -144,12 +145,34 @@ static void test_refusals(void **state)
         check_failure(open_refused, &refusals[i], refusals[i].says);
 }
 
+static void test_cpu_lists(void **state)
+{
+    static const struct {
+        const char *text;
+        int n;  // CPUs; -1: it is no list
+    } cases[] = {{"0-3,8\n", 5}, {"5", 1},
+                 {"1023", 1},    {"0-1023\n", 1024},
+                 {"", -1},       {"3-1", -1},
+                 {"0,,1", -1},   {"1-", -1},
+                 {"0-3x", -1},   {"-1", -1},
+                 {"1024", -1},   {"0-1024", -1},
+                 {",", -1},      {"99999999999999999999", -1}};
+    cpu_set_t set;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool is_list = rt_cpu_list(cases[i].text, &set);
+        assert_int_equal(is_list ? CPU_COUNT(&set) : -1, cases[i].n);
+    }
+    assert_true(rt_cpu_list("0-3,8\n", &set) && CPU_ISSET(8, &set) && !CPU_ISSET(4, &set));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_fills),  cmocka_unit_test(test_synchronise),
-        cmocka_unit_test(test_close),  cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_copies),      cmocka_unit_test(test_cpu_lists),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_fills),
+        cmocka_unit_test(test_synchronise), cmocka_unit_test(test_close),
+        cmocka_unit_test(test_refusals)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
