@@ -30,6 +30,7 @@ static State from_environment()
     s.memory = (size_t)environment("CUDART_MEMORY", (long)s.memory);
     s.driver = (int)environment("CUDART_DRIVER", s.driver);
     s.is_foreign = environment("CUDART_FOREIGN", 0);
+    s.freezes = environment("CUDART_FREEZES", 0);
     s.launches_left = environment("CUDART_LAUNCHES", -1);
     return s;
 }
@@ -286,6 +287,8 @@ static cudaError_t allocate(void **p, size_t bytes, bool is_device)
 {
     LOCKED;
     *p = nullptr;
+    if (state.is_frozen)
+        gpu::fail(gpu::NOWHERE, "%zu bytes are allocated after the first steps", bytes);
     if (is_device && bytes > state.memory - cudart::device_bytes())
         return give(cudaErrorMemoryAllocation);
     *p = cudart::allocate(bytes, is_device);

@@ -12,6 +12,7 @@
 
 struct CUgraphExec_st {
     std::vector<NodeRef> nodes;
+    long launches = 0;
 };
 struct CUkern_st {
     gpu::Entry *entry;
@@ -194,6 +195,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 
     if (stream->graph)
         return give(cudaErrorStreamCaptureUnsupported);
+    state.is_frozen = state.freezes && exec->launches++ > 0;
     NodeRef first = enqueue(stream, nullptr);
     for (const NodeRef &n : exec->nodes) {
         NodeRef c = std::make_shared<Node>();

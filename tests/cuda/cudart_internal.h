@@ -49,6 +49,8 @@ struct State {
     int driver = CUDART_VERSION;
     bool is_foreign = false;  // kernels aren't for this GPU
     long launches_left = -1;  // until one fails; negative: none does
+    bool freezes = false;     // once a graph is launched again, nothing may be allocated
+    bool is_frozen = false;   // one has been
     long matmuls = 0;         // calls of cuBLASLt's double
     double delay = 0;         // seconds that work has taken in addition to the clock's
     bool is_in_host_function = false;

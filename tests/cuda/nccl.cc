@@ -148,12 +148,15 @@ void exchange(std::vector<Message> messages)
     Open open;
 
     begin_exchange("ncclGroup", messages[0].bytes);
-    for (size_t left = 1; left; sched_yield()) {
+    int looks = 0;
+    for (size_t left = 1, before = 0; left; before = left) {
         left = 0;
         for (auto &m : messages) {
             step(m);
             left += m.bytes - m.done;
         }
+        looks = left == before ? looks + 1 : 0;
+        between_looks(looks);
     }
     end_exchange();
 }

@@ -171,12 +171,21 @@ inline bool is_ready(RtNcclComm *c)
     return c->state == RtNcclComm::READY;
 }
 
+// Between two looks at other ranks: there may be more of them than cores.
+inline void between_looks(int looks)
+{
+    if (looks < 200)
+        sched_yield();
+    else
+        usleep(50);
+}
+
 inline void barrier(RtNcclComm *c)
 {
     c->group().arrivals++;
     c->barriers++;
-    while (c->group().arrivals < c->barriers * (uint64_t)c->ranks)
-        sched_yield();
+    for (int looks = 0; c->group().arrivals < c->barriers * (uint64_t)c->ranks; looks++)
+        between_looks(looks);
 }
 
 }  // namespace nccl

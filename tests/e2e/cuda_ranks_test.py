@@ -27,7 +27,8 @@ SAMPLE = ("cnn", "gpt2", "mlp")
 TIMEOUT = 3
 MESHES, ALL_MESHES = ("3",), ("2", "3", "2x2", "4", "2x3")
 LATE = {"CUDART_ORDER": "1", "CUDART_LAZY": "1"}
-EXCHANGES = {"nccl": {"CUDART_DEVICES": "16"}, "host": {"CUDART_DEVICES": "1"}}
+FREEZES = {"CUDART_FREEZES": "1"}  # nothing is allocated once a step is repeated
+EXCHANGES = {"nccl": {"CUDART_DEVICES": "16", **FREEZES}, "host": {"CUDART_DEVICES": "1", **FREEZES}}
 
 
 def train(model, trainer, ranks, tag, *more, env=None):
