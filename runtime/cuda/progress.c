@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/core/core.h"
+#include "runtime/cuda/collectives.h"
 
 #define LOOK_SECONDS 0.1  // between two looks at the numbers
 
@@ -19,9 +20,10 @@ struct RtCudaProgress {
     RtCudaFindError *find_error;
     int64_t put;            // collectives that have been put into the stream
     RtCudaCalls *recorded;  // where those of now go; NULL: they aren't recorded
-    // Those in memory of the host: in the window, as the host and as the GPU sees them.
+    // The GPU's own counts, and those in memory of the host: the pages of the window that have
+    // them, and their address on the GPU. NULL: the host counts.
+    Counts *own, *shown;
     void *pages;
-    Counts *on_gpu;
     int64_t progress;      // of this host, at the last look
     double since, looked;  // when that changed; the time of the last look
     bool is_closing;
@@ -79,13 +81,17 @@ static void share_counts(RtCudaProgress *p)
     RtSharedWindow *w = p->comm->window[p->comm->rank];
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *counts = (char *)&w->calls[p->comm->tag], *end = counts + sizeof(Counts);
-    void *on_gpu = NULL;
+    cudaStream_t stream = rt_cuda_of(p->rt)->exchanges->stream;
+    void *on_gpu = NULL, *own = NULL;
 
     p->pages = counts - (uintptr_t)counts % page;
     size_t bytes = (size_t)rt_round_up(end - (char *)p->pages, (int64_t)page);
     rt_cuda_must(cudaHostRegister(p->pages, bytes, cudaHostRegisterMapped), "the shared window");
     rt_cuda_must(cudaHostGetDevicePointer(&on_gpu, p->pages, 0), "the shared window");
-    p->on_gpu = (Counts *)((char *)on_gpu + (counts - (char *)p->pages));
+    p->shown = (Counts *)((char *)on_gpu + (counts - (char *)p->pages));
+    rt_cuda_must(cudaMalloc(&own, sizeof *p->own), "the counts of collectives");
+    rt_cuda_must(cudaMemsetAsync(own, 0, sizeof *p->own, stream), "the counts of collectives");
+    p->own = own;
 }
 
 RtCudaProgress *rt_cuda_progress_open(const Rt *rt, RtComm *c, RtCudaFindError *find_error)
@@ -117,16 +123,18 @@ void rt_cuda_progress_close(RtCudaProgress *p)
     pthread_join(p->thread, NULL);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
-    if (p->pages)
+    if (p->pages) {
+        cudaFree(p->own);
         cudaHostUnregister(p->pages);
+    }
     free(p);
 }
 
 // ---- calls ----
 
-static void launch_count(Rt *rt, int64_t *number)
+static void launch_count(Rt *rt, int64_t *number, int64_t *shown)
 {
-    rt_cuda_launch(rt, "rt_cuda_count", (RtCudaGrid){1, 1, 1}, 1, RT_CUDA_ARGS(&number));
+    rt_cuda_launch(rt, "rt_cuda_count", (RtCudaGrid){1, 1, 1}, 1, RT_CUDA_ARGS(&number, &shown));
 }
 
 static void keep(RtCudaCalls *to, RtCallLabel call)
@@ -150,13 +158,13 @@ void rt_cuda_progress_begin(Rt *rt, RtCudaProgress *p)
         keep(p->recorded, call);
     else
         rt_last_calls_name(p->comm, ++p->put, call);
-    launch_count(rt, &p->on_gpu->begun);
+    launch_count(rt, &p->own->begun, &p->shown->begun);
 }
 
 void rt_cuda_progress_end(Rt *rt, RtCudaProgress *p)
 {
-    if (p->on_gpu)
-        launch_count(rt, &p->on_gpu->ended);
+    if (p->shown)
+        launch_count(rt, &p->own->ended, &p->shown->ended);
 }
 
 void rt_cuda_progress_record(RtCudaProgress *p, RtCudaCalls *to) { p->recorded = to; }

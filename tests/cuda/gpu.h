@@ -245,7 +245,6 @@ inline constexpr const gpu::Dim &threadIdx = gpu::now.thread, &blockIdx = gpu::n
                                 &blockDim = gpu::now.block_size, &gridDim = gpu::now.grid;
 
 #define GPU_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-inline void __threadfence_system() {}
 inline void __syncthreads(GPU_SITE) { gpu::barrier({file, line}); }
 inline void __syncwarp(unsigned mask = 0xffffffffu, GPU_SITE)
 {
