@@ -21,7 +21,7 @@ typedef struct Ranks {
 
 enum { MAX_RANKS = 128 };
 
-// Connects the ranks of a program that `m` describes, except its mesh, which ranks_start makes: one
+// Connects the ranks of a program that `m` describes. If that has no mesh, ranks_start makes one: an
 // axis, or, for devices with collectives of their own, as many axes of two ranks as there are. It
 // is one rank if neither `job` nor a launcher's variables say more. Exits with a message if there
 // are too many, or if one doesn't come.
