@@ -134,7 +134,8 @@ static bool build_only(Arena *a, const DetectOptions *o, Diag *d)
     BuildOptions b = build_options(a, o);
     Staging s;
 
-    return staging_open(a, &s, folder_name(a, o->program), d) &&
+    return output_is_writable(a, o->program, d) &&
+           staging_open(a, &s, folder_name(a, o->program), d) &&
            staging_close(&s, build_probe(&s, o->target, &b, d), d);
 }
 

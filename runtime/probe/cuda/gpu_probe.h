@@ -92,12 +92,12 @@ void measure_gpu_links(Probe *p);
 typedef struct CollectiveSizes {
     int64_t least, most;  // bytes: the first one, and those that are 4, 16, … times as many
 } CollectiveSizes;
-// What the runtime's messages through pinned memory take for these sizes: RtModel.exchange_bytes.
+// RtModel.exchange_bytes for these sizes: pinned memory of exchanges through the host.
 int64_t collectives_pinned(CollectiveSizes sizes);
 // Measures each collective, as a trainer calls it and as a plain call of NCCL. Rank 0 prints a line
 // of JSON about the ranks, and one for each collective and size. On a mesh of two axes these are
 // permutes between them, else collectives of all ranks. One rank has the plain calls alone, on a
-// communicator of its own. Returns false if results of the same call differ.
+// communicator of its own. Returns false after a message if it finds no NCCL.
 bool measure_collectives(Probe *p, CollectiveSizes sizes);
 
 // A collective of `count` f32, split over all ranks. `partners`: of a permute.
@@ -108,7 +108,7 @@ typedef struct PlainCall {
     float *x, *y;
     int times;
 } PlainCall;
-// NCCL, with a communicator of all ranks. NULL: the ranks exchange in another way.
+// NCCL, with a communicator of all ranks. NULL: the ranks exchange by other means.
 typedef struct Plain Plain;
 Plain *plain_open(Probe *p);
 // Puts the calls into the stream that NCCL's calls of this program go to.

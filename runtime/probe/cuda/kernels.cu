@@ -85,10 +85,7 @@ extern "C" __global__ void probe_chain(float *y, int64_t turns)
 RT_ENTRY(probe_chain);
 
 // Fails, as y is no address.
-extern "C" __global__ void probe_fail(float *y)
-{
-    y[rt_thread()] = 1;
-}
+extern "C" __global__ void probe_fail(float *y) { y[rt_thread()] = 1; }
 RT_ENTRY(probe_fail);
 
 // The runtime's kernels.

@@ -3,10 +3,10 @@
 // detect, which compiles this program as it compiles trainers.
 //
 //   probe SECONDS SPAWN   how long measuring may take; how many ranks to start, 0: a launcher's
-//   probe collectives LEAST MOST WAY SPAWN MESH
-//                         how fast collectives of so many bytes are, by WAY: nccl, host or any; the
+//   probe collectives LEAST MOST BY SPAWN MESH
+//                         how fast collectives of so many bytes are, BY nccl, host or any; the
 //                         ranks are all those of MESH: 8, or 2x4 for permutes between two axes
-//   probe failure WAY SPAWN MESH
+//   probe failure BY SPAWN MESH
 //                         what happens if a kernel of the last rank fails while ranks exchange
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ typedef struct Request {
     double seconds;
     CollectiveSizes sizes;
     bool fails;
-    const char *way, *mesh;  // NULL: the links between all ranks are measured
+    const char *by, *mesh;  // NULL: the links between all ranks are measured
     int spawn;
 } Request;
 
@@ -170,7 +170,7 @@ static bool read_request(int argc, char **argv, Request *to)
         to->spawn = argc > 2 ? atoi(argv[2]) : 0;
         return argc <= 3 && to->seconds > 0;
     }
-    to->way = argv[argc - 3];
+    to->by = argv[argc - 3];
     to->spawn = atoi(argv[argc - 2]);
     to->mesh = argv[argc - 1];
     return to->fails || (to->sizes.least > 0 && to->sizes.most <= MAX_COLLECTIVE);
@@ -189,7 +189,7 @@ static bool read_mesh(const char *text, RtMesh *to)
     return to->n_axes == 1 || to->n_axes == 2;
 }
 
-static RtGpuExchanges way_of(const char *text)
+static RtGpuExchanges exchanges_of(const char *text)
 {
     return !strcmp(text, "nccl") ? RT_BY_NCCL : !strcmp(text, "host") ? RT_BY_HOST : RT_BY_ANY;
 }
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
                      .kernels_for = GPUS};
     Request request;
     Ranks ranks;
-    bool is_right = true;
+    bool is_done = true;
 
     if (!read_request(argc, argv, &request) ||
         (request.mesh && !read_mesh(request.mesh, &model.mesh))) {
@@ -220,17 +220,17 @@ int main(int argc, char **argv)
                .ranks = &ranks,
                .longest = request.seconds / CALL_SHARE};
     p.rt.gpu = (RtGpuOptions){.number = -1, .has_graphs = true};
-    if (request.way)
-        p.rt.gpu.exchanges = way_of(request.way);
+    if (request.by)
+        p.rt.gpu.exchanges = exchanges_of(request.by);
     open_gpu(&p, &ranks.model);
     if (request.fails)
         fail(&p);
     else if (request.mesh)
-        is_right = measure_collectives(&p, request.sizes);
+        is_done = measure_collectives(&p, request.sizes);
     else
         print_cluster(&p, request.seconds);
     rt_collectives_close(&p.rt, true);
     p.rt.device->close(&p.rt, &ranks.model);
     ranks_end(&ranks);
-    return fflush(stdout) != 0 || !is_right;
+    return fflush(stdout) != 0 || !is_done;
 }
