@@ -89,7 +89,7 @@ def time_large(work, options):
 def attempt(name, work):
     try:
         return work()
-    except (Failure, RuntimeError) as e:
+    except (Failure, OSError, RuntimeError) as e:
         return f"{name:12s} {str(e).splitlines()[0]}"
 
 

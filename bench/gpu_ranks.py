@@ -69,7 +69,7 @@ def check_shared(folder, names):
 def attempt(title, work):
     try:
         return work()
-    except (Failure, RuntimeError) as e:
+    except (Failure, OSError, RuntimeError) as e:
         return f"{title:12s} {str(e).splitlines()[0]}", False
 
 
@@ -186,6 +186,6 @@ def check(options, folder):
 def attempt_all(title, work):
     try:
         return bool(work())
-    except Failure as e:
+    except (Failure, OSError) as e:
         print(f"{title}: {e}", flush=True)
         return False

@@ -134,7 +134,7 @@ def print_models(options, folder):
     for name in options.names:
         try:
             print_model(options, folder, name)
-        except Failure as e:
+        except (Failure, OSError) as e:
             print(f"{name:22s} {e}", flush=True)
             failed += 1
     return not failed
@@ -190,7 +190,7 @@ def main():
         return
     try:
         is_right = print_collectives(options, folder)
-    except Failure as e:
+    except (Failure, OSError) as e:
         print(f"collectives: {e}", flush=True)
         is_right = False
     sys.exit(not (print_models(options, folder) and is_right))
