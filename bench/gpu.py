@@ -2,11 +2,16 @@
 """Programs for a GPU: are they right, and how long do their steps take?
 
   gpu.py --shardcc build/shardcc --work DIR [--build DIR | --run DIR] [--steps 20] [--rounds 3] [NAME ...]
+  gpu.py --ranks --shardcc build/shardcc --work DIR [--build DIR | --run DIR] [--steps 20] [--seconds 90] [NAME ...]
 
 Tiny models: first loss, gradients and curve against PyTorch's, and two runs bit by bit. Large ones: the median of the
 steps compared with PyTorch's, eager and compiled, both in turn; f32 without TF32, AdamW, random weights, the same batch each
 step; five steps to warm up. Of a large one's calls in a profile: the median rate of groups that move 64 MiB or more,
 in percent of the rate of a copy; and how long the GPU is idle in a step, in percent.
+
+--ranks: what one GPU shows of several ranks. NCCL's calls on a communicator of one rank, in graphs and without: bits. Tiny
+models on 2 and 4 ranks that share the GPU: against PyTorch's. A rank that is killed, and a kernel that fails: seconds until
+all have ended, and the message. The rates that shardcc detect finds, and what it then predicts of steps. Status 1: something is wrong.
 """
 import argparse
 import json
@@ -17,36 +22,21 @@ from pathlib import Path
 
 import numpy as np
 
+import gpu_ranks
+import gpu_tiny
+from gpu_jobs import MODELS, ROOT, WARM_UP, target, train
 from gpu_torch import LARGE, copy_rate, has_torch, torch_steps
 from measure import Failure, run
 
-ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
-from harness import read_safetensors, relative, write_data  # noqa: E402
-from model import Model, curves_of  # noqa: E402
+from harness import write_data  # noqa: E402
 
-TINY = sorted(p.stem for p in (ROOT / "models/tiny").glob("*.onnx"))
-WARM_UP, MOVED = 5, 64 << 20
+TINY = gpu_tiny.NAMES
+MOVED = 64 << 20
 GROUP = re.compile(r": (?!.*\b(dot|conv|attention|gather|scatter)\w*\b)")
 
 
 # ---- programs ----
-
-
-def target(options):
-    return ["--target", "cuda", "--gpu", options.gpu, *(["--cuda", options.cuda] if options.cuda else [])]
-
-
-def build_tiny(name, options, folder):
-    model = Model(ROOT / f"models/tiny/{name}.onnx", options.shardcc, folder)
-    model.compile("gpu", curves_of(model.info)["adamw"], *target(options))
-    model.data()
-    expected = {"steps": model.info["steps"], "dropout": bool(model.info.get("dropout"))}
-    if not expected["dropout"]:
-        expected["curve"] = [float(x) for x in model.ref["curve_adamw"]]
-        gradients = {n: model.ref[f"grad/{n}"] for n in model.info["initializer_is"]}
-        np.savez(model.work / "gradients.npz", **gradients)
-    (model.work / "expected.json").write_text(json.dumps(expected))
 
 
 def build_large(name, options, folder):
@@ -62,35 +52,15 @@ def build_large(name, options, folder):
 # ---- runs ----
 
 
-def train(work, steps, *more):
-    """Returns the lines of a run's log."""
-    log = work / "log.jsonl"
-    command = [work / f"{work.name}_gpu", "--data", work / "data", "--steps", steps, "--no-shuffle", "--quiet"]
-    run([*command, "--log", log, *more])
-    return [json.loads(line) for line in log.read_text().splitlines()]
-
-
-def check_tiny(work):
-    expected = json.loads((work / "expected.json").read_text())
-    files, gradients = [work / f"saved_{k}.safetensors" for k in (1, 2)], work / "gradients.safetensors"
-    more = ["--save-gradients", gradients, "--save"]
-    losses = [[x["loss"] for x in train(work, expected["steps"], *more, file)] for file in files]
-    same = losses[0] == losses[1] and files[0].read_bytes() == files[1].read_bytes()
-    bits = f"{'same' if same else 'DIFFERENT'} bits"
-    if expected["dropout"]:
-        return f"{work.name:12s} {'-':>9s} {'-':>9s}  {bits}"
-    curve = max(abs(a - b) / abs(b) for a, b in zip(losses[0], expected["curve"]))
-    found = read_safetensors(gradients)
-    with np.load(work / "gradients.npz") as reference:
-        worst = max(relative(found[n], reference[n]) for n in found if np.linalg.norm(reference[n]) >= 1e-6)
-    verdict = "" if same and curve <= 1e-4 and worst <= 1e-4 else "  WRONG"
-    return f"{work.name:12s} {curve:9.1e} {worst:9.1e}  {bits}{verdict}"
+def train_large(work, steps, *more):
+    """The lines of the steps in a run's log."""
+    return train(work / f"{work.name}_gpu", work / "data", steps, *more)[0]
 
 
 def profile(work):
     """The rates of groups that move much, in bytes a second, and the seconds of all calls of a step."""
     trace = work / "trace.json"
-    train(work, WARM_UP, "--trace", trace)
+    train_large(work, WARM_UP, "--trace", trace)
     events = json.loads(trace.read_text())["traceEvents"]
     moved = [(e["args"]["read"] + e["args"]["written"], 1e-6 * e["dur"], e["name"]) for e in events]
     rates = [b / s for b, s, what in moved if b >= MOVED and s > 0 and GROUP.search(what)]
@@ -101,7 +71,7 @@ def time_large(work, options):
     kinds = ["eager", "compiled"] if has_torch() else []
     sides = {kind: [] for kind in ("ours", *kinds)}
     for _ in range(options.rounds):
-        sides["ours"] += [x["seconds"] for x in train(work, WARM_UP + options.steps)][WARM_UP:]
+        sides["ours"] += [x["seconds"] for x in train_large(work, WARM_UP + options.steps)][WARM_UP:]
         for kind in kinds:
             sides[kind] += torch_steps(work.name, work / "data", WARM_UP, options.steps, kind == "compiled")
     medians = {kind: statistics.median(s) for kind, s in sides.items()}
@@ -119,8 +89,15 @@ def time_large(work, options):
 def attempt(name, work):
     try:
         return work()
-    except (Failure, RuntimeError) as e:
+    except (Failure, OSError, RuntimeError) as e:
         return f"{name:12s} {str(e).splitlines()[0]}"
+
+
+def run_ranks(options, folder):
+    """Ends the program."""
+    if not options.run:
+        gpu_ranks.build(options, folder)
+    sys.exit(0 if options.build or gpu_ranks.check(options, folder) else 1)
 
 
 def main():
@@ -134,21 +111,31 @@ def main():
     p.add_argument("--run", type=lambda s: Path(s).resolve(), help="only run what was built into this folder")
     p.add_argument("--steps", type=int, default=20)
     p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--cc", default="cc")
+    p.add_argument("--ranks", action="store_true", help="what one GPU shows of several ranks")
+    p.add_argument("--seconds", type=int, default=90, help="with --ranks: how long measuring the GPU may take")
+    p.add_argument("--nccl-sizes", type=int, nargs=2, help="with --ranks: the least and the most bytes of NCCL's calls")
     options = p.parse_args()
     folder = options.build or options.run or options.work
-    names = options.names or [*TINY, *LARGE]
-    if unknown := set(names) - {*TINY, *LARGE}:
-        p.error(f"no model named {min(unknown)}: there are {' '.join([*TINY, *LARGE])}")
+    known = {*TINY, *(MODELS if options.ranks else LARGE)}
+    if unknown := set(options.names) - known:
+        p.error(f"no model named {min(unknown)}: there are {' '.join(sorted(known))}")
     folder.mkdir(parents=True, exist_ok=True)
+    if options.ranks:
+        run_ranks(options, folder)
+    names = options.names or [*TINY, *LARGE]
     if not options.run:
         for name in names:
-            (build_tiny if name in TINY else build_large)(name, options, folder)
+            if name in TINY:
+                gpu_tiny.build(name, options, folder, {"gpu": []})
+            else:
+                build_large(name, options, folder)
     if options.build:
         return
     if tiny := [n for n in names if n in TINY]:
-        print(f"{'':12s} {'curve':>9s} {'gradients':>9s}")
+        print(gpu_tiny.HEAD)
         for name in tiny:
-            print(attempt(name, lambda: check_tiny(folder / name)), flush=True)
+            print(attempt(name, lambda: gpu_tiny.check(folder / name, "gpu", name)[0]), flush=True)
     if large := [n for n in names if n in LARGE]:
         print(f"\n{'median ms of a step':24s} {'ours':>9s} {'eager':>9s} {'compiled':>9s} {'ratio':>7s} {'copy %':>7s} {'idle %':>7s}")
         for name in large:

@@ -79,15 +79,21 @@ def what_went_wrong(said, status):
     return (lines or said or [f"exit {status}"])[0][:200]
 
 
-def run(command, watch=False, **options):
-    """Returns a command's output and, if watched, the most MiB of one of its processes. May raise Failure."""
+def run(command, watch=False, timeout=None, **options):
+    """Returns a command's output and, if watched, the most MiB of one of its processes. May raise Failure, also after
+    `timeout` seconds."""
     most = 0
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=err, **options)
         while watch and process.poll() is None:
             most = max(most, held(process.pid))
             time.sleep(WATCH)
-        status = process.wait()
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise Failure(f"not done within {timeout:g} s") from None
         out.seek(0), err.seek(0)
         if status:
             raise Failure(what_went_wrong(err.read().splitlines(), status))

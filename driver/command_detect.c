@@ -12,6 +12,7 @@
 
 typedef struct DetectOptions {
     const char *output;
+    const char *program;  // of GPUs: only write the program that measures; NULL: run it
     const Target *target;
     int spawn;                     // 0: a launcher's ranks, or one
     int threads;                   // 0: all threads
@@ -42,6 +43,11 @@ static const OptionDef options[] = {
      "how long measuring GPUs may take (90): in less, fewer and smaller\n"
      "sizes are measured",
      .max = 3600, .absent = SECONDS, .target = &target_cuda},
+    {"--build", "PROGRAM", &option_text, AT(program),
+     "only write the program that measures GPUs, for machines without\n"
+     "a compiler: PROGRAM SECONDS N > FILE.json does there what\n"
+     "--seconds SECONDS --spawn N -o FILE.json does",
+     .target = &target_cuda},
     {"--gpu", "LIST", &option_text, AT(gpus),
      "as of compiling: the GPUs to compile for (sm_80,sm_90)", .check = check_gpus,
      .target = &target_cuda},
@@ -71,6 +77,8 @@ static bool options_match(Arena *a, const DetectOptions *o, int *status)
     if (has_probe(o->target) && n && (n > MAX_GPU_SPAWN || n & (n - 1)))
         return complain(status, "--spawn: %d; links of GPUs are measured among 2, 4, 8 or 16 ranks",
                         n);
+    if (o->program && (o->output || n))
+        return complain(status, "--build and %s: one at a time", o->output ? "-o" : "--spawn");
     return true;
 }
 
@@ -109,17 +117,33 @@ static const RtTransportRow *spawning_transport(void)
     return row;
 }
 
+static BuildOptions build_options(Arena *a, const DetectOptions *o)
+{
+    return (BuildOptions){.name = o->program ? base_name(o->program) : "probe",
+                          .runtime = runtime_folder(a),
+                          .cc = o->cc ? o->cc : "cc",
+                          .march = "native",
+                          .gpus = o->gpus ? o->gpus : o->target->gpus,
+                          .cuda = o->cuda,
+                          .transport = spawning_transport()};
+}
+
+// Compiles the program for GPUs, and writes it.
+static bool build_only(Arena *a, const DetectOptions *o, Diag *d)
+{
+    BuildOptions b = build_options(a, o);
+    Staging s;
+
+    return output_is_writable(a, o->program, d) &&
+           staging_open(a, &s, folder_name(a, o->program), d) &&
+           staging_close(&s, build_probe(&s, o->target, &b, d), d);
+}
+
 // Compiles the program for GPUs in a folder that is removed again, and runs it.
 static bool measure_gpus(Arena *a, const DetectOptions *o, Text *said, Diag *d)
 {
     const char *folder = getenv("TMPDIR");
-    BuildOptions b = {.name = "probe",
-                      .runtime = runtime_folder(a),
-                      .cc = o->cc ? o->cc : "cc",
-                      .march = "native",
-                      .gpus = o->gpus ? o->gpus : o->target->gpus,
-                      .cuda = o->cuda,
-                      .transport = spawning_transport()};
+    BuildOptions b = build_options(a, o);
     Staging s;
 
     if (!staging_open(a, &s, folder && *folder ? folder : "/tmp", d))
@@ -172,6 +196,8 @@ int detect(Arena *a, int argc, char **argv)
 
     if (!command_read(a, &command, argc, argv, &o, &status) || !options_match(a, &o, &status))
         return status;
+    if (o.program)
+        return build_only(a, &o, &d) ? 0 : EXIT_USER;
     if (o.output && !can_write(o.output, &d))
         return EXIT_USER;
     bool ok = measure(a, &o, &t, &d);

@@ -26,11 +26,11 @@ static const KernelFile shared_files[] = {{"conv_input_grad", "conv"},
                                           {"sum_pool_grad", "pool"},
                                           {0}};
 
-static const char *const probe[] = {"probe/cuda/main.c",       "probe/cuda/gpu_links.c",
-                                    "probe/cuda/products.c",   "probe/cuda/rates.c",
-                                    "probe/cuda/time_calls.c", "probe/probe_message.c",
-                                    "probe/probe_operands.c",  "probe/probe_ranks.c",
-                                    "probe/probe_times.c",     NULL};
+static const char *const probe[] = {
+    "probe/cuda/main.c",       "probe/cuda/collective_rates.c", "probe/cuda/gpu_links.c",
+    "probe/cuda/plain_nccl.c", "probe/cuda/products.c",         "probe/cuda/rates.c",
+    "probe/cuda/time_calls.c", "probe/probe_message.c",         "probe/probe_operands.c",
+    "probe/probe_ranks.c",     "probe/probe_times.c",           NULL};
 static const char *const probe_files[] = {"attention", "attention_grad", "dot", NULL};
 
 const TargetText cuda_text = {

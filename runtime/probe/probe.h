@@ -21,10 +21,10 @@ typedef struct Ranks {
 
 enum { MAX_RANKS = 128 };
 
-// Connects the ranks of a program that `m` describes, except its mesh, which ranks_start makes: one
-// axis, or, for devices with collectives of their own, as many axes of two ranks as there are. It
-// is one rank if neither `job` nor a launcher's variables say more. Exits with a message if there
-// are too many, or if one doesn't come.
+// Connects the ranks of a program that `m` describes. If that has no mesh, ranks_start makes one:
+// an axis, or, for devices with collectives of their own, as many axes of two ranks as there are.
+// It is one rank if neither `job` nor a launcher's variables say more. Exits with a message if
+// there are too many, or if one doesn't come.
 void ranks_start(Ranks *r, const RtModel *m, RtJob job);
 // The same, and counts the ranks of a host; with `spawn` > 0 it starts so many ranks itself. Exits
 // with a message unless each host has the same number of ranks, with consecutive numbers; and where

@@ -70,7 +70,8 @@ void ranks_start(Ranks *r, const RtModel *m, RtJob job)
         refuse(r, "links are measured among 128 ranks at most");
     if (r->n < 2)
         return;
-    r->model.mesh = mesh_of(r);
+    if (!r->model.mesh.n_axes)
+        r->model.mesh = mesh_of(r);
     if (!rt_comm_open(&r->comm, &r->model, &job))
         exit(1);
     r->comm->timeout = WAIT_SECONDS;

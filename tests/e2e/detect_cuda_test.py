@@ -27,6 +27,10 @@ cp {kept} "$out"
 # Options, environment, exit status, message.
 WRONG = [
     (["--spawn", "3"], {}, 2, "--spawn: 3; links of GPUs are measured among 2, 4, 8 or 16 ranks"),
+    (["--build", "p", "--spawn", "2"], {}, 2, "--build and --spawn: one at a time"),
+    (["--build", "p", "-o", "c.json"], {}, 2, "--build and -o: one at a time"),
+    (["--build", "/nowhere/p"], {}, 1, "cannot write into '/nowhere': No such file or directory"),
+    (["--build", "/tmp"], {}, 1, "cannot write '/tmp': it is a folder"),
     (["--spawn", "32"], {}, 2, "--spawn: 32; links of GPUs are measured among 2, 4, 8 or 16 ranks"),
     (["--threads", "2"], {}, 2, "--threads needs --target cpu"),
     (["--seconds", "0"], {}, 2, "--seconds: '0' is not a whole number from 1 to 3600"),
@@ -125,7 +129,8 @@ OPTIONS = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "sgd(lr=0.1
 
 def test_wrong(checks, detect):
     for more, env, status, message in WRONG:
-        done = detect.run("-o", "wrong.json", "--seconds", "1", *more, env=env)
+        output = [] if "--build" in more else ["-o", "wrong.json"]
+        done = detect.run(*output, "--seconds", "1", *more, env=env)
         name = " ".join([*more, *(f"{k}={v}" for k, v in env.items())])
         message = message.replace("FAILS", str(detect.work / "fails"))
         checks.check(name, done.returncode == status and message in done.stderr, f"{done.returncode}: {done.stderr}")

@@ -1,9 +1,10 @@
-// Shared by the files of the probe of GPUs: how long calls take, what a GPU can do, and what links
-// between GPUs can.
+// Shared by the files of the probe of GPUs: how long calls take, what a GPU can do, what links
+// between GPUs can, and how fast collectives are.
 #ifndef RT_GPU_PROBE_H
 #define RT_GPU_PROBE_H
 
 #include "runtime/cuda/cuda.h"
+#include "runtime/exchange/exchange.h"
 #include "runtime/probe/probe.h"
 #include "runtime/rt_cuda.h"
 
@@ -34,6 +35,10 @@ double bare_seconds(Probe *p, ProbeCall *call, const void *operand);
 // of several ranks, which all run equally often.
 enum { MAX_RUNS = 9 };
 double run_seconds_of(Probe *p, ProbeCall *call, const void *operand, int runs);
+// Runs a call directly, calls `between`, and runs it again, in a graph of its own. Both runs have
+// ended when it goes on.
+void run_twice(Probe *p, ProbeCall *call, const void *operand, void (*between)(void *context),
+               void *context);
 // Is there time to measure a call that takes so long?
 bool has_time(const Probe *p, double seconds);
 // Memory of the GPU; ends the program with a message if there is none. cudaFree frees it.
@@ -81,5 +86,33 @@ void measure_products(Probe *p, Product *product, int n);
 enum { GPU_LARGE = 1 << 26 };  // bytes of the largest message
 // Prints the times of messages, as ranks_measure does, by the collectives of the ranks.
 void measure_gpu_links(Probe *p);
+
+// ---- collectives: collective_rates.c, plain_nccl.c ----
+
+typedef struct CollectiveSizes {
+    int64_t least, most;  // bytes: the first one, and those that are 4, 16, … times as many
+} CollectiveSizes;
+// RtModel.exchange_bytes for these sizes: pinned memory of exchanges through the host.
+int64_t collectives_pinned(CollectiveSizes sizes);
+// Measures each collective, as a trainer calls it and as a plain call of NCCL. Rank 0 prints a line
+// of JSON about the ranks, and one for each collective and size. On a mesh of two axes these are
+// permutes between them, else collectives of all ranks. One rank has the plain calls alone, on a
+// communicator of its own. Returns false after a message if it finds no NCCL.
+bool measure_collectives(Probe *p, CollectiveSizes sizes);
+
+// A collective of `count` f32, split over all ranks. `partners`: of a permute.
+typedef struct PlainCall {
+    RtExchangeKind kind;
+    int64_t count;
+    RtPartners partners;
+    float *x, *y;
+    int times;
+} PlainCall;
+// NCCL, with a communicator of all ranks. NULL: the ranks exchange by other means.
+typedef struct Plain Plain;
+Plain *plain_open(Probe *p);
+// Puts the calls into the stream that NCCL's calls of this program go to.
+void plain_put(Rt *rt, const Plain *plain, const PlainCall *c);
+void plain_close(Plain *plain);
 
 #endif

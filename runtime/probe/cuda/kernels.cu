@@ -84,6 +84,10 @@ extern "C" __global__ void probe_chain(float *y, int64_t turns)
 }
 RT_ENTRY(probe_chain);
 
+// Fails, as y is no address.
+extern "C" __global__ void probe_fail(float *y) { y[rt_thread()] = 1; }
+RT_ENTRY(probe_fail);
+
 // The runtime's kernels.
 #include "runtime/cuda/attention.cu"
 #include "runtime/cuda/attention_grad.cu"

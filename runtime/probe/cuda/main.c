@@ -3,8 +3,14 @@
 // detect, which compiles this program as it compiles trainers.
 //
 //   probe SECONDS SPAWN   how long measuring may take; how many ranks to start, 0: a launcher's
+//   probe collectives LEAST MOST BY SPAWN MESH
+//                         how fast collectives of so many bytes are, BY nccl, host or any; the
+//                         ranks are all those of MESH: 8, or 2x4 for permutes between two axes
+//   probe failure BY SPAWN MESH
+//                         what happens if a kernel of the last rank fails while ranks exchange
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/collectives.h"
 #include "runtime/core/core.h"
@@ -13,6 +19,8 @@
 RT_KERNELS("kernels.fatbin");
 
 enum { SLOTS = 1 };
+// Bytes of a collective's operands at most.
+static const int64_t MAX_COLLECTIVE = (int64_t)1 << 33;
 // A call of 1/CALL_SHARE of the time that all may take is the longest. A call runs a dozen times,
 // and few are as long.
 static const double CALL_SHARE = 1000;
@@ -114,29 +122,115 @@ static void print_cluster(Probe *p, double seconds)
     free(product);
 }
 
+// ---- failure ----
+
+static void put_sum(Rt *rt, const void *operand)
+{
+    static const RtExchange e = {.type = RT_F32, .outer = 1, .whole = 1, .inner = 1};
+    float *x = *(float *const *)operand;
+
+    rt_all_reduce(rt, &e, x + 1, x);
+}
+
+// Sums without an end, of which one comes after a kernel that writes to no address. Says when.
+static void fail(Probe *p)
+{
+    enum { SUMS_BEFORE = 100 };
+    float *x = gpu_memory(2 * sizeof *x), *nowhere = NULL;
+
+    for (int64_t i = 0;; i++) {
+        if (i == SUMS_BEFORE && p->ranks->rank == p->ranks->n - 1) {
+            fprintf(stderr, "probe: a kernel fails at %.3f\n", rt_seconds());
+            rt_launch(&p->rt, "probe_fail", 1, 1, &nowhere, sizeof nowhere);
+        }
+        run_seconds_of(p, put_sum, &x, 1);
+    }
+}
+
+// ---- the program ----
+
+// The words after the first one, whose number main has checked.
+typedef struct Request {
+    double seconds;
+    CollectiveSizes sizes;
+    bool fails;
+    const char *by, *mesh;  // NULL: the links between all ranks are measured
+    int spawn;
+} Request;
+
+static bool read_request(int argc, char **argv, Request *to)
+{
+    *to = (Request){.seconds = 90};
+    if (argc == 7 && !strcmp(argv[1], "collectives"))
+        to->sizes = (CollectiveSizes){atoll(argv[2]), atoll(argv[3])};
+    else if (argc == 5 && !strcmp(argv[1], "failure"))
+        to->fails = true;
+    else {
+        to->seconds = argc > 1 ? atof(argv[1]) : to->seconds;
+        to->spawn = argc > 2 ? atoi(argv[2]) : 0;
+        return argc <= 3 && to->seconds > 0;
+    }
+    to->by = argv[argc - 3];
+    to->spawn = atoi(argv[argc - 2]);
+    to->mesh = argv[argc - 1];
+    return to->fails || (to->sizes.least > 0 && to->sizes.most <= MAX_COLLECTIVE);
+}
+
+// "2x4"
+static bool read_mesh(const char *text, RtMesh *to)
+{
+    char rest;
+
+    *to = (RtMesh){.name = {"x", "y"}};
+    to->n_axes = sscanf(text, "%dx%d%c", &to->size[0], &to->size[1], &rest);
+    for (int i = 0; i < to->n_axes; i++)
+        if (to->size[i] < 1 || to->size[i] > MAX_RANKS)
+            return false;
+    return to->n_axes == 1 || to->n_axes == 2;
+}
+
+static RtGpuExchanges exchanges_of(const char *text)
+{
+    return !strcmp(text, "nccl") ? RT_BY_NCCL : !strcmp(text, "host") ? RT_BY_HOST : RT_BY_ANY;
+}
+
 int main(int argc, char **argv)
 {
-    const RtModel model = {.name = "probe",
-                           .transport = &TRANSPORT,
-                           .collectives = &rt_cuda_collectives,
-                           .exchange_bytes =
-                               3 * GPU_LARGE + 4096,  // a message, and what two gather
-                           .slots = SLOTS,
-                           .device = &rt_cuda,
-                           .kernels = rt_kernels,
-                           .kernels_for = GPUS};
-    double seconds = argc > 1 ? atof(argv[1]) : 90;
+    RtModel model = {.name = "probe",
+                     .transport = &TRANSPORT,
+                     .collectives = &rt_cuda_collectives,
+                     .exchange_bytes = 3 * GPU_LARGE + 4096,  // a message, and what two gather
+                     .slots = SLOTS,
+                     .device = &rt_cuda,
+                     .kernels = rt_kernels,
+                     .kernels_for = GPUS};
+    Request request;
     Ranks ranks;
+    bool is_done = true;
 
-    ranks_begin(&ranks, &model, argc > 2 ? atoi(argv[2]) : 0);
+    if (!read_request(argc, argv, &request) ||
+        (request.mesh && !read_mesh(request.mesh, &model.mesh))) {
+        fprintf(stderr, "probe: the words are wrong: main.c says which there are\n");
+        return 2;
+    }
+    if (request.sizes.most)
+        model.exchange_bytes = collectives_pinned(request.sizes);
+    ranks_begin(&ranks, &model, request.spawn);
     Probe p = {.rt = {.device = &rt_cuda, .comm = ranks.comm, .threads = 1},
                .ranks = &ranks,
-               .longest = seconds / CALL_SHARE};
+               .longest = request.seconds / CALL_SHARE};
     p.rt.gpu = (RtGpuOptions){.number = -1, .has_graphs = true};
+    if (request.by)
+        p.rt.gpu.exchanges = exchanges_of(request.by);
     open_gpu(&p, &ranks.model);
-    print_cluster(&p, seconds);
+    if (request.fails)
+        fail(&p);
+    else if (request.mesh)
+        is_done = measure_collectives(&p, request.sizes);
+    else
+        print_cluster(&p, request.seconds);
     rt_collectives_close(&p.rt, true);
     p.rt.device->close(&p.rt, &ranks.model);
     ranks_end(&ranks);
-    return fflush(stdout) != 0;
+    return fflush(stdout) != 0 || !is_done;
 }

@@ -79,6 +79,15 @@ double run_seconds_of(Probe *p, ProbeCall *call, const void *operand, int runs)
     return median(run, runs);
 }
 
+void run_twice(Probe *p, ProbeCall *call, const void *operand, void (*between)(void *context),
+               void *context)
+{
+    begin(p, call, operand);
+    between(context);
+    run_seconds(&p->rt);
+    forget(p);
+}
+
 bool has_time(const Probe *p, double seconds)
 {
     return seconds <= p->longest && rt_seconds() + (SAMPLES + 3) * seconds < p->end;

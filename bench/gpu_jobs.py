@@ -1,0 +1,114 @@
+"""What the tables of GPUs share: models with their data, how their programs are built, and what a run of one says."""
+import json
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gpu_torch import LARGE, Case
+from measure import run
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+from harness import write_data  # noqa: E402
+from model import curves_of, loss_text, optimizer_text  # noqa: E402
+
+WARM_UP = 5
+
+
+@dataclass
+class Images:
+    title: str
+    batch: int
+    size: int = 224
+    classes: int = 1000
+
+    def data(self, rng):
+        pixels = rng.standard_normal((self.batch, 3, self.size, self.size), np.float32)
+        return {"pixel_values": pixels, "labels": rng.integers(0, self.classes, self.batch)}
+
+
+BIG = {
+    **LARGE,
+    "bert_large": Case("BERT-large 8x512", 8, 512, 30522, False, 1024, 16, 24),
+    "resnet50": Images("ResNet-50 64", 64),
+}
+TINY = sorted(p.stem for p in (ROOT / "models/tiny_dynamic").glob("*.onnx"))
+
+
+class Big:
+    """A model without its weights, with random data. Its batch is a named dim."""
+
+    def __init__(self, name, folder):
+        self.case, self.onnx, self.batch, self.title = BIG[name], folder / f"{name}.onnx", BIG[name].batch, BIG[name].title
+        self.training = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw(lr=1e-4)"]
+        self.weights = ["--no-weights", "--init", "normal(0.02)"]
+
+    def export(self):
+        if not self.onnx.exists():
+            run([sys.executable, ROOT / "models/export_plan.py", "--out", self.onnx.parent, self.onnx.stem])
+
+    def data(self, batch):
+        return replace(self.case, batch=batch).data(np.random.default_rng(0))
+
+
+class Tiny:
+    """An exported model with weights, and its own data as often as it takes."""
+
+    weights = []
+
+    def __init__(self, name, folder):
+        self.onnx = ROOT / f"models/tiny_dynamic/{name}.onnx"
+        self.info = json.loads(self.onnx.with_suffix(".json").read_text())
+        self.arrays = np.load(ROOT / f"models/tiny/{name}.npz")
+        self.batch = self.arrays["data/labels"].shape[1]
+        self.title = f"{name} {self.batch}"
+        curve = curves_of(self.info)["adamw"]
+        self.training = ["--loss", loss_text(self.info, curve), "--optimizer", optimizer_text(curve)]
+
+    def export(self):
+        pass
+
+    def data(self, batch):
+        names = [*self.info["inputs"], "labels"]
+        both = {n: self.arrays[f"data/{n}"].reshape(-1, *self.arrays[f"data/{n}"].shape[2:]) for n in names}
+        return {n: np.concatenate([a] * (batch // len(a) + 1))[:batch] for n, a in both.items()}
+
+
+MODELS = {**{name: Big for name in BIG}, **{name: Tiny for name in TINY}}
+
+
+def target(options):
+    """The options of shardcc for programs of GPUs."""
+    return ["--target", "cuda", "--gpu", options.gpu, *(["--cuda", options.cuda] if options.cuda else [])]
+
+
+def build_probe(options, folder):
+    """Makes the program that measures GPUs and their links."""
+    run([options.shardcc, "detect", *target(options), "--build", folder / "probe"])
+
+
+def build_job(options, model, folder, ranks, cluster, *more):
+    """Makes the trainer of a model for so many ranks, with its usual batch on each, its plan, and one batch of data."""
+    trainer, plan = folder / f"{model.onnx.stem}_{ranks}", folder / f"{model.onnx.stem}_{ranks}.plan.json"
+    batch = ["--bind", f"batch={ranks * model.batch}"]
+    model.export()
+    of_plan = []
+    if ranks > 1:
+        run([options.shardcc, "plan", model.onnx, *model.training, *batch, "--target", "cuda", "--ranks", ranks, "--cluster", cluster, "-o", plan])
+        of_plan = ["--plan", plan]
+    run([options.shardcc, model.onnx, "-o", trainer, *model.training, *model.weights, *batch, *target(options), "--cluster", cluster, *of_plan, *more])
+    write_data(trainer.with_name(trainer.name + "_data"), model.data(ranks * model.batch))
+
+
+def lines_of(log):
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def train(trainer, data, steps, *more):
+    """Runs a trainer on the same batch each step. Returns the lines of its log's steps, and those of a profile."""
+    log = trainer.with_suffix(".jsonl")
+    run([trainer, "--data", data, "--steps", steps, "--no-shuffle", "--quiet", "--log", log, *more])
+    lines = lines_of(log)
+    return [x for x in lines if "loss" in x], [x for x in lines if "call" in x]
