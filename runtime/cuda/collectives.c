@@ -122,14 +122,14 @@ static bool exchanges_open(Rt *rt, const RtModel *m, bool overlaps)
     if (!x->by->open(rt, m, overlaps))
         return false;
     x->progress = rt_cuda_progress_open(rt, &x->second.comm, x->by->find_error);
-    x->record = rt_cuda_progress_record;
-    x->replay = rt_cuda_progress_replay;
+    rt_cuda_of(rt)->follower = rt_cuda_progress_follower(x->progress);
     return true;
 }
 
 static void close_stream(Rt *rt, RtCudaExchanges *x, bool is_clean)
 {
     cudaStreamSynchronize(x->stream);
+    rt_cuda_of(rt)->follower = (RtCudaFollower){0};
     rt_cuda_progress_close(x->progress);
     x->by->close(rt, is_clean);
     rt_second_comm_close(&x->second, rt->comm);

@@ -14,9 +14,6 @@ typedef struct RtCudaExchanges {
     struct RtNccl *nccl;  // opened; NULL: it isn't there, or nobody has looked for it
     RtSecondComm second;  // which counts the calls
     RtCudaProgress *progress;
-    // progress.h's, for graphs.c, which programs of one rank have without these.
-    void (*record)(RtCudaProgress *p, RtCudaCalls *to);
-    void (*replay)(RtCudaProgress *p, const RtCudaCalls *calls);
     cudaStream_t stream;  // RtCuda.stream while `by` is called
     cudaEvent_t ready;    // the operands of the latest call
     cudaEvent_t ended;    // the latest call that wasn't started

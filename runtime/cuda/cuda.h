@@ -13,6 +13,15 @@
 
 // ---- the GPU's library and stream: library.c ----
 
+// Is told of recorded functions, whose collectives it follows. It owns the records. {0}: there is
+// one rank.
+typedef struct RtCudaFollower {
+    void *state;
+    void *(*begin)(void *state);  // a record begins; returns it
+    void (*end)(void *state);
+    void (*replay)(void *state, const void *record);
+} RtCudaFollower;
+
 // A program's fat binary, loaded, and the stream that its calls go to.
 typedef struct RtCuda {
     cudaStream_t stream;
@@ -22,8 +31,9 @@ typedef struct RtCuda {
     struct RtCudaKernel *kernel;    // those that have been launched, by a hash of their names
     int n, cap;
     struct RtCudaExchanges *exchanges;  // with other ranks; NULL: there is one rank
-    RtCublasLt *blas;                   // NULL: no product has needed it
-    struct RtMatmul *matmul;            // products by cuBLASLt, a list
+    RtCudaFollower follower;
+    RtCublasLt *blas;         // NULL: no product has needed it
+    struct RtMatmul *matmul;  // products by cuBLASLt, a list
 } RtCuda;
 
 typedef struct RtCudaStaging RtCudaStaging;

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 
 #include "runtime/core/core.h"
-#include "runtime/cuda/collectives.h"
+#include "runtime/cuda/cuda.h"
 
 typedef struct RtCudaGraph {
     RtPart part;
     cudaGraphExec_t exec;  // NULL: it has run once and isn't recorded yet
-    RtCudaCalls calls;     // its collectives, if the GPU counts them
+    void *followed;        // the follower's record of it
     struct RtCudaGraph *next;
 } RtCudaGraph;
 
@@ -31,19 +31,19 @@ static void note(RtCuda *c, RtPart part)
 static void record(Rt *rt, RtCudaGraph *g)
 {
     static const char what[] = "a graph";
-    const RtCudaExchanges *e = rt_cuda_of(rt)->exchanges;
+    const RtCudaFollower *f = &rt_cuda_of(rt)->follower;
     cudaStream_t stream = rt_cuda_of(rt)->stream;
     cudaGraph_t graph;
 
-    if (e)
-        e->record(e->progress, &g->calls);
+    if (f->begin)
+        g->followed = f->begin(f->state);
     rt_cuda_must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), what);
     g->part(rt, rt->arena);
     rt_cuda_must(cudaStreamEndCapture(stream, &graph), what);
     rt_cuda_must(cudaGraphInstantiate(&g->exec, graph, 0), what);
     rt_cuda_must(cudaGraphDestroy(graph), what);
-    if (e)
-        e->record(e->progress, NULL);
+    if (f->end)
+        f->end(f->state);
 }
 
 void rt_cuda_run(Rt *rt, RtPart part)
@@ -59,8 +59,8 @@ void rt_cuda_run(Rt *rt, RtPart part)
     }
     if (!g->exec)
         record(rt, g);
-    if (c->exchanges)
-        c->exchanges->replay(c->exchanges->progress, &g->calls);
+    if (c->follower.replay)
+        c->follower.replay(c->follower.state, g->followed);
     rt_cuda_must(cudaGraphLaunch(g->exec, c->stream), "a graph");
 }
 
@@ -70,7 +70,6 @@ void rt_cuda_graphs_free(RtCuda *c)
         next = g->next;
         if (g->exec)
             cudaGraphExecDestroy(g->exec);
-        free(g->calls.call);
         free(g);
     }
     c->graph = NULL;

@@ -14,12 +14,20 @@ typedef struct Counts {
     int64_t begun, ended;
 } Counts;
 
+// The collectives of a recorded function, in their order.
+typedef struct Record {
+    RtCallLabel *call;
+    int n, cap;
+    struct Record *next;
+} Record;
+
 struct RtCudaProgress {
     const Rt *rt;
     RtComm *comm;
     RtCudaFindError *find_error;
-    int64_t put;            // collectives that have been put into the stream
-    RtCudaCalls *recorded;  // where those of now go; NULL: they aren't recorded
+    int64_t put;        // collectives that have been put into the stream
+    Record *record;     // of all functions, the latest first
+    bool is_recording;  // collectives go to the latest record
     // The GPU's own counts, and those in memory of the host: the pages of the window that have
     // them, and their address on the GPU. NULL: the host counts.
     Counts *own, *shown;
@@ -123,6 +131,11 @@ void rt_cuda_progress_close(RtCudaProgress *p)
     pthread_join(p->thread, NULL);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
+    for (Record *r = p->record, *next; r; r = next) {
+        next = r->next;
+        free(r->call);
+        free(r);
+    }
     if (p->pages) {
         cudaFree(p->own);
         cudaHostUnregister(p->pages);
@@ -137,7 +150,7 @@ static void launch_count(Rt *rt, int64_t *number, int64_t *shown)
     rt_cuda_launch(rt, "rt_cuda_count", (RtCudaGrid){1, 1, 1}, 1, RT_CUDA_ARGS(&number, &shown));
 }
 
-static void keep(RtCudaCalls *to, RtCallLabel call)
+static void keep(Record *to, RtCallLabel call)
 {
     if (to->n == to->cap) {
         to->cap = to->cap ? 2 * to->cap : 64;
@@ -154,8 +167,8 @@ void rt_cuda_progress_begin(Rt *rt, RtCudaProgress *p)
 {
     RtCallLabel call = rt_current_call(p->comm);
 
-    if (p->recorded)
-        keep(p->recorded, call);
+    if (p->is_recording)
+        keep(p->record, call);
     else
         rt_last_calls_name(p->comm, ++p->put, call);
     launch_count(rt, &p->own->begun, &p->shown->begun);
@@ -167,10 +180,36 @@ void rt_cuda_progress_end(Rt *rt, RtCudaProgress *p)
         launch_count(rt, &p->own->ended, &p->shown->ended);
 }
 
-void rt_cuda_progress_record(RtCudaProgress *p, RtCudaCalls *to) { p->recorded = to; }
+// ---- recorded functions ----
 
-void rt_cuda_progress_replay(RtCudaProgress *p, const RtCudaCalls *calls)
+static void *begin_record(void *progress)
 {
-    for (int i = 0; i < calls->n; i++)
-        rt_last_calls_name(p->comm, ++p->put, calls->call[i]);
+    RtCudaProgress *p = progress;
+    Record *r = rt_alloc(1, sizeof *r);
+
+    r->next = p->record;
+    p->record = r;
+    p->is_recording = true;
+    return r;
+}
+
+static void end_record(void *progress)
+{
+    RtCudaProgress *p = progress;
+
+    p->is_recording = false;
+}
+
+static void replay(void *progress, const void *record)
+{
+    RtCudaProgress *p = progress;
+    const Record *r = record;
+
+    for (int i = 0; i < r->n; i++)
+        rt_last_calls_name(p->comm, ++p->put, r->call[i]);
+}
+
+RtCudaFollower rt_cuda_progress_follower(RtCudaProgress *p)
+{
+    return (RtCudaFollower){p, begin_record, end_record, replay};
 }

@@ -7,12 +7,6 @@
 #include "runtime/comm/transport.h"
 #include "runtime/cuda/cuda.h"
 
-// Collectives in their order.
-typedef struct RtCudaCalls {
-    RtCallLabel *call;
-    int n, cap;
-} RtCudaCalls;
-
 typedef bool RtCudaFindError(const Rt *rt, char *why, size_t capacity);  // of RtCollectives
 
 // Collectives that are ever put into the stream ahead of the GPU, at most: names of so many are
@@ -28,9 +22,7 @@ void rt_cuda_progress_close(RtCudaProgress *p);
 void rt_cuda_progress_begin(Rt *rt, RtCudaProgress *p);
 void rt_cuda_progress_end(Rt *rt, RtCudaProgress *p);
 
-// From now on collectives are recorded there, and haven't begun. NULL: no longer.
-void rt_cuda_progress_record(RtCudaProgress *p, RtCudaCalls *to);
-// Recorded collectives begin.
-void rt_cuda_progress_replay(RtCudaProgress *p, const RtCudaCalls *calls);
+// Collectives of a recorded function begin when it is replayed, not when it is recorded.
+RtCudaFollower rt_cuda_progress_follower(RtCudaProgress *p);
 
 #endif
