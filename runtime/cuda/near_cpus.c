@@ -40,7 +40,7 @@ bool rt_cpu_list(const char *text, cpu_set_t *set)
 // The file of the kernel (sysfs-bus-pci, local_cpulist) that lists the CPUs near a device.
 static bool read_near(const char *pci, cpu_set_t *near)
 {
-    char path[64], text[1024];
+    char path[96], text[1024];
     FILE *f;
 
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/local_cpulist", pci);
