@@ -57,8 +57,8 @@ def last_calls(err):
 def test_stops(checks, program, work):
     """One rank stops while the others wait for it."""
     cases = (
-        ([0], "all_reduce along dp: rank 2", "rank 2: number 8, h.7.mlp: all_reduce f32[300000]"),
-        ([1], r"h\.7\.mlp: all_reduce f32\[300000\]: rank 1", "rank 1: number 9, all_reduce"),
+        ([0], "all_reduce along dp: rank 2", "rank 2: number 8, h.7.mlp: all_reduce f32[300000], 1.1 MiB"),
+        ([1], r"h\.7\.mlp: all_reduce f32\[300000\]: rank 1", "rank 1: number 9, all_reduce, 1.1 MiB"),
         ([0, "beside"], ".*: rank 2", None),  # two threads are in collectives: either can be the first to give up
     )
     folders = [work / str(i) for i in range(len(cases))]
@@ -86,7 +86,7 @@ def test_trouble(checks, program, work):
     status, _, err, seconds = start(4, program, "kill", 60, cwd=work)
     checks.check("nor of one that is killed", not temp.exists())
     checks.check("a killed rank is named, once", errors(err) == ["trouble: error: rank 1 is gone: it was killed, or has crashed"], err)
-    checks.check("and its last collective", "  last collective of rank 1: number 9, all_reduce" in last_calls(err), err)
+    checks.check("and its last collective", "  last collective of rank 1: number 9, all_reduce, 1.1 MiB" in last_calls(err), err)
     checks.check("a killed rank ends the job", status != 0 and seconds < 10, f"{seconds:.1f} s")
     status, _, err, seconds = start(4, program, "fail", 60, cwd=work)
     checks.check("nor of one that fails", not temp.exists())
