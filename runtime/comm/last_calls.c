@@ -50,6 +50,7 @@ void rt_last_calls_name(RtComm *c, int64_t number, RtCallLabel call)
 void rt_last_calls_add(RtComm *c)
 {
     atomic_int_least64_t *begun = &c->window[c->rank]->calls[c->tag].begun;
+
     if (c->is_counted_already)
         return;
     int64_t n = atomic_load_explicit(begun, memory_order_relaxed) + 1;

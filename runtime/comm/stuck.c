@@ -26,7 +26,9 @@ int64_t rt_progress_here(const RtComm *c)
     return sum;
 }
 
-int64_t rt_stuck_call(const RtComm *c)
+// The number of the collective that others wait for: the first one that a rank has begun and not
+// ended. 0: there is none.
+static int64_t stuck_call(const RtComm *c)
 {
     int64_t lowest = 0;
 
@@ -129,7 +131,7 @@ static void print_call(const RtComm *c, int64_t number, char *to, size_t capacit
 
 bool rt_stuck_say(const RtComm *c, bool must)
 {
-    int64_t number = rt_stuck_call(c);
+    int64_t number = stuck_call(c);
     Guilt g = find_guilt(c, number);
     char call[300];
 
@@ -146,7 +148,7 @@ bool rt_stuck_say(const RtComm *c, bool must)
 
 void rt_gone_say(const RtComm *c, int rank)
 {
-    int64_t number = rt_stuck_call(c);
+    int64_t number = stuck_call(c);
     char call[300] = "";
 
     if (number)

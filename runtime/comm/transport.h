@@ -238,11 +238,8 @@ void rt_last_calls_say(const RtComm *c);
 const RtComm *rt_counting_comm(const RtComm *c);
 // How far the ranks of this host have come together: it grows with each begin and end.
 int64_t rt_progress_here(const RtComm *c);
-// The number of the collective that others wait for: the first one that a rank has begun and not
-// ended. 0: there is none.
-int64_t rt_stuck_call(const RtComm *c);
-// Says which ranks haven't begun it, or haven't ended it. Returns false, and says nothing, if there
-// is none, or if it could only name all ranks, unless it must.
+// Says which ranks haven't begun, or haven't ended, the collective that others wait for. Returns
+// false, and says nothing, if there is none, or if it could only name all ranks, unless it must.
 bool rt_stuck_say(const RtComm *c, bool must);
 // Says that a rank is gone, in that collective if there is one.
 void rt_gone_say(const RtComm *c, int rank);

@@ -162,10 +162,9 @@ static void between_polls(RtComm *c, Wait *w, int peer)
     w->start = w->start > 0 ? w->start : now;
     w->start += rt_stopped_seconds(c->timeout, w->looked, now);
     w->looked = now;
-    if (c->counts_ends && rt_progress_here(c) != w->progress) {
-        w->progress = rt_progress_here(c);
-        w->start = now;
-    }
+    int64_t progress = c->counts_ends ? rt_progress_here(c) : 0;
+    w->start = progress != w->progress ? now : w->start;
+    w->progress = progress;
     if (now - w->warnings_read < WARNING_CHECK_SECONDS)
         return;
     w->warnings_read = now;
