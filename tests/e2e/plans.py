@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 TINY = Path(__file__).parents[2] / "models/tiny"
+MLP = str(TINY / "mlp.onnx")
 TRAIN = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
 
 
