@@ -182,10 +182,19 @@ typedef struct RtSecondComm {
 void rt_second_comm_open(RtSecondComm *s, RtComm *c, int64_t names);
 void rt_second_comm_close(RtSecondComm *s, RtComm *c);
 
-// ---- threads that look at something now and then: timed_condition.c ----
-// It waits by the clock that nobody sets: after a step of the other one it would sleep for as long.
-void rt_timed_condition_open(pthread_cond_t *c);
-void rt_timed_condition_wait(pthread_cond_t *c, pthread_mutex_t *lock, double seconds);
+// ---- a thread that looks at something now and then: ticker.c ----
+typedef struct RtTicker {
+    void (*look)(void *data);  // called with the lock
+    void *data;
+    double seconds;  // between two looks
+    bool is_closing;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+} RtTicker;
+// Returns false if the thread can't be started; then there is nothing to close.
+bool rt_ticker_open(RtTicker *t, double seconds, void (*look)(void *data), void *data);
+void rt_ticker_close(RtTicker *t);
 
 // ---- the watchdog: watchdog.c; all functions except rt_watchdog_wait accept NULL ----
 // `rank`: this rank's number, as far as it is known.

@@ -10,7 +10,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/comm/transport.h"
@@ -31,10 +30,7 @@ struct RtWatchdog {
     const char *waiting;   // the library call that waits; NULL: none
     double since, looked;  // the wait's begin; the last look at the clock
     const char *file;      // to be removed if the job ends early; NULL: none
-    bool is_closing;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    RtTicker ticker;       // its lock protects what changes here
 };
 
 // ---- the watchdog's thread ----
@@ -148,8 +144,9 @@ static bool look(const RtComm *comm)
     return c.transport->look(&c);
 }
 
-static void check_job(RtWatchdog *w)
+static void check_job(void *watchdog)
 {
+    RtWatchdog *w = watchdog;
     bool is_over = w->launcher && getppid() != w->launcher;
     if (is_over || (w->comm && w->model->transport->look && !look(w->comm))) {
         remove_file(w);
@@ -166,19 +163,6 @@ static void check_job(RtWatchdog *w)
         end_wait(w);
 }
 
-static void *watch(void *watchdog)
-{
-    RtWatchdog *w = watchdog;
-
-    pthread_mutex_lock(&w->lock);
-    while (!w->is_closing) {
-        check_job(w);
-        rt_timed_condition_wait(&w->changed, &w->lock, LOOK_SECONDS);
-    }
-    pthread_mutex_unlock(&w->lock);
-    return NULL;
-}
-
 // ---- the rank's own thread ----
 
 bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job, int rank)
@@ -190,16 +174,12 @@ bool rt_watchdog_open(RtWatchdog **watchdog, const RtModel *m, const RtJob *job,
                       .timeout = job->timeout,
                       .launcher = job->size && !job->is_spawned ? 0 : getppid(),
                       .rank = rank};
-    pthread_mutex_init(&w->lock, NULL);
-    rt_timed_condition_open(&w->changed);
     *watchdog = w;
-    if (!pthread_create(&w->thread, NULL, watch, w)) {
+    if (rt_ticker_open(&w->ticker, LOOK_SECONDS, check_job, w)) {
         if (job->is_spawned)
             prctl(PR_SET_PDEATHSIG, 0);  // from now on the watchdog ends it, and removes the file
         return true;
     }
-    pthread_cond_destroy(&w->changed);
-    pthread_mutex_destroy(&w->lock);
     free(w);
     *watchdog = NULL;
     return rt_error(m, "cannot start the watchdog thread");
@@ -209,23 +189,17 @@ void rt_watchdog_close(RtWatchdog *w)
 {
     if (!w)
         return;
-    pthread_mutex_lock(&w->lock);
-    w->is_closing = true;
-    pthread_cond_broadcast(&w->changed);
-    pthread_mutex_unlock(&w->lock);
-    pthread_join(w->thread, NULL);
-    pthread_mutex_destroy(&w->lock);
-    pthread_cond_destroy(&w->changed);
+    rt_ticker_close(&w->ticker);
     free(w);
 }
 
 void rt_watchdog_wait(RtWatchdog *w, const char *what)
 {
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->ticker.lock);
     w->waiting = what;
     w->since = rt_seconds();
     w->comm = what ? NULL : w->comm;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->ticker.lock);
 }
 
 RtProcess rt_process(void) { return (RtProcess){getpid(), rt_namespace("pid")}; }
@@ -234,29 +208,29 @@ void rt_watchdog_peers(const RtComm *c)
 {
     RtWatchdog *w = c->watchdog;
 
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->ticker.lock);
     w->comm = c;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->ticker.lock);
 }
 
 void rt_watchdog_file(RtWatchdog *w, const char *path)
 {
     if (!w)
         return;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->ticker.lock);
     w->file = path;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->ticker.lock);
 }
 
 void rt_watchdog_lose(RtWatchdog *w)
 {
     if (!w)
         return;
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->ticker.lock);
     if (w->comm)
         atomic_store(&w->comm->window[w->comm->rank]->ends, true);
     remove_file(w);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->ticker.lock);
 }
 
 // If the link to a host is gone, the MPI library and mpirun both try for minutes to tell that

@@ -34,10 +34,7 @@ struct RtCudaProgress {
     void *pages;
     int64_t progress;      // of this host, at the last look
     double since, looked;  // when that changed; the time of the last look
-    bool is_closing;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    RtTicker ticker;
 };
 
 // ---- the thread ----
@@ -57,27 +54,15 @@ static bool is_over(RtCudaProgress *p)
     return now - p->since > timeout;
 }
 
-static void look(RtCudaProgress *p)
+static void look(void *progress)
 {
+    RtCudaProgress *p = progress;
     char why[sizeof p->comm->warning->why] = "";
 
     bool is_wrong = p->find_error && (p->find_error(p->rt, why, sizeof why) || is_over(p));
 
     if (is_wrong || rt_is_warned(p->comm))
         rt_give_up(p->comm, why);
-}
-
-static void *watch(void *progress)
-{
-    RtCudaProgress *p = progress;
-
-    pthread_mutex_lock(&p->lock);
-    while (!p->is_closing) {
-        look(p);
-        rt_timed_condition_wait(&p->changed, &p->lock, LOOK_SECONDS);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
 }
 
 // ---- open and close ----
@@ -111,9 +96,7 @@ RtCudaProgress *rt_cuda_progress_open(const Rt *rt, RtComm *c, RtCudaFindError *
     c->is_counted_already = find_error;
     if (find_error)
         share_counts(p);
-    pthread_mutex_init(&p->lock, NULL);
-    rt_timed_condition_open(&p->changed);
-    if (!pthread_create(&p->thread, NULL, watch, p))
+    if (rt_ticker_open(&p->ticker, LOOK_SECONDS, look, p))
         return p;
     rt_error(c->model, "cannot start the thread that watches collectives");
     rt_comm_fail(c);
@@ -124,13 +107,7 @@ void rt_cuda_progress_close(RtCudaProgress *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&p->lock);
-    p->is_closing = true;
-    pthread_cond_broadcast(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-    pthread_join(p->thread, NULL);
-    pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->changed);
+    rt_ticker_close(&p->ticker);
     for (Record *r = p->record, *next; r; r = next) {
         next = r->next;
         free(r->call);
