@@ -145,12 +145,14 @@ static void print_infeasible(const Problem *p, const Answer *x)
     print_holders(p, x);
 }
 
+static void print_nothing(void) { printf("%-13s no choice was found\n", "answer"); }
+
 static void print_answer(const Problem *p, const SolveOptions *o, const Answer *x)
 {
     if (x->outcome == OUTCOME_INFEASIBLE)
         print_infeasible(p, x);
     else if (x->outcome == OUTCOME_NOTHING)
-        printf("%-13s no choice was found\n", "answer");
+        print_nothing();
     else
         print_found(p, o, x);
     printf("%-13s %d of %d nodes are left\n", "presolve", x->n_left, p->n_nodes);
@@ -218,7 +220,12 @@ int solve_command(Arena *a, int argc, char **argv)
     r.o.seed = (uint64_t)r.seed;
     // From here on Ctrl-C only requests an end: the plan found so far is still checked and written.
     signals_block(&h);
-    if (!problem_read(a, r.input, &p, &d))
-        return signal_is_pending() ? EXIT_NOTHING : EXIT_USER;
+    if (!problem_read(a, r.input, &p, &d)) {
+        if (!signal_is_pending())
+            return EXIT_USER;
+        if (!r.check)
+            print_nothing();
+        return EXIT_NOTHING;
+    }
     return r.check ? check_answer(&r, &p) : solve_it(a, &r, &p);
 }

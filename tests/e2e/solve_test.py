@@ -152,7 +152,7 @@ class Solve:
     def asked(self):
         """Ctrl-C at any second gives a checked answer within two seconds, or a message that there is none."""
         self.write("hard.json", hard())
-        for delay in (0.01, 0.1, 0.5, 1, 2, 4):
+        for delay in (0.01, 0.02, 0.03, 0.05, 0.1, 0.5, 1, 2, 4):
             p = self.start("hard.json", "-o", "asked.json", "--time-limit", 60)
             time.sleep(delay)
             p.send_signal(signal.SIGINT)
