@@ -138,6 +138,8 @@ ValueId make_grid_sample_grid_grad(Graph *g, ValueId x, ValueId grid, ValueId dy
 // letter is in two or three operands, once in each; the order in y is any. Floats; sums are in f32
 // or wider.
 ValueId make_dot(Graph *g, ValueId a, ValueId b, const char *eq);
+// The same with a result of type `to`, for operands that are halves; DT_NONE: of theirs.
+ValueId make_dot_to(Graph *g, ValueId a, ValueId b, const char *eq, DType to);
 // A sliding window, one entry per spatial dim; low and high are the padding before and after.
 typedef struct Window {
     int n;  // spatial dims

@@ -28,4 +28,6 @@ int dtype_size(DType t) { return types[t].size; }
 
 bool dtype_is_float(DType t) { return t >= F32 && t <= BF16; }
 
+bool dtype_is_half(DType t) { return t == F16 || t == BF16; }
+
 bool dtype_is_int(DType t) { return t >= I8 && t <= U64; }

@@ -42,7 +42,8 @@ int dtype_size(DType t);             // bytes of one element
 const char *dtype_c_type(DType t);   // "int32_t"; "float" for F16 and BF16, "uint8_t" for BOOL
 const char *dtype_rt(DType t);       // in runtime/rt_model.h: "RT_F32"
 bool dtype_is_float(DType t);
-bool dtype_is_int(DType t);  // signed or unsigned, not BOOL
+bool dtype_is_half(DType t);  // F16 or BF16
+bool dtype_is_int(DType t);   // signed or unsigned, not BOOL
 
 typedef enum ValueKind {
     VALUE_ACTIVATION,  // made by a node

@@ -7,8 +7,6 @@
 // The bits of an element of the type that is nearest to a number; ties to even.
 uint64_t rt_element_bits(RtType t, double value);
 
-float rt_half_value(uint16_t half);  // the number of an f16
-
 // Converts floats of one type, unaligned, to the nearest ones of another type, ties to even; NaN
 // stays NaN. Returns how many finite numbers became infinite.
 int64_t rt_round_floats(RtType to, void *y, RtType from, const void *x, int64_t n);

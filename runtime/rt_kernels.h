@@ -86,7 +86,8 @@ typedef struct RtDot {
     int64_t a_m, a_k, a_batch[RT_MAX_BATCH];
     int64_t b_k, b_n, b_batch[RT_MAX_BATCH];
     int64_t y_m, y_n, y_batch[RT_MAX_BATCH];
-    RtType type;  // RT_F32 or RT_F64
+    RtType type;    // of a and b: RT_F32, RT_F64, or a half, whose products are summed in f32
+    RtType result;  // of y: RT_F32 where a and b are halves; RT_NONE: `type`
 } RtDot;
 void rt_dot_init(Rt *rt, int kernel, const RtDot *p);
 void rt_dot(Rt *rt, int kernel, void *y, const void *a, const void *b);
@@ -102,6 +103,9 @@ typedef struct RtConv {
     RtWindow window;
     int64_t n, c, o, groups, x_dim[3], y_dim[3];
     bool x_last, y_last;  // channels last
+    // Of a convolution and its gradients: the type of the two inputs, RT_F16 or RT_BF16 (RT_NONE:
+    // RT_F32), and of the result, RT_F32 where the inputs are halves (RT_NONE: theirs).
+    RtType type, result;
 } RtConv;
 void rt_conv_init(Rt *rt, int kernel, const RtConv *p);
 void rt_conv(Rt *rt, int kernel, void *y, const void *x, const void *w);
@@ -296,6 +300,9 @@ typedef struct RtAttention {
     // strides `drop`.
     float rate;
     int64_t site, layer, micro_step, drop_at;
+    // Of q, k, v, y and their gradients: RT_F16 or RT_BF16; RT_NONE: RT_F32. Bias, maxima and sums
+    // are of f32.
+    RtType type;
 } RtAttention;
 // seed, step, micro: i64 scalars; all NULL without dropout.
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, const void *q,

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "rt_half.h"
 #include "rt_inline.h"
 #include "rt_philox.h"
 #include "rt_scalar.h"
@@ -21,22 +22,6 @@
 // it in the low bits of the sum.
 #define RT_ROUND 12582912.0f
 #define RT_ROUND_DOUBLE 6755399441055744.0
-
-RT_INLINE uint32_t rt_bits(float x)
-{
-    uint32_t u;
-
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-RT_INLINE float rt_from_bits(uint32_t u)
-{
-    float x;
-
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
 
 RT_INLINE uint64_t rt_bits_double(double x)
 {

@@ -230,9 +230,14 @@ ValueId make_grid_sample_grid_grad(Graph *g, ValueId x, ValueId grid, ValueId dy
 
 // ---- contractions ----
 
+ValueId make_dot_to(Graph *g, ValueId a, ValueId b, const char *eq, DType to)
+{
+    return graph_node(g, &op_dot, 2, (ValueId[]){a, b}, (Attr[]){{.s = eq}, {.i = to}});
+}
+
 ValueId make_dot(Graph *g, ValueId a, ValueId b, const char *eq)
 {
-    return graph_node(g, &op_dot, 2, (ValueId[]){a, b}, &(Attr){.s = eq});
+    return make_dot_to(g, a, b, eq, DT_NONE);
 }
 
 // stride, low, high, dilation
@@ -246,7 +251,7 @@ static void put_window(Attr *attr, const Window *win)
 
 ValueId make_conv(Graph *g, ValueId x, ValueId w, const Window *win, int64_t groups)
 {
-    Attr attr[5] = {[4] = {.i = groups}};
+    Attr attr[6] = {[4] = {.i = groups}};
 
     put_window(attr, win);
     return graph_node(g, &op_conv, 2, (ValueId[]){x, w}, attr);
@@ -255,7 +260,7 @@ ValueId make_conv(Graph *g, ValueId x, ValueId w, const Window *win, int64_t gro
 ValueId make_conv_input_grad(Graph *g, ValueId dy, ValueId w, const int64_t *x_dim,
                              const Window *win, int64_t groups)
 {
-    Attr attr[6] = {[0] = ints(win->n + 2, x_dim), [5] = {.i = groups}};
+    Attr attr[7] = {[0] = ints(win->n + 2, x_dim), [5] = {.i = groups}};
 
     put_window(attr + 1, win);
     return graph_node(g, &op_conv_input_grad, 2, (ValueId[]){dy, w}, attr);
@@ -264,7 +269,7 @@ ValueId make_conv_input_grad(Graph *g, ValueId dy, ValueId w, const int64_t *x_d
 ValueId make_conv_weight_grad(Graph *g, ValueId x, ValueId dy, const int64_t *w_dim,
                               const Window *win, int64_t groups)
 {
-    Attr attr[6] = {[0] = ints(win->n + 2, w_dim), [5] = {.i = groups}};
+    Attr attr[7] = {[0] = ints(win->n + 2, w_dim), [5] = {.i = groups}};
 
     put_window(attr + 1, win);
     return graph_node(g, &op_conv_weight_grad, 2, (ValueId[]){x, dy}, attr);

@@ -102,9 +102,15 @@ int64_t window_at(const Window *w, const int64_t *y, const int64_t *tap, const i
 // rule_set, with the letters of WINDOW_LETTERS as FACTOR_WINDOW.
 void rule_window(const Graph *g, const Node *n, Rule *r, const char *text);
 
+// Of a dot or a convolution: attribute `to` is the type of the result where the operands are
+// halves; DT_NONE: theirs. Checks that both operands have one float type, and finds the result's.
+bool infer_product(const Graph *g, const Node *n, int to, DType *result, Diag *d);
+// The gradient of the result in the operands' type.
+ValueId product_gradient(Graph *g, const Node *n, ValueId dy);
+
 // The tensors of a convolution. conv and its two gradients each make one of them from the other
 // two; `order` says which ones a node's two inputs and its output are. Attribute 0 of the gradients
-// is the shape of their result. Attributes stride, low, high, dilation and groups follow.
+// is the shape of their result. Attributes stride, low, high, dilation, groups and to follow.
 typedef enum ConvPart { CONV_X, CONV_W, CONV_Y } ConvPart;
 bool infer_conv(Graph *g, Node *n, const ConvPart *order, Diag *d);
 void rule_conv(const Graph *g, const Node *n, const ConvPart *order, Rule *r);
@@ -138,6 +144,8 @@ int64_t pool_at(const Pool *p, int64_t y, int64_t k);
 int64_t pool_max(const Pool *p, const double *x, int64_t y);
 
 // ---- kernel calls: for OpDef.kernel ----
+RtType half_type(DType t);                             // RT_NONE if it is no half
+RtType product_result(const Graph *g, const Node *n);  // RT_NONE: the first operand's type
 void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
 void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK], Kernel *k);
 void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,

@@ -7,7 +7,7 @@
 
 #include "ir/operator/contract.h"
 
-enum { STRIDE, LOW, HIGH, DILATION, GROUPS };
+enum { STRIDE, LOW, HIGH, DILATION, GROUPS, TO };
 
 // The index of attribute stride. Attribute 0 of a gradient is the shape of its result.
 static int first_attr(const ConvPart *order) { return order[2] == CONV_Y ? 0 : 1; }
@@ -35,7 +35,7 @@ static bool infer_dims(const Graph *g, const Node *n, const ConvPart *order, con
     return infer_window(g, n, first_attr(order), in(g, n, 0)->rank - 2, w + 2, x + 2, y + 2, d);
 }
 
-static bool infer_from_shape(Graph *g, Node *n, const ConvPart *order, Diag *d)
+static bool infer_from_shape(Graph *g, Node *n, const ConvPart *order, DType result, Diag *d)
 {
     const Value *part[3] = {NULL};
     const Attr *shape = &n->attr[0];
@@ -44,7 +44,7 @@ static bool infer_from_shape(Graph *g, Node *n, const ConvPart *order, Diag *d)
 
     if (shape->n != rank)
         return node_error(g, n, d, "shape has %d dims for operands of rank %d", shape->n, rank);
-    if (!infer_set(g, n, 0, in(g, n, 0)->dtype, rank, shape->v, d))
+    if (!infer_set(g, n, 0, result, rank, shape->v, d))
         return false;
     part[order[0]] = in(g, n, 0);
     part[order[1]] = in(g, n, 1);
@@ -62,17 +62,17 @@ bool infer_conv(Graph *g, Node *n, const ConvPart *order, Diag *d)
 {
     const Value *a = in(g, n, 0), *b = in(g, n, 1);
     int64_t y[MAX_RANK];
+    DType result;
 
-    if (a->dtype != b->dtype || !dtype_is_float(a->dtype))
-        return node_error(g, n, d, "needs two operands of one float type, not %s and %s",
-                          dtype_name(a->dtype), dtype_name(b->dtype));
+    if (!infer_product(g, n, first_attr(order) + TO, &result, d))
+        return false;
     if (a->rank < 3 || a->rank > 5 || a->rank != b->rank)
         return node_error(g, n, d, "ranks must be equal and 3 to 5, not %d and %d", a->rank,
                           b->rank);
     if (order[2] != CONV_Y)
-        return infer_from_shape(g, n, order, d);
+        return infer_from_shape(g, n, order, result, d);
     return infer_dims(g, n, order, a->dim, b->dim, y, d) &&
-           infer_set(g, n, 0, a->dtype, a->rank, y, d);
+           infer_set(g, n, 0, result, a->rank, y, d);
 }
 
 // With one group, c is contracted. With a group per channel (depthwise), c and o are one factor.
@@ -141,7 +141,7 @@ void grad_conv(Graph *g, const Node *n, const ConvPart *order, ValueId dy, const
     part[order[2]] = *out(g, n);
     v[order[0]] = n->in[0];
     v[order[1]] = n->in[1];
-    v[order[2]] = dy;
+    v[order[2]] = product_gradient(g, n, dy);
     window_read(n, first_attr(order), part[0].rank - 2, part[CONV_W].dim + 2, &win);
     for (int i = 0; i < 2; i++)
         if (want[i])

@@ -1,5 +1,5 @@
 // Shape inference that many operators share: operands of equal type, and results within bounds.
-#include "ir/internal.h"
+#include "ir/operator/contract.h"
 
 #include <string.h>
 
@@ -32,6 +32,28 @@ static bool set_like(Graph *g, Node *n, DType t, Diag *d)
     const Value *x = in(g, n, 0);
 
     return infer_set(g, n, 0, t, x->rank, x->dim, d);
+}
+
+bool infer_product(const Graph *g, const Node *n, int to, DType *result, Diag *d)
+{
+    DType t = in(g, n, 0)->dtype;
+
+    *result = n->attr[to].i ? (DType)n->attr[to].i : t;
+    if (in(g, n, 1)->dtype != t || !dtype_is_float(t))
+        return node_error(g, n, d, "needs two operands of one float type, not %s and %s",
+                          dtype_name(t), dtype_name(in(g, n, 1)->dtype));
+    if (*result != t && (!dtype_is_half(t) || (*result != F32 && *result != F64)))
+        return node_error(g, n, d,
+                          "attribute to must be f32 and the operands halves, not %s and %s",
+                          dtype_name(*result), dtype_name(t));
+    return true;
+}
+
+ValueId product_gradient(Graph *g, const Node *n, ValueId dy)
+{
+    DType t = in(g, n, 0)->dtype;
+
+    return value_of(g, dy)->dtype == t ? dy : make_cast(g, dy, t);
 }
 
 bool infer_like(Graph *g, Node *n, Diag *d)

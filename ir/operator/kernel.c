@@ -2,7 +2,7 @@
 // operands.
 #include <string.h>
 
-#include "ir/operator/operator.h"
+#include "ir/operator/contract.h"
 
 void dense_strides(int rank, const int64_t *dim, int64_t *stride)
 {
@@ -12,6 +12,15 @@ void dense_strides(int rank, const int64_t *dim, int64_t *stride)
         stride[i] = step;
         step *= dim[i];
     }
+}
+
+RtType half_type(DType t) { return dtype_is_half(t) ? (RtType)t : RT_NONE; }
+
+RtType product_result(const Graph *g, const Node *n)
+{
+    DType t = out(g, n)->dtype;
+
+    return t == in(g, n, 0)->dtype ? RT_NONE : (RtType)t;
 }
 
 const char *dtype_rt(DType t)

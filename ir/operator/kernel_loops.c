@@ -244,7 +244,8 @@ void kernel_dot(const Graph *g, const Node *n, const int64_t (*stride)[MAX_RANK]
                .b_n = cols.stride[B],
                .y_m = m.stride[Y],
                .y_n = cols.stride[Y],
-               .type = (RtType)out(g, n)->dtype};
+               .type = (RtType)in(g, n, 0)->dtype,
+               .result = product_result(g, n)};
     add_batch(&p, &d.batch);
     add_batch(&p, &d.m);
     add_batch(&p, &d.n);
@@ -455,6 +456,7 @@ void kernel_attention(const Graph *g, const Node *n, const int64_t (*stride)[MAX
         if (o.dims[i])
             set_strides(strides_of(p, i), &batch, &group, i, row_of(i, &s, &t)->stride[i],
                         column_of(i, &t, &e, &f)->stride[i]);
+    p->type = half_type(in(g, n, Q)->dtype);
     set_begin(&rule, &a, &options, drop, k);
     set_options(g, n, &options, micro, k);
     k->def = kernel_find(n->op->name);

@@ -35,6 +35,7 @@ static const ParamField dot_fields[] = {
     LIST(RtDot, b_batch, SIZE, n_batch),
     LIST(RtDot, y_batch, SIZE, n_batch),
     FIELD(RtDot, type, TYPE),
+    OPTIONAL(RtDot, result, TYPE),
 };
 
 static const ParamField window_fields[] = {
@@ -58,6 +59,8 @@ static const ParamField conv_fields[] = {
     LIST(RtConv, y_dim, SIZE, window.n),
     OPTIONAL(RtConv, x_last, FLAG),
     OPTIONAL(RtConv, y_last, FLAG),
+    OPTIONAL(RtConv, type, TYPE),
+    OPTIONAL(RtConv, result, TYPE),
 };
 
 static const ParamField strides_fields[] = {
@@ -114,6 +117,7 @@ static const ParamField attention_fields[] = {
     OPTIONAL(RtAttention, site, SIZE),
     OPTIONAL(RtAttention, layer, SIZE),
     OPTIONAL(RtAttention, micro_step, SIZE),
+    OPTIONAL(RtAttention, type, TYPE),
 };
 
 static const ParamField reduce_fields[] = {

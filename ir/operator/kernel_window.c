@@ -57,7 +57,9 @@ void kernel_conv(const Graph *g, const Node *n, const ConvPart *order,
                 .o = part[CONV_W]->dim[0],
                 .groups = n->attr[first + 4].i,
                 .x_last = is_last[CONV_X],
-                .y_last = is_last[CONV_Y]};
+                .y_last = is_last[CONV_Y],
+                .type = half_type(in(g, n, 0)->dtype),
+                .result = product_result(g, n)};
     set_dims(&p, part[CONV_X], part[CONV_Y]);
     k->def = kernel_find(n->op->name);
     k->params.conv = p;

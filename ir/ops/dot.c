@@ -4,27 +4,25 @@
 #include "ir/operator/atoms.h"
 #include "ir/operator/contract.h"
 
-enum { EQ };
+enum { EQ, TO };
 
 static void equation_of(const Node *n, Equation *e) { equation_read(n->attr[EQ].s, 2, e); }
 
 static bool dot_infer(Graph *g, Node *n, Diag *d)
 {
-    const Value *a = in(g, n, 0), *b = in(g, n, 1);
     int64_t size[N_LETTERS], dim[MAX_RANK];
+    DType result;
     Equation e;
 
-    if (a->dtype != b->dtype || !dtype_is_float(a->dtype))
-        return node_error(g, n, d, "needs two operands of one float type, not %s and %s",
-                          dtype_name(a->dtype), dtype_name(b->dtype));
-    if (!equation_infer(g, n, n->attr[EQ].s, 2, &e, size, d))
+    if (!infer_product(g, n, TO, &result, d) ||
+        !equation_infer(g, n, n->attr[EQ].s, 2, &e, size, d))
         return false;
     for (int i = 0; i < 2; i++)
         for (const char *s = e.dims[i]; *s; s++)
             if (!strchr(e.dims[1 - i], *s) && !strchr(e.dims[2], *s))
                 return node_error(g, n, d, "dim '%c' is in one operand only: reduce it first", *s);
     letters_dims(e.dims[2], size, dim);
-    return infer_set(g, n, 0, a->dtype, (int)strlen(e.dims[2]), dim, d);
+    return infer_set(g, n, 0, result, (int)strlen(e.dims[2]), dim, d);
 }
 
 // rule_set makes the letters that only a and b have sum factors.
@@ -41,11 +39,12 @@ static void dot_grad(Graph *g, const Node *n, const ValueId *dy, const bool *wan
     Equation e;
 
     equation_of(n, &e);
+    ValueId d = product_gradient(g, n, dy[0]);
     const char *ea = e.dims[0], *eb = e.dims[1], *ey = e.dims[2];
     if (want[0])
-        dx[0] = make_dot(g, dy[0], b, arena_string(g->arena, "%s,%s->%s", ey, eb, ea));
+        dx[0] = make_dot(g, d, b, arena_string(g->arena, "%s,%s->%s", ey, eb, ea));
     if (want[1])
-        dx[1] = make_dot(g, a, dy[0], arena_string(g->arena, "%s,%s->%s", ea, ey, eb));
+        dx[1] = make_dot(g, a, d, arena_string(g->arena, "%s,%s->%s", ea, ey, eb));
 }
 
 static void dot_eval(const Graph *g, const Node *n, const NodeShard *p, const Tensor *x, Tensor *y)
@@ -75,14 +74,15 @@ static ValueId dot_split(Graph *g, const Node *n, const Split *s)
     if (!split_letters(s, 3, (const char *[]){e.dims[0], e.dims[1], e.dims[2]}, (int[]){0, 1, 2},
                        to))
         return 0;
-    return make_dot(g, s->in[0], s->in[1],
-                    arena_string(g->arena, "%s,%s->%s", to[0], to[1], to[2]));
+    return make_dot_to(g, s->in[0], s->in[1],
+                       arena_string(g->arena, "%s,%s->%s", to[0], to[1], to[2]),
+                       (DType)n->attr[TO].i);
 }
 
 const OpDef op_dot = {
     .name = "dot",
     .n_in = 2,
-    .attrs = {{"eq", ATTR_TEXT}},
+    .attrs = {{"eq", ATTR_TEXT}, {"to", ATTR_INT, .is_dtype = true}},
     .infer = dot_infer,
     .rule = dot_rule,
     .split = dot_split,

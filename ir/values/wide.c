@@ -4,14 +4,15 @@
 #include "ir/build.h"
 #include "ir/values/values.h"
 
-static DType widened(DType t) { return t == F32 ? F64 : t; }
+// A rounding to a half is none in f64.
+static DType widened(DType t) { return dtype_is_float(t) ? F64 : t; }
 
 static ValueId widen_value(Arena *a, Graph *to, const Value *x)
 {
     Value *y;
     ValueId v;
 
-    if (x->kind == VALUE_CONSTANT && x->dtype == F32) {
+    if (x->kind == VALUE_CONSTANT && dtype_is_float(x->dtype)) {
         Tensor t = tensor_of(a, x);
         return graph_constant(to, F64, x->rank, x->dim, t.f);
     }
@@ -41,7 +42,8 @@ static bool widen_node(Graph *to, const Node *n, ValueId *map)
     ValueId y = graph_node(to, n->op, n->n_in, in, attr);
     for (int i = 0; i < n->n_out && y; i++) {
         ValueId z = graph_output_of(to, y, i);
-        map[n->out[i]] = value_of(to, z)->dtype == F32 ? make_cast(to, z, F64) : z;
+        DType t = value_of(to, z)->dtype;
+        map[n->out[i]] = t == widened(t) ? z : make_cast(to, z, widened(t));
     }
     return y != 0;
 }

@@ -144,11 +144,9 @@ static void load_halves(double *y, RtType t, const void *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         uint16_t half;
-        float wide;
 
         memcpy(&half, (const char *)x + 2 * i, sizeof half);
-        rt_widen(&wide, &half, 1);
-        y[i] = (double)(t == RT_BF16 ? wide : rt_half_value(half));
+        y[i] = (double)(t == RT_BF16 ? rt_from_bf16((RtBf16){half}) : rt_from_f16((RtF16){half}));
     }
 }
 

@@ -6,39 +6,6 @@
 #include "runtime/rt_math.h"
 #include "runtime/rt_workspace.h"
 
-// An f16 has one bit of sign, five of exponent, and ten of fraction.
-float rt_half_value(uint16_t half)
-{
-    uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
-    float size = exponent == 31 ? rt_from_bits(0x7f800000 | fraction << 13)
-                 : exponent     ? rt_from_bits((exponent + 112) << 23 | fraction << 13)
-                                : (float)fraction * 0x1p-24f;
-
-    return half >> 15 ? -size : size;
-}
-
-// The nearest f16, ties to even.
-static uint16_t half_of(float x)
-{
-    uint32_t u = rt_bits(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
-
-    if (x != x)
-        return 0x7e00;
-    if (rt_absf(x) >= 65520)
-        return (uint16_t)(sign | 0x7c00);
-    if (rt_absf(x) < 0x1p-14f)
-        return (uint16_t)(sign | (uint32_t)rintf(rt_absf(x) * 0x1p24f));
-    return (uint16_t)(sign | (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13);
-}
-
-// The nearest bf16, ties to even.
-static uint16_t bfloat_of(float x)
-{
-    uint32_t u = rt_bits(x);
-
-    return (uint16_t)(x != x ? 0x7fc0 : (u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
 uint64_t rt_element_bits(RtType t, double value)
 {
     switch (t) {
@@ -47,9 +14,9 @@ uint64_t rt_element_bits(RtType t, double value)
     case RT_F32:
         return rt_bits((float)value);
     case RT_F16:
-        return half_of((float)value);
+        return rt_to_f16((float)value).bits;
     case RT_BF16:
-        return bfloat_of((float)value);
+        return rt_to_bf16((float)value).bits;
     case RT_BOOL:
         return value != 0;
     case RT_U64:
@@ -88,7 +55,7 @@ static double load_float(RtType t, const char *p)
         return (double)rt_from_bits(u);
     }
     memcpy(&half, p, sizeof half);
-    return (double)(t == RT_F16 ? rt_half_value(half) : rt_from_bits((uint32_t)half << 16));
+    return (double)(t == RT_F16 ? rt_from_f16((RtF16){half}) : rt_from_bf16((RtBf16){half}));
 }
 
 int64_t rt_round_floats(RtType to, void *y, RtType from, const void *x, int64_t n)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EQ, BIAS_EQ, QUERY };    // indices of attributes of dot and attention
-enum { BIAS = 3, INPUTS = 7 };  // attention's input bias, and its number of inputs
+enum { EQ, TO = 1, BIAS_EQ = 1, QUERY };  // indices of attributes of dot and attention
+enum { BIAS = 3, INPUTS = 7 };            // attention's input bias, and its number of inputs
 enum { EQ_TEXT = 5 * (MAX_RANK + 2) };
 
 // The letters of a transpose's input, given those of its result: out dim i is in dim perm[i].
@@ -74,7 +74,9 @@ ValueId fold_dot(Folder *f, const Node *n)
         any |= v != 0;
         x[i] = v ? v : x[i];
     }
-    return any ? fold_value(f, make_dot(f->g, x[0], x[1], equation_text(f, &e))) : 0;
+    return any ? fold_value(
+                     f, make_dot_to(f->g, x[0], x[1], equation_text(f, &e), (DType)n->attr[TO].i))
+               : 0;
 }
 
 static ValueId with_equations(Folder *f, const Node *n, const ValueId *x, const Equation *e,
@@ -125,7 +127,8 @@ ValueId fold_into_equation(Folder *f, const Node *transpose)
         before[i] = y[transpose->attr[0].v[i]];
     memcpy(y, before, sizeof before);
     if (n.op == &op_dot)
-        return fold_value(f, make_dot(f->g, n.in[0], n.in[1], equation_text(f, &e)));
+        return fold_value(
+            f, make_dot_to(f->g, n.in[0], n.in[1], equation_text(f, &e), (DType)n.attr[TO].i));
     char query = e.dims[0][n.attr[QUERY].i];
     return with_equations(f, &n, n.in, &e, n.attr[BIAS_EQ].s, query);
 }
