@@ -30,6 +30,8 @@ typedef struct CompileRequest {
     int accumulate;    // micro-batches of a step, at least 1
 
     // Passes.
+    DType precision;   // of products' operands: F16 or BF16; else F32
+    Strings keep_f32;  // globs: modules and parameters whose products stay in f32
     bool no_fuse;
     bool verify;        // after each pass: does the graph compute what it did before?
     Strings recompute;  // none, full, CLASS=N; or chain alone

@@ -30,12 +30,13 @@ static const char *find_past_option(const CompileRequest *q, int entry)
 {
     bool is_trained = entry >= PASS_optimizer;
 
-    return q->loss && entry >= PASS_loss               ? "--loss"
-           : q->optimizer && is_trained                ? "--optimizer"
-           : q->clip_norm > 0 && is_trained            ? "--clip-norm"
-           : q->no_decay.n && is_trained               ? "--no-decay"
-           : q->recompute.n && entry >= PASS_recompute ? "--recompute"
-                                                       : NULL;
+    return q->loss && entry >= PASS_loss                            ? "--loss"
+           : q->optimizer && is_trained                             ? "--optimizer"
+           : q->clip_norm > 0 && is_trained                         ? "--clip-norm"
+           : q->no_decay.n && is_trained                            ? "--no-decay"
+           : dtype_is_half(q->precision) && entry >= PASS_precision ? "--precision"
+           : q->recompute.n && entry >= PASS_recompute              ? "--recompute"
+                                                                    : NULL;
 }
 
 // Do the options fit a text's graph whose last pass was `entry`?

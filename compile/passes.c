@@ -16,8 +16,17 @@ static bool run_guards(Run *r) { return guards(r->g, r->d); }
 static bool run_means(Run *r) { return means(r->g, r->d); }
 static bool run_refine(Run *r) { return refine(r->g, r->d); }
 static bool run_simplify(Run *r) { return simplify(r->g, r->d); }
+
+static bool run_precision(Run *r)
+{
+    const PrecisionOptions o = {r->q->precision, r->q->keep_f32.s, r->q->keep_f32.n};
+
+    return precision(r->g, &o, r->d);
+}
+
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
 static bool run_autodiff(Run *r) { return autodiff(r->g, r->q->accumulate, r->d); }
+static bool run_casts(Run *r) { return casts(r->g, r->d); }
 static bool run_clip(Run *r) { return clip_add(r->g, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 

@@ -136,7 +136,25 @@ static bool read_by(Arena *a, const OptionDef *o, const char *s, void *field, in
     return complain(status, "--by: '%s' is not one of block, operator, time", s);
 }
 
+static bool read_precision(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    DType t = dtype_find(s);
+
+    *(DType *)field = t;
+    return t == F32 || dtype_is_half(t) ||
+           complain(status, "--precision: '%s' is not one of f32, bf16, f16", s);
+}
+
+static void put_precision(Arena *a, const OptionDef *o, const void *field, Strings *to)
+{
+    DType t = *(const DType *)field;
+
+    if (dtype_is_half(t))
+        option_put(a, o, dtype_name(t), to);
+}
+
 const OptionType option_init = {read_init, put_init, sizeof(double)},
+                 option_precision = {read_precision, put_precision, sizeof(DType)},
                  option_emit = {.read = read_emit, .size = sizeof(Emit)},
                  option_by = {.read = read_by, .size = sizeof(ProfileBy)},
                  option_ranks = {read_ranks, put_ranks, sizeof(int)},

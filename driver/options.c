@@ -104,6 +104,13 @@ static const OptionDef table[] = {
      .use = USE_GRAPH},
     {"--frozen-batch-norm", NULL, &option_flag, AT(request.frozen_batch_norm),
      "batch norms use their running statistics", .use = USE_GRAPH},
+    {"Precision"},
+    {"--precision", "TYPE", &option_precision, AT(request.precision),
+     "what products read: f32 (the default), bf16 or f16; they sum in f32, and\n"
+     "parameters, gradients, states and all other operators stay in f32",
+     .use = USE_GRAPH},
+    {"--keep-f32", "GLOB", &option_texts, AT(request.keep_f32),
+     "modules and parameters whose products stay in f32", .needs = "--precision", .use = USE_GRAPH},
     {"Passes"},
     {"--no-fuse", NULL, &option_flag, AT(request.no_fuse),
      "compile every operator on its own, without fused groups", .use = USE_GRAPH},

@@ -116,8 +116,7 @@ void print_type(const Value *v, Text *t)
 
 char *sizeof_text(Gen *g, ValueId v, const char *count)
 {
-    DType type = value_of(g->s->g, v)->dtype;
-    const char *c_type = dtype_size(type) == 2 ? "uint16_t" : dtype_c_type(type);
+    const char *c_type = dtype_c_type(value_of(g->s->g, v)->dtype);
 
     return !strcmp(count, "1") ? arena_string(g->arena, "sizeof(%s)", c_type)
                                : arena_string(g->arena, "%s * sizeof(%s)", count, c_type);
@@ -148,7 +147,11 @@ void print_number(Text *t, DType type, double x)
 
     bool is_long = type == U64 || (type == I64 && fabs(x) > INT32_MAX);
 
-    if (!dtype_is_float(type))
+    if (dtype_is_half(type)) {
+        text_printf(t, "rt_to_%s(", dtype_name(type));
+        print_number(t, F32, x);
+        text_printf(t, ")");
+    } else if (!dtype_is_float(type))
         text_printf(t, is_long ? "INT64_C(%" PRId64 ")" : "%" PRId64, (int64_t)x);
     else if (isnan(x))
         text_printf(t, "NAN");

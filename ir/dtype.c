@@ -31,3 +31,12 @@ bool dtype_is_float(DType t) { return t >= F32 && t <= BF16; }
 bool dtype_is_half(DType t) { return t == F16 || t == BF16; }
 
 bool dtype_is_int(DType t) { return t >= I8 && t <= U64; }
+
+bool dtype_is_within(DType a, DType b)
+{
+    if (a == BOOL)
+        return true;
+    if (dtype_is_float(a))
+        return b == F64 || (b == F32 && a != F64);
+    return dtype_is_int(b) && dtype_size(b) > dtype_size(a) && b >= I8 && b <= I64;
+}

@@ -39,10 +39,12 @@ typedef enum DType {
 const char *dtype_name(DType t);     // "f32"
 DType dtype_find(const char *name);  // DT_NONE if there is none
 int dtype_size(DType t);             // bytes of one element
-const char *dtype_c_type(DType t);   // "int32_t"; "float" for F16 and BF16, "uint8_t" for BOOL
+const char *dtype_c_type(DType t);   // "int32_t"; "RtF16", "RtBf16" of runtime/rt_half.h, "uint8_t" for BOOL
 const char *dtype_rt(DType t);       // in runtime/rt_model.h: "RT_F32"
 bool dtype_is_float(DType t);
 bool dtype_is_half(DType t);  // F16 or BF16
+// Does dtype `b` hold every number of dtype `a` exactly?
+bool dtype_is_within(DType a, DType b);
 bool dtype_is_int(DType t);   // signed or unsigned, not BOOL
 
 typedef enum ValueKind {
@@ -437,7 +439,8 @@ struct OpDef {
     bool is_choice;  // each element of the first output is one of the input's
     double (*scalar)(const Node *n, const double *x);        // floats and comparisons of them
     int64_t (*scalar_int)(const Node *n, const int64_t *x);  // integers and booleans
-    bool is_product;  // its flops are those of matrix products: dot, convolution, attention
+    uint64_t narrow_in;  // mask of inputs that may be halves where the others and sums are f32
+    bool is_product;     // its flops are those of matrix products: dot, convolution, attention
     bool is_attention, is_attention_grad;  // products around a softmax, with rates of their own
     double flops;  // per element of the iteration space; 0 if it only moves bytes
     double (*work)(const Graph *g, const Node *n);  // flops of the node, where `flops` can't say it

@@ -17,7 +17,16 @@ bool guards(Graph *g, Diag *d);    // gives 0 for rows of a guarded softmax that
 bool means(Graph *g, Diag *d);     // makes means exact where elements are equal
 bool refine(Graph *g, Diag *d);    // gives values their atoms for dims, so that reshapes disappear
 bool simplify(Graph *g, Diag *d);  // folds again, and drops reductions over one element
-bool blocks(Graph *g, Diag *d);    // labels repeated blocks
+
+// Half precision, for --precision: products read halves, and every rounding is a cast.
+typedef struct PrecisionOptions {
+    int type;                 // DType; of no half: the pass does nothing
+    const char *const *keep;  // globs of modules and parameters whose products stay in f32
+    int n_keep;
+} PrecisionOptions;
+
+bool precision(Graph *g, const PrecisionOptions *o, Diag *d);
+bool blocks(Graph *g, Diag *d);  // labels repeated blocks
 
 // Adds the loss as OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is the
 // user's: "cross_entropy(logits, labels)".
@@ -35,6 +44,9 @@ bool micro_batches(Graph *g, const Graph *whole, int accumulate, Diag *d);
 // Adds the gradients of OUTPUT_LOSS_SUM / OUTPUT_LOSS_COUNT (each summed over `accumulate`
 // micro-batches) with respect to every parameter, as OUTPUT_GRADIENT.
 bool autodiff(Graph *g, int accumulate, Diag *d);
+
+// Drops casts of halves that round or cast a value twice, and the rounding of parameters' gradients.
+bool casts(Graph *g, Diag *d);
 
 typedef struct OptimizerOptions {
     const char *text;             // "adamw(lr=3e-4, weight_decay=0.1)"

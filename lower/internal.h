@@ -83,8 +83,8 @@ Program *program_new(Arena *a, const Target *t, int accumulate);
 // again without it. False after reporting errors.
 bool lower_set(Program *p, int set, Graph *g, const LowerOptions *o, Diag *d);
 
-// Reports nodes of types that the target stores, but doesn't compute in.
-bool check_types(const Graph *g, const Target *target, Diag *d);
+// Reports nodes of types that trainers store, but don't compute in.
+bool check_types(const Graph *g, Diag *d);
 
 ClassTable *class_tables(Arena *a, const Graph *g);  // by class
 // The value or node of iteration `iter` that corresponds to `v` or `n` in its own.

@@ -13,15 +13,23 @@ static int count_inputs(const Graph *g)
     return n;
 }
 
-bool check_types(const Graph *g, const Target *target, Diag *d)
+// Does the operator take halves? It computes in f32, or moves elements.
+static bool takes_halves(const OpDef *op)
+{
+    return op->is_product || op == &op_cast || op == &op_select ||
+           (!op->flops && !op->work && !op->expr);
+}
+
+bool check_types(const Graph *g, Diag *d)
 {
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         for (int k = 0; k < n->n_in + n->n_out; k++) {
             DType t = value_of(g, k < n->n_in ? n->in[k] : n->out[k - n->n_in])->dtype;
-            if (t != DT_NONE && !(target->types >> t & 1))
+            if (dtype_is_half(t) && !takes_halves(n->op))
                 return node_error(g, n, d,
-                                  "trainers don't compute in %s yet: export the model in f32",
+                                  "trainers don't compute in %s: export the model in f32, "
+                                  "and give --precision",
                                   dtype_name(t));
         }
     }
@@ -95,8 +103,7 @@ static Program *lower_sets(Arena *a, Graph *train, Graph *predict, const LowerOp
 {
     Program *p = program_new(a, o->target, o->accumulate);
 
-    if ((train && !check_types(train, o->target, d)) ||
-        (predict && !check_types(predict, o->target, d)))
+    if ((train && !check_types(train, d)) || (predict && !check_types(predict, d)))
         return NULL;
     if (train && !lower_set(p, SET_TRAIN, train, o, d))
         return NULL;

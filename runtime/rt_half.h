@@ -3,6 +3,7 @@
 #ifndef SHARDCC_RT_HALF_H
 #define SHARDCC_RT_HALF_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -31,6 +32,18 @@ RT_INLINE float rt_from_bits(uint32_t u)
 
     memcpy(&x, &u, sizeof x);
     return x;
+}
+
+// The next float towards 0, with an odd last bit unless it is exact: rounding it to a half then gives
+// what rounding the double would.
+RT_INLINE float rt_to_odd(double x)
+{
+    float f = (float)x;
+    uint32_t u = rt_bits(f);
+
+    if ((double)f == x || x != x)
+        return f;
+    return rt_from_bits((u - (fabs((double)f) > fabs(x))) | 1);
 }
 
 // ---- bf16: the upper half of an f32 ----

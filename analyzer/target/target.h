@@ -32,7 +32,6 @@ typedef struct Target {
     int threads;
     const TargetKernel *kernel;
     int n_kernels;
-    uint32_t types;  // mask of DType: those in which elements are computed
     // Fused groups: so many rows keep all threads busy, which groups of few elements don't need.
     // Fewer columns than least_columns don't fill a vector. A value of up to reused_bytes is still
     // in a cache when it is read again.

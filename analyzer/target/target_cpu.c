@@ -87,14 +87,11 @@ static const TargetKernel kernels[] = {
     {"sums", .workspace = sums_bytes},
 };
 
-#define TYPE(t) ((uint32_t)1 << (t))
-
 const Target target_cpu = {
     .name = "cpu",
     .threads = RT_MAX_THREADS,
     .kernel = kernels,
     .n_kernels = COUNT(kernels),
-    .types = ~(TYPE(DT_NONE) | TYPE(F16) | TYPE(BF16)),
     .parallel_rows = 64,
     .few_elements = 1 << 15,
     .least_columns = 8,

@@ -85,14 +85,11 @@ static const TargetKernel kernels[] = {
     {"permute"},
 };
 
-#define TYPE(t) ((uint32_t)1 << (t))
-
 const Target target_cuda = {
     .name = "cuda",
     .threads = 1,
     .kernel = kernels,
     .n_kernels = COUNT(kernels),
-    .types = ~(TYPE(DT_NONE) | TYPE(F16) | TYPE(BF16)),
     .parallel_rows = 64,
     .few_elements = 1 << 15,
     .least_columns = 8,

@@ -68,7 +68,7 @@ void rule_source(const Graph *g, const Node *n, Rule *r)
 const char *dtype_c_type(DType t)
 {
     static const char *const name[N_DTYPES] = {
-        [F32] = "float",    [F64] = "double",   [F16] = "float",    [BF16] = "float",
+        [F32] = "float",    [F64] = "double",   [F16] = "RtF16",    [BF16] = "RtBf16",
         [I8] = "int8_t",    [I16] = "int16_t",  [I32] = "int32_t",  [I64] = "int64_t",
         [U8] = "uint8_t",   [U16] = "uint16_t", [U32] = "uint32_t", [U64] = "uint64_t",
         [BOOL] = "uint8_t",

@@ -187,6 +187,7 @@ const OpDef op_attention = {
     .kernel = kernel_attention,
     .site = attention_site,
     .is_product = true,
+    .narrow_in = 1 << 0 | 1 << 1 | 1 << 2,
     .is_attention = true,
     .work = attention_work,
     .no_grad_in = 1 << BIAS,

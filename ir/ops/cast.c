@@ -15,7 +15,8 @@ static bool cast_infer(Graph *g, Node *n, Diag *d)
 static void cast_rule(const Graph *g, const Node *n, Rule *r)
 {
     rule_elementwise(g, n, r);
-    if (dtype_is_float(in(g, n, 0)->dtype) && dtype_is_float(out(g, n)->dtype))
+    // A partial sum may be widened; rounding it would round once a rank.
+    if (dtype_is_float(in(g, n, 0)->dtype) && dtype_is_within(in(g, n, 0)->dtype, out(g, n)->dtype))
         r->joint = 1;
 }
 
@@ -32,20 +33,32 @@ static double cast_scalar(const Node *n, const double *x) { return x[0]; }
 
 static int64_t cast_int(const Node *n, const int64_t *x) { return x[0]; }
 
+// A number as rt_to_bf16 and rt_to_f16 take it: rounding it gives what rounding $0 once would.
+static const char *before_half(DType from, const char *x)
+{
+    return from == F32 || dtype_is_half(from) ? x : "rt_to_odd((double)$0)";
+}
+
 static const char *cast_expr(const Graph *g, const Node *n)
 {
     DType from = in(g, n, 0)->dtype, to = out(g, n)->dtype;
+    const char *x = from == BF16 ? "rt_from_bf16($0)" : from == F16 ? "rt_from_f16($0)" : "$0";
     int bits = 8 * dtype_size(to);
 
     if (to == BOOL)
-        return "$0 != 0";
+        return arena_string(g->arena, "%s != 0", x);
+    if (dtype_is_half(to))
+        return arena_string(g->arena, "rt_to_%s(%s)", dtype_name(to), before_half(from, x));
     if (!dtype_is_float(from) || dtype_is_float(to))
-        return arena_string(g->arena, "(%s)$0", dtype_c_type(to));
+        return to == F32 && dtype_is_half(from)
+                   ? x
+                   : arena_string(g->arena, "(%s)%s", dtype_c_type(to), x);
     if (to == U64)
-        return "rt_to_u64($0)";
+        return arena_string(g->arena, "rt_to_u64(%s)", x);
     if (to >= U8)
-        return arena_string(g->arena, "(uint%d_t)rt_to_int($0, 0, UINT%d_MAX)", bits, bits);
-    return arena_string(g->arena, "(int%d_t)rt_to_int($0, INT%d_MIN, INT%d_MAX)", bits, bits, bits);
+        return arena_string(g->arena, "(uint%d_t)rt_to_int(%s, 0, UINT%d_MAX)", bits, x, bits);
+    return arena_string(g->arena, "(int%d_t)rt_to_int(%s, INT%d_MIN, INT%d_MAX)", bits, x, bits,
+                        bits);
 }
 
 const OpDef op_cast = {

@@ -45,6 +45,7 @@ const OpDef op_conv = {
     .eval = conv_eval,
     .kernel = conv_kernel,
     .is_product = true,
+    .narrow_in = 1 << 0 | 1 << 1,
     .work = conv_work,
     .no_split = CONV_NO_SPLIT,
 };

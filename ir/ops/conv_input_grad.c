@@ -53,6 +53,7 @@ const OpDef op_conv_input_grad = {
     .eval = conv_input_grad_eval,
     .kernel = conv_input_grad_kernel,
     .is_product = true,
+    .narrow_in = 1 << 0 | 1 << 1,
     .work = conv_input_grad_work,
     .no_split = CONV_NO_SPLIT,
 };

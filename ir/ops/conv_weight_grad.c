@@ -59,6 +59,7 @@ const OpDef op_conv_weight_grad = {
     .eval = conv_weight_grad_eval,
     .kernel = conv_weight_grad_kernel,
     .is_product = true,
+    .narrow_in = 1 << 0 | 1 << 1,
     .work = conv_weight_grad_work,
     .no_split = CONV_NO_SPLIT,
 };

@@ -90,5 +90,6 @@ const OpDef op_dot = {
     .eval = dot_eval,
     .kernel = kernel_dot,
     .is_product = true,
+    .narrow_in = 1 << 0 | 1 << 1,
     .flops = 2,
 };

@@ -51,7 +51,7 @@ static Graph *parse_graph(Parser *p)
 {
     Graph *g = graph_read(p->p->arena, p->lex);
 
-    return g && graph_verify(g, p->lex->d) && check_types(g, p->p->target, p->lex->d) ? g : NULL;
+    return g && graph_verify(g, p->lex->d) && check_types(g, p->lex->d) ? g : NULL;
 }
 
 static bool define_names(Parser *p)

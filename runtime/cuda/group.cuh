@@ -75,7 +75,7 @@ __device__ __forceinline__ void rt_take(T (&to)[N], const T *x, int64_t i, int64
     }
 #pragma unroll
     for (int j = 0; j < N; j++)
-        to[j] = i + j < n ? x[i + j] : T(0);
+        to[j] = i + j < n ? x[i + j] : T{};
 }
 
 template <class T, int N>
@@ -98,7 +98,7 @@ __device__ __forceinline__ void rt_take_each(T (&to)[N], const T *x, int64_t i, 
 {
 #pragma unroll
     for (int j = 0; j < N; j++)
-        to[j] = i + j < n ? x[(i + j) * stride] : T(0);
+        to[j] = i + j < n ? x[(i + j) * stride] : T{};
 }
 
 template <class T, int N>
@@ -126,7 +126,7 @@ template <class T> __device__ __forceinline__ T rt_warp_sum(T x)
 }
 template <class T> __device__ __forceinline__ T rt_block_sum(T x, Shared<T[RT_WARP]> &scratch)
 {
-    return rt_block_join(x, T(0), RtAdd(), scratch);
+    return rt_block_join(x, T{}, RtAdd(), scratch);
 }
 
 // ---- sums down columns ----

@@ -28,18 +28,6 @@ uint64_t rt_element_bits(RtType t, double value)
 
 // ---- floats of other types ----
 
-// The next float towards 0, with an odd last bit unless it is exact: rounding it to a narrower type
-// then gives what rounding the double would.
-static float round_to_odd(double x)
-{
-    float f = (float)x;
-    uint32_t u = rt_bits(f);
-
-    if ((double)f == x || x != x)
-        return f;
-    return rt_from_bits((u - (fabs((double)f) > fabs(x))) | 1);
-}
-
 static double load_float(RtType t, const char *p)
 {
     uint16_t half;
@@ -68,7 +56,7 @@ int64_t rt_round_floats(RtType to, void *y, RtType from, const void *x, int64_t 
 
     for (int64_t i = 0; i < n; i++, p += bytes[from], q += bytes[to]) {
         double v = load_float(from, p);
-        uint64_t u = rt_element_bits(to, is_half ? (double)round_to_odd(v) : v);
+        uint64_t u = rt_element_bits(to, is_half ? (double)rt_to_odd(v) : v);
         memcpy(q, &u, (size_t)bytes[to]);
         infinite += to != RT_F64 && isfinite(v) && isinf(load_float(to, q));
     }

@@ -44,16 +44,6 @@ static ValueId fold_not(Folder *f, const Node *n)
     return fold_value(f, x->op == &op_lt ? make_le(f->g, b, a) : make_lt(f->g, b, a));
 }
 
-// Does dtype `b` hold every number of dtype `a` exactly?
-static bool is_within(DType a, DType b)
-{
-    if (a == BOOL)
-        return true;
-    if (dtype_is_float(a))
-        return b == F64 || (b == F32 && a != F64);
-    return dtype_is_int(b) && dtype_size(b) > dtype_size(a) && b >= I8 && b <= I64;
-}
-
 // A cast to a wider dtype and then to another one is one cast; back to the first dtype it is none.
 static ValueId fold_cast(Folder *f, const Node *n)
 {
@@ -62,7 +52,7 @@ static ValueId fold_cast(Folder *f, const Node *n)
 
     if (in(f->g, n, 0)->dtype == to)
         return n->in[0];
-    if (!x || !is_within(in(f->g, x, 0)->dtype, out(f->g, x)->dtype))
+    if (!x || !dtype_is_within(in(f->g, x, 0)->dtype, out(f->g, x)->dtype))
         return 0;
     return fold_value(f, make_cast(f->g, x->in[0], to));
 }

@@ -1,0 +1,262 @@
+// Simplifies the casts of half precision once the gradients are there: no value is cast twice or
+// rounded twice, what moves elements moves halves, a parameter's gradient isn't rounded, and what
+// is kept in a half isn't kept in f32 for a sum.
+#include <string.h>
+
+#include "ir/internal.h"
+
+// What the old graph tells of a value.
+typedef struct Fact {
+    bool is_gradient;  // it is a parameter's gradient, or only adds to one
+    DType half;        // a backward node casts it to this half
+    int uses, sums;    // readers; those that are sums or such casts
+    int64_t cut;       // elements of slices of it that are cast to a half
+} Fact;
+
+// A cast among those of one new value.
+typedef struct Made {
+    NodeId node;
+    int next;  // 0: there is no other
+} Made;
+
+// What is known of a value of the new graph.
+typedef struct Known {
+    int casts;    // the first of its casts in `made`; 0: none
+    bool is_cut;  // slices that are cast to a half have all its elements
+} Known;
+
+typedef struct Casts {
+    Rewrite r;
+    Fact *fact;     // by old ValueId
+    bool *is_wide;  // by old NodeId: the product's result is f32 instead of a half
+    Known *known;   // by new ValueId
+    int n_known, cap_known;
+    Made *made;  // [0] is unused
+    int n_made, cap_made;
+} Casts;
+
+static bool is_move(const Node *n) { return n->op == &op_reshape || n->op == &op_transpose; }
+
+// The value that v is only another form of.
+static ValueId before_moves(const Graph *g, ValueId v)
+{
+    while (is_move(producer(g, v)))
+        v = producer(g, v)->in[0];
+    return v;
+}
+
+static bool is_cast_to_half(const Graph *g, const Node *n)
+{
+    return n->op == &op_cast && dtype_is_half(out(g, n)->dtype) && in(g, n, 0)->dtype == F32;
+}
+
+// ---- facts of the old graph ----
+
+static void find_gradients(const Graph *g, Fact *fact)
+{
+    for (int i = 0; i < g->n_outputs; i++)
+        fact[g->outputs[i].value].is_gradient |= g->outputs[i].role == OUTPUT_GRADIENT;
+    for (NodeId i = g->n_nodes - 1; i > 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool adds = n->op == &op_add || n->op == &op_cast || is_move(n);
+        for (int k = 0; k < n->n_in && adds && fact[n->out[0]].is_gradient; k++)
+            fact[n->in[k]].is_gradient = true;
+    }
+}
+
+static void find_readers(const Graph *g, Fact *fact)
+{
+    const int *uses = graph_count_uses(g->arena, g);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        fact[v].uses = uses[v];
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        ValueId v = n->n_in ? n->in[0] : 0;
+        if (is_cast_to_half(g, n)) {
+            ValueId from = before_moves(g, v);
+            const Node *slice = producer(g, from);
+            if (slice->op == &op_slice)
+                fact[slice->in[0]].cut += value_count(value_of(g, from));
+            if (n->phase == BACKWARD) {
+                fact[v].half = out(g, n)->dtype;
+                fact[v].sums++;
+            }
+        }
+        fact[v].sums += n->op == &op_reduce_sum && n->phase == BACKWARD;
+    }
+}
+
+// The index of a product's attribute `to`; -1: it has none.
+static int result_attr(const Node *n)
+{
+    for (int i = 0; i < MAX_ATTRS && n->op && n->op->is_product && n->op->attrs[i].name; i++)
+        if (!strcmp(n->op->attrs[i].name, "to"))
+            return i;
+    return -1;
+}
+
+// Marks the products whose halves nothing reads but a cast for a parameter's gradient.
+static void find_wide(Casts *c)
+{
+    const Graph *g = c->r.from;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        ValueId v = n->n_in ? n->in[0] : 0;
+        if (n->op != &op_cast || out(g, n)->dtype != F32 || !c->fact[n->out[0]].is_gradient)
+            continue;
+        while (c->fact[v].uses == 1 && is_move(producer(g, v)))
+            v = producer(g, v)->in[0];
+        if (c->fact[v].uses == 1 && result_attr(producer(g, v)) >= 0 &&
+            dtype_is_half(value_of(g, v)->dtype))
+            c->is_wide[value_of(g, v)->producer] = true;
+    }
+}
+
+// ---- casts ----
+
+static Known *known_of(Casts *c, ValueId v)
+{
+    while (c->n_known <= v)
+        *arena_push(c->r.to->arena, c->known, c->n_known, c->cap_known) = (Known){0};
+    return &c->known[v];
+}
+
+// The cast of x to a type in the iteration and the phase that nodes are made for now.
+static ValueId shared_cast(Casts *c, ValueId x, DType to)
+{
+    Graph *g = c->r.to;
+
+    for (int i = known_of(c, x)->casts; i; i = c->made[i].next) {
+        const Node *n = &g->nodes[c->made[i].node];
+        if (out(g, n)->dtype == to && n->phase == g->phase && is_same_block(n->block, g->block))
+            return n->out[0];
+    }
+    ValueId y = make_cast(g, x, to);
+    *arena_push(g->arena, c->made, c->n_made, c->cap_made) =
+        (Made){value_of(g, y)->producer, known_of(c, x)->casts};
+    known_of(c, x)->casts = c->n_made - 1;
+    return y;
+}
+
+// Do the inputs hold what halves of a type hold, as they are casts of such?
+static bool are_widened(const Graph *g, const Node *n, DType half)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        const Node *x = producer(g, before_moves(g, n->in[i]));
+        if (x->op != &op_cast || in(g, x, 0)->dtype != half)
+            return false;
+    }
+    return true;
+}
+
+// Does the node only move elements, which are better moved in the other type?
+static bool moves(Casts *c, const Node *n, DType to)
+{
+    return is_move(n) || (n->op == &op_concat && are_widened(c->r.to, n, to)) ||
+           (n->op == &op_slice && dtype_is_half(to) && known_of(c, n->in[0])->is_cut);
+}
+
+// x in another type: what x was cast from, if it holds the same numbers; moved elements of the
+// other type; else the cast of x.
+static ValueId cast_to(Casts *c, ValueId x, DType to)
+{
+    Graph *g = c->r.to;
+    DType type = value_of(g, x)->dtype;
+
+    if (type == to)
+        return x;
+    Node n = *producer(g, x);  // nodes are moved in memory while others are made
+    if (n.op == &op_cast && dtype_is_within(in(g, &n, 0)->dtype, type))
+        return cast_to(c, n.in[0], to);
+    if (!n.op || !moves(c, &n, to))
+        return shared_cast(c, x, to);
+    ValueId *in = arena_array(g->arena, ValueId, n.n_in);
+    for (int i = 0; i < n.n_in; i++)
+        in[i] = cast_to(c, n.in[i], to);
+    return graph_node(g, n.op, n.n_in, in, n.attr);
+}
+
+// ---- the pass ----
+
+// Copies a product with a result in f32. The views and the cast of it follow from that.
+static ValueId widen_product(Casts *c, const Node *n)
+{
+    ValueId in[] = {c->r.map[n->in[0]], c->r.map[n->in[1]]};
+    Attr attr[MAX_ATTRS];
+
+    memcpy(attr, n->attr, sizeof attr);
+    attr[result_attr(n)].i = F32;
+    return graph_node(c->r.to, n->op, 2, in, attr);
+}
+
+// Sums the halves of a value that is kept in a half for all its other readers.
+static ValueId sum_halves(Casts *c, const Node *n, DType half)
+{
+    ValueId x = cast_to(c, c->r.map[n->in[0]], half);
+
+    x = shared_cast(c, x, F32);
+    return graph_node(c->r.to, n->op, 1, &x, n->attr);
+}
+
+static bool is_of_half(const Graph *g, const Node *n)
+{
+    return n->op == &op_cast &&
+           (dtype_is_half(in(g, n, 0)->dtype) || dtype_is_half(out(g, n)->dtype));
+}
+
+// The new value of a node of one result; 0: the node is copied as it is.
+static ValueId simpler(Casts *c, NodeId i)
+{
+    const Graph *g = c->r.from;
+    const Node *n = &g->nodes[i];
+    const Fact *x = n->n_in ? &c->fact[n->in[0]] : NULL;
+
+    rewrite_at(&c->r, i);
+    if (is_of_half(g, n))
+        return cast_to(c, c->r.map[n->in[0]], out(g, n)->dtype);
+    if (c->is_wide[i])
+        return widen_product(c, n);
+    if (n->op == &op_reduce_sum && n->phase == BACKWARD && x->half && x->sums == x->uses)
+        return sum_halves(c, n, x->half);
+    return 0;
+}
+
+static bool has_halves(const Graph *g)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (is_of_half(g, &g->nodes[i]))
+            return true;
+    return false;
+}
+
+bool casts(Graph *g, Diag *d)
+{
+    Casts c = {.fact = NULL};
+    bool ok = true;
+
+    if (!has_halves(g))
+        return true;
+    c.r = rewrite_begin(g);
+    c.fact = arena_array(g->arena, Fact, g->n_values);
+    c.is_wide = arena_array(g->arena, bool, g->n_nodes);
+    *arena_push(g->arena, c.made, c.n_made, c.cap_made) = (Made){0};
+    find_gradients(g, c.fact);
+    find_readers(g, c.fact);
+    find_wide(&c);
+    for (NodeId i = 1; i < g->n_nodes && ok; i++) {
+        ValueId old = g->nodes[i].out[0], v = simpler(&c, i);
+        if (v && c.is_wide[i])
+            c.r.map[old] = v;
+        else if (v)
+            rewrite_put(&c.r, old, v);
+        else
+            ok = rewrite_copy(&c.r, i, d) != 0;
+        if (ok && c.fact[old].cut >= value_count(value_of(g, old)) && c.fact[old].cut)
+            known_of(&c, c.r.map[old])->is_cut = true;
+    }
+    ok = ok && rewrite_end(&c.r, d);
+    graph_number_blocks(g);
+    return ok;
+}
