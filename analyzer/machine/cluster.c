@@ -27,8 +27,10 @@ static const NumberField device_fields[] = {
     {"reading", offsetof(Cluster, read_bandwidth), false, 1, 1e18},
     {"launch", offsetof(Cluster, launch), false, 0, 1},
     {"vector", offsetof(Cluster, vector), false, 1, 1e21},
-    {"attention", offsetof(Cluster, attention), false, 1, 1e21, true},
-    {"attention_grad", offsetof(Cluster, attention_grad), false, 1, 1e21, true},
+    {"attention", offsetof(Cluster, attention.forward), false, 1, 1e21, true},
+    {"attention_grad", offsetof(Cluster, attention.grad), false, 1, 1e21, true},
+    {"half_attention", offsetof(Cluster, half_attention.forward), false, 1, 1e21, true},
+    {"half_attention_grad", offsetof(Cluster, half_attention.grad), false, 1, 1e21, true},
 };
 
 static const NumberField exchange_fields[] = {

@@ -3,8 +3,10 @@
 // The rates of GPUs are those of the data sheets ("NVIDIA A100 Tensor Core GPU", 2021, 80 GB SXM;
 // "NVIDIA H100 Tensor Core GPU", 2023, SXM5; "NVIDIA H200 Tensor Core GPU", 2024, SXM; "NVIDIA HGX
 // B200", 2025, an eighth of what its eight GPUs have; dense, without sparsity) times the share that
-// programs are assumed to reach. The links between hosts are those of DGX A100, DGX H100, DGX H200
-// and DGX B200: one adapter per GPU. docs/cluster.md lists the assumptions.
+// programs are assumed to reach. Attention in halves reaches 50 to 73 % of the A100's peak (Dao,
+// "FlashAttention-2", 2023) and, without instructions that newer GPUs alone have, 35 % of the
+// H100's (Shah et al., "FlashAttention-3", 2024). The links between hosts are those of DGX A100,
+// DGX H100, DGX H200 and DGX B200: one adapter per GPU. docs/cluster.md lists the assumptions.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +35,19 @@ typedef struct Gpu {
     const char *name;
     double memory, bandwidth, vector;
     double half, single, twice;     // flop/s of products of 16, 32, 64 bits
+    double attention_share;         // of `half`, that attention reaches
     double intra_host, inter_host;  // bytes/s that a device sends
     const char *intra_host_name, *inter_host_name;
 } Gpu;
 
 static const Gpu gpus[] = {
-    {"a100x", 80e9, 2.039e12, 19.5e12, 312e12, 19.5e12, 19.5e12, 300e9, 25e9, "NVLink",
+    {"a100x", 80e9, 2.039e12, 19.5e12, 312e12, 19.5e12, 19.5e12, 0.5, 300e9, 25e9, "NVLink",
      "200 Gbit/s InfiniBand"},
-    {"h100x", 80e9, 3.35e12, 67e12, 989.4e12, 67e12, 67e12, 450e9, 50e9, "NVLink",
+    {"h100x", 80e9, 3.35e12, 67e12, 989.4e12, 67e12, 67e12, 0.35, 450e9, 50e9, "NVLink",
      "400 Gbit/s InfiniBand"},
-    {"h200x", 141e9, 4.8e12, 67e12, 989.4e12, 67e12, 67e12, 450e9, 50e9, "NVLink",
+    {"h200x", 141e9, 4.8e12, 67e12, 989.4e12, 67e12, 67e12, 0.35, 450e9, 50e9, "NVLink",
      "400 Gbit/s InfiniBand"},
-    {"b200x", 180e9, 8e12, 75e12, 2250e12, 75e12, 37e12, 900e9, 50e9, "NVLink",
+    {"b200x", 180e9, 8e12, 75e12, 2250e12, 75e12, 37e12, 0.35, 900e9, 50e9, "NVLink",
      "400 Gbit/s InfiniBand"},
 };
 
@@ -81,6 +84,7 @@ static Cluster gpu_cluster(Arena *a, const Gpu *g, int n)
                  .read_bandwidth = MEMORY_SHARE * g->bandwidth,
                  .launch = 3e-6,
                  .vector = VECTOR_SHARE * g->vector,
+                 .half_attention = {g->attention_share * g->half, 0},
                  .link = arena_array(a, Link, 2)};
 
     add_products(a, &c, F32, g->single);
@@ -107,7 +111,7 @@ static Cluster local_cluster(Arena *a, int ranks)
                  .read_bandwidth = 1.5e10,
                  .launch = 1e-6,
                  .vector = 5e10,
-                 .attention = 6e10,
+                 .attention = {6e10, 0},
                  .link = arena_array(a, Link, 1)};
 
     // A core reaches its full rate with small products already.

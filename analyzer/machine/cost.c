@@ -95,6 +95,7 @@ Work node_work(const Graph *g, const Node *n)
     Work w = {.flops = node_flops(g, n), .type = out(g, n)->dtype};
 
     w.is_product = n->op->is_product;
+    w.type = w.is_product ? in(g, n, 0)->dtype : w.type;
     w.is_attention = n->op->is_attention;
     w.is_attention_grad = n->op->is_attention_grad;
     if (w.is_product)
@@ -112,20 +113,42 @@ static double distance(const GemmRate *r, const Work *w)
     return r->batch > 0 ? of_one + fabs(log(r->batch / w->batch)) : of_one;
 }
 
-static double flop_rate(const Cluster *c, const Work *w)
+// The rate of attention, or of its gradient; 0: it has none of its own.
+static double attention_rate(const AttentionRate *r, const Work *w)
+{
+    return w->is_attention_grad && r->grad > 0 ? r->grad : w->is_attention ? r->forward : 0;
+}
+
+// The rate of products of a type; 0: there is none.
+static double product_rate(const Cluster *c, const Work *w, DType type)
 {
     const GemmRate *best = NULL;
 
-    if (w->is_attention_grad && w->type == F32 && c->attention_grad > 0)
-        return c->attention_grad;
-    if (w->is_attention && w->type == F32 && c->attention > 0)
-        return c->attention;
-    for (int i = 0; i < c->n_gemm && w->is_product; i++) {
+    for (int i = 0; i < c->n_gemm; i++) {
         const GemmRate *r = &c->gemm[i];
-        if (r->type == w->type && (!best || distance(r, w) < distance(best, w)))
+        if (r->type == type && (!best || distance(r, w) < distance(best, w)))
             best = r;
     }
-    return best ? best->flops : c->vector;
+    return best ? best->flops : 0;
+}
+
+// Halves without a rate of their own are widened, and have that of f32.
+static double flop_rate(const Cluster *c, const Work *w)
+{
+    bool is_half = dtype_is_half(w->type);
+
+    if (!w->is_product)
+        return c->vector;
+    double rate = is_half          ? attention_rate(&c->half_attention, w)
+                  : w->type == F32 ? attention_rate(&c->attention, w)
+                                   : 0;
+    if (rate <= 0)
+        rate = product_rate(c, w, w->type);
+    if (rate <= 0 && is_half)
+        rate = attention_rate(&c->attention, w);
+    if (rate <= 0 && is_half)
+        rate = product_rate(c, w, F32);
+    return rate > 0 ? rate : c->vector;
 }
 
 double work_seconds(const Cluster *c, const Work *w)

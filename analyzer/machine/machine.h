@@ -49,6 +49,11 @@ typedef struct ExchangeMemory {
     double base, communicator;
 } ExchangeMemory;
 
+// flop/s of attention and of its gradient; 0: that of products, and that of attention.
+typedef struct AttentionRate {
+    double forward, grad;
+} AttentionRate;
+
 // A kind of machine with measured rates (`shardcc detect`). All devices are alike.
 typedef struct Cluster {
     int devices_per_host;
@@ -60,8 +65,7 @@ typedef struct Cluster {
     double read_bandwidth;  // bytes/s of its memory when it only reads
     double launch;          // seconds of overhead per call
     double vector;          // elementwise flop/s
-    double attention;       // f32 flop/s of attention; 0: the rate of products
-    double attention_grad;  // the same of its gradient; 0: that of attention
+    AttentionRate attention, half_attention;  // of f32, and of f16 and bf16
     GemmRate *gemm;
     int n_gemm;
     Link *link;  // fastest first; `devices` of each is a multiple of the previous link's

@@ -211,7 +211,7 @@ static void times_of_work(void **state)
          1},
         {{.flops = 5e10, .type = F32, .is_product = true, .batch = 9, .m = 1, .n = 64, .k = 64}, 1},
         {{.flops = 1e9, .type = F64, .is_product = true, .batch = 1, .m = 9, .n = 9, .k = 9}, 1},
-        {{.flops = 3e10, .type = BF16, .is_product = true, .batch = 1, .m = 9, .n = 9, .k = 9}, 1},
+        {{.flops = 5e10, .type = BF16, .is_product = true, .batch = 9, .m = 1, .n = 64, .k = 64}, 1},
         {{.flops = 1e10, .type = F32, .is_product = true, .is_attention = true}, 1},
         {{.flops = 1e9,
           .type = F64,
