@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #include "ir/build.h"
+#include "runtime/rt_half.h"
 #include "tests/runtime/kernels.h"
 
 typedef enum Bound { BOUND_EXACT, BOUND_ULPS, BOUND_SUM } Bound;
@@ -35,7 +36,8 @@ enum { ZERO, ONE, ODD, LARGE, MIDDLING, N_KINDS };
 enum { VOLUME = 1 << 16, LARGEST = 5000, SMALL_VOLUME = 1 << 13, SMALL_LARGEST = 1100 };
 enum { MAX_GRAPH_VALUES = 24 };
 
-// A mark after a type says which numbers the operand holds: '*', '>', '<' or '=', see kernels.def.
+// A mark after a type says which numbers the operand holds: '*', '~', '>', '<' or '=', see
+// kernels.def.
 typedef struct Mark {
     char kind;
     int64_t number;
@@ -168,7 +170,7 @@ static inline Mark read_mark(Case *c)
 {
     Mark m = {0};
 
-    if (*c->at && strchr("*<>=", *c->at)) {
+    if (*c->at && strchr("*~<>=", *c->at)) {
         m.kind = *c->at++;
         m.number = m.kind == '*' ? 0 : read_number(c);
     }
@@ -352,6 +354,24 @@ static inline double draw_any(Random *r)
     return ldexp((double)draw_float(r), (int)draw(r, 60) - 30);
 }
 
+// Number i of all bits of a float: those of halves come in another order, those of f32 spread out.
+// The low bits, `low` of them, are next to a tie or to none.
+static inline double number_of_bits(DType t, int64_t i, int64_t low)
+{
+    uint32_t half = 1U << low >> 1, u = (uint32_t)i * 2654435761U;
+    const uint32_t ends[] = {0, 1, half - 1, half, half + 1, 2 * half - 1};
+    float x;
+
+    if (t == BF16)
+        return (double)rt_from_bf16((RtBf16){(uint16_t)u});
+    if (t == F16)
+        return (double)rt_from_f16((RtF16){(uint16_t)u});
+    if (low)
+        u = u >> low << low | ends[i % COUNT(ends)];
+    memcpy(&x, &u, sizeof x);
+    return (double)x;
+}
+
 static inline double draw_number(Random *r, Mark m)
 {
     if (m.kind == '*')
@@ -379,7 +399,7 @@ static inline Tensor draw_tensor(Arena *a, Random *r, const Value *v, Mark m)
 
     for (int64_t i = 0; i < tensor_count(&x); i++) {
         if (x.f)
-            x.f[i] = draw_number(r, m);
+            x.f[i] = m.kind == '~' ? number_of_bits(v->dtype, i, m.number) : draw_number(r, m);
         else
             x.i[i] = draw_int(r, v->dtype, m);
     }

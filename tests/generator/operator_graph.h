@@ -131,6 +131,17 @@ static inline int64_t order_of(DType t, double x)
     return i < 0 ? INT64_MIN - i : i;
 }
 
+// The distance of a half to its neighbour of a larger size.
+static inline double half_unit(DType t, double x)
+{
+    int exponent;
+
+    if (!dtype_is_half(t))
+        return 0;
+    frexp(x, &exponent);
+    return ldexp(1, t == BF16 ? exponent - 8 : exponent < -13 ? -24 : exponent - 11);
+}
+
 static inline bool is_right(const Check *c, DType t, double got, double want)
 {
     double unit = t == F64 ? 1e-14 : 1e-5;
@@ -141,7 +152,7 @@ static inline bool is_right(const Check *c, DType t, double got, double want)
         return false;
     if (c->line->bound == BOUND_ULPS)
         return llabs(order_of(t, got) - order_of(t, want)) <= c->line->ulps;
-    return fabs(got - want) <= unit * sqrt(c->terms) * (1 + fabs(want));
+    return fabs(got - want) <= unit * sqrt(c->terms) * (1 + fabs(want)) + half_unit(t, want);
 }
 
 static inline void compare(const Check *c, const Value *v, const void *data, const Tensor *want)
