@@ -7,17 +7,19 @@
 #include "runtime/rt_kernels.h"
 
 enum {
-    RT_BLOCK_K = 512,  // matrix product: rows of b in a block
-    RT_SLAB_K = 1024,  // rows of b in a slab, which all threads pack together
-    RT_SLAB_N = 1024,  // columns of b in a slab
-    RT_PANEL = 32,     // packed columns come in multiples of this
-    RT_ROWS = 96,      // attention: queries of a task
-    RT_KEYS = 264,     // keys of a block
-    RT_SLICES = 256,   // scatter: slices of the table, each made by one thread
-    RT_NARROW = 8,     // scatter: elements of a row for which the index isn't sorted
-    RT_DFT_LANES = 8,  // dft: transforms that are computed side by side
-    RT_CHUNKS = 64,    // reductions: maximal number of parts of a long sum
-    RT_WIDTH = 4096,   // adjacent results computed together; whole rows where possible
+    RT_BLOCK_K = 512,       // matrix product: rows of b in a block
+    RT_SLAB_K = 1024,       // rows of b in a slab, which all threads pack together
+    RT_SLAB_N = 1024,       // columns of b in a slab
+    RT_PANEL = 32,          // packed columns come in multiples of this
+    RT_SUMS = 1 << 21,      // floats of the sums of a half result that are kept at a time
+    RT_SUMS_OWN = 1 << 18,  // the same, of one thread of several that each have a product
+    RT_ROWS = 96,           // attention: queries of a task
+    RT_KEYS = 264,          // keys of a block
+    RT_SLICES = 256,        // scatter: slices of the table, each made by one thread
+    RT_NARROW = 8,          // scatter: elements of a row for which the index isn't sorted
+    RT_DFT_LANES = 8,       // dft: transforms that are computed side by side
+    RT_CHUNKS = 64,         // reductions: maximal number of parts of a long sum
+    RT_WIDTH = 4096,        // adjacent results computed together; whole rows where possible
 };
 
 // Bytes that a kernel may use of Rt.workspace. At start, prepared kernels ask the library how much
@@ -44,7 +46,12 @@ int rt_type_bytes(RtType t);
 RtDot rt_dot_fold(const RtDot *p, bool *is_transposed);
 void rt_dot_drop_batch(RtDot *p, int at);  // removes a batch dim
 
-int64_t rt_dot_slab(int64_t batches);               // maximal number of rows of b in a slab
+int64_t rt_dot_slab(int64_t batches);  // maximal number of rows of b in a slab
+// Floats of the sums of a product whose result is of type `result`, at most `most`; 0 unless that
+// is a half. Of rt_dot_fold's product: each of `batches`.
+int64_t rt_product_sums(RtType result, int64_t m, int64_t n, int64_t most);
+int64_t rt_dot_sums(const RtDot *folded, int64_t batches);
+RtType rt_dot_result(const RtDot *p);               // the type of y
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer index
 int64_t rt_drop_floats(const RtAttention *p);       // floats that one thread needs for dropout
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of workspace of one thread

@@ -314,7 +314,8 @@ static bool request_amx(void)
 
 const RtMicro *rt_micro_amx(void)
 {
-    static const RtMicro amx = {.rows = DEEP,
+    static const RtMicro amx = {.type = RT_F32,
+                                .rows = DEEP,
                                 .columns = DEEP,
                                 .panels = PANELS,
                                 .bytes = BYTES,

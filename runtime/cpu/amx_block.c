@@ -113,7 +113,8 @@ static Square square_of(float buffer[DEEP * DEEP], const float *x, int64_t rows,
 __attribute__((always_inline)) static inline void prefetch_block(const RtSide *s, int64_t k)
 {
     for (int i = 0; i < DEEP; i++) {
-        const float *x = s->at + (s->k_step == 1 ? i * s->step + k : (k + i) * s->k_step);
+        const float *x =
+            (const float *)s->at + (s->k_step == 1 ? i * s->step + k : (k + i) * s->k_step);
 
         __builtin_prefetch(x);
         __builtin_prefetch(x + WIDTH);
@@ -145,8 +146,8 @@ void rt_amx_pack_rows(void *panel, const RtSide *a)
         uint32_t most[WIDTH] = {0};
 
         prefetch_block(a, k + DEEP);
-        Square s = square_of(buffer, a->at + k * a->k_step, a->n, a->step, rt_least(DEEP, a->k - k),
-                             a->k_step);
+        Square s = square_of(buffer, (const float *)a->at + k * a->k_step, a->n, a->step,
+                             rt_least(DEEP, a->k - k), a->k_step);
         for (int i = 0; i < DEEP; i++)
             split(to + i * WIDTH, s.at + i * s.step, s.at + i * s.step + WIDTH, most);
         keep_large(to, &s, most);
@@ -162,8 +163,8 @@ void rt_amx_pack_columns(void *panel, const RtSide *b)
         uint32_t most[WIDTH] = {0};
 
         prefetch_block(b, k + DEEP);
-        Square s = square_of(buffer, b->at + k * b->k_step, rt_least(DEEP, b->k - k), b->k_step,
-                             b->n, b->step);
+        Square s = square_of(buffer, (const float *)b->at + k * b->k_step, rt_least(DEEP, b->k - k),
+                             b->k_step, b->n, b->step);
         for (int i = 0; i < WIDTH; i++)
             for (int j = 0; j < DEEP; j += WIDTH)
                 split(to + j * WIDTH + i * WIDTH, s.at + i * s.step + j,

@@ -71,7 +71,7 @@ static const float *under(const Taken *t, const At *p, const int64_t tap[3])
 
 // RtGemm.take: gathers elements [at, at + length) of (tap, channel) for positions [first, first +
 // n), in rows of `length`.
-static void take(const void *from, float *to, int64_t first, int64_t n, int64_t at, int64_t length)
+static void take(const void *from, void *to, int64_t first, int64_t n, int64_t at, int64_t length)
 {
     const Taken *t = from;
     const RtPool *q = t->pool;
@@ -84,7 +84,7 @@ static void take(const void *from, float *to, int64_t first, int64_t n, int64_t 
         length_left = rt_least(t->channels - channel, length - done);
         for (int64_t r = 0; r < n; r++, next_position(q, &p)) {
             const float *x = under(t, &p, tap);
-            float *row = to + r * length + done;
+            float *row = (float *)to + r * length + done;
 
             if (x)
                 memcpy(row, x + channel, sizeof(float) * (size_t)length_left);

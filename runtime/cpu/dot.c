@@ -1,7 +1,9 @@
-// Matrix products of batches: y[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n].
+// Matrix products of batches of f32, f64 or halves: y[batch, m, n] = Σ_k a[batch, m, k] · b[batch,
+// k, n].
 //
 // We don't use oneDNN's matrix product. Version 2.6 has no fast path for strided operands, its
 // fallback allocates at every call, and on dense operands it isn't faster.
+#include "runtime/cpu/floats.h"
 #include "runtime/cpu/gemm.h"
 
 typedef struct Dot {
@@ -14,9 +16,12 @@ typedef struct Dot {
 void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
 {
     Dot *d = rt_kernel_new(rt, kernel, sizeof *d);
+    RtType y = rt_dot_result(p);
 
-    if (p->type != RT_F32 && p->type != RT_F64)
-        rt_kernel_fail(kernel, "dot", "the type must be f32 or f64");
+    if (p->type != RT_F32 && p->type != RT_F64 && !rt_is_half(p->type))
+        rt_kernel_fail(kernel, "dot", "the type must be f32, f64, bf16 or f16");
+    if (y != p->type && !(rt_is_half(p->type) && y == RT_F32))
+        rt_kernel_fail(kernel, "dot", "the result must be of the operands' type, or f32 of halves");
     d->p = rt_dot_fold(p, &d->is_transposed);
     d->batches = rt_product(d->p.batch, d->p.n_batch);
 }
@@ -83,8 +88,11 @@ static float inner(const float *a, const float *x, int64_t x_k, int64_t k)
 enum { STRIP = 512 };  // rows of a matrix-vector product that are summed side by side
 
 // Rows [0, m) of a matrix times a vector, m ≤ STRIP.
-static void strip(const RtDot *p, int64_t m, float *y, const float *a, const float *b)
+static void strip(const RtDot *p, int64_t m, void *result, const void *left, const void *right)
 {
+    const float *a = left, *b = right;
+    float *y = result;
+
     if (p->a_k == 1) {
         for (int64_t i = 0; i < m; i++)
             y[i * p->y_m] = p->b_k == 1 ? inner(a + i * p->a_m, b, 1, p->k)
@@ -109,9 +117,38 @@ static void strip(const RtDot *p, int64_t m, float *y, const float *a, const flo
         y[i * p->y_m] = s[i];
 }
 
-static void matrix_vector(Rt *rt, const Dot *d, float *y, const float *a, const float *b)
+// The same of halves, some of k at a time.
+static void strip_of_halves(const RtDot *p, int64_t m, void *y, const void *a, const void *b)
+{
+    float s[STRIP] = {0}, x[STRIP], part[STRIP];
+
+    for (int64_t at = 0; at < p->k; at += STRIP) {
+        const void *from = rt_at(p->type, a, at * p->a_k);
+        int64_t n = rt_least(STRIP, p->k - at);
+
+        rt_read_floats(p->type, x, 0, rt_at(p->type, b, at * p->b_k), 0, p->b_k, 1, n);
+        if (p->a_m == 1 && p->a_k != 1)
+            for (int64_t k = 0; k < n; k++) {
+                rt_read_floats(p->type, part, 0, rt_at(p->type, from, k * p->a_k), 0, 1, 1, m);
+#pragma omp simd
+                for (int64_t i = 0; i < m; i++)
+                    s[i] = RT_FMA(part[i], x[k], s[i]);
+            }
+        else
+            for (int64_t i = 0; i < m; i++) {
+                rt_read_floats(p->type, part, 0, rt_at(p->type, from, i * p->a_m), 0, p->a_k, 1, n);
+                s[i] += inner(part, x, 1, n);
+            }
+    }
+    rt_write_floats(rt_dot_result(p), y, 0, p->y_m, s, 0, 1, m);
+}
+
+static void matrix_vector(Rt *rt, const Dot *d, void *y, const void *a, const void *b)
 {
     const RtDot *p = &d->p;
+    void (*f)(const RtDot *, int64_t, void *, const void *, const void *) =
+        rt_is_half(p->type) ? strip_of_halves : strip;
+    RtType t = p->type;
     int64_t strips = rt_ceil_div(p->m, STRIP);
 
 #pragma omp parallel for num_threads(rt_team(rt, d->batches * p->m * p->k)) schedule(static)
@@ -119,32 +156,50 @@ static void matrix_vector(Rt *rt, const Dot *d, float *y, const float *a, const 
         Start s = batch_start(p, i / strips);
         int64_t row = i % strips * STRIP;
 
-        strip(p, rt_least(STRIP, p->m - row), y + s.y + row * p->y_m, a + s.a + row * p->a_m,
-              b + s.b);
+        f(p, rt_least(STRIP, p->m - row), rt_to(rt_dot_result(p), y, s.y + row * p->y_m),
+          rt_at(t, a, s.a + row * p->a_m), rt_at(t, b, s.b));
     }
 }
 
-// With many products, each thread computes a share of them, with its own pack. With few, all
-// threads work on each product.
-static void matrices(Rt *rt, const Dot *d, float *y, const float *a, const float *b)
+// With many products, each thread computes a share of them, with its own pack and sums. With few,
+// all threads work on each product.
+static void matrices(Rt *rt, const Dot *d, void *y, const void *a, const void *b)
 {
     const RtDot *p = &d->p;
-    RtGemm g = {p->m,     p->n,   p->k,   p->a_m, p->a_k,
-                p->b_k,   p->b_n, p->y_m, p->y_n, rt_dot_slab(d->batches),
-                RT_SLAB_N};
+    RtType t = p->type, result = rt_dot_result(p);
+    int64_t sums = rt_dot_sums(p, d->batches);
+    int64_t all = sums * rt_most(1, rt_least(d->batches, rt->threads));
+    RtGemm g = {p->m,
+                p->n,
+                p->k,
+                p->a_m,
+                p->a_k,
+                p->b_k,
+                p->b_n,
+                p->y_m,
+                p->y_n,
+                rt_dot_slab(d->batches),
+                RT_SLAB_N,
+                .type = t,
+                .result = result};
 
 #pragma omp parallel num_threads(rt_team(rt, d->batches * p->m * p->n * p->k / 16))
     {
         int rank = omp_get_thread_num(), team = omp_get_num_threads();
         bool is_shared = d->batches < 2 * team;
-        char *pack = rt->workspace + (is_shared ? 0 : rank * rt_gemm_slab(&g));
+        char *pack = rt->workspace + all * (int64_t)sizeof(float) +
+                     (is_shared ? 0 : rank * rt_gemm_slab(&g));
         int64_t first = is_shared ? 0 : rt_partition(d->batches, rank, team);
         int64_t last = is_shared ? d->batches : rt_partition(d->batches, rank + 1, team);
 
+        RtGemm own = g;
+
+        own.sums = (float *)(void *)rt->workspace + (is_shared ? 0 : rank * sums);
+        own.n_sums = is_shared ? all : sums;
         for (int64_t i = first; i < last; i++) {
             Start s = batch_start(p, i);
-            rt_gemm(&g, y + s.y, a + s.a, b + s.b, pack, is_shared ? team : 1,
-                    is_shared ? rank : 0);
+            rt_gemm(&own, rt_to(result, y, s.y), rt_at(t, a, s.a), rt_at(t, b, s.b), pack,
+                    is_shared ? team : 1, is_shared ? rank : 0);
         }
     }
 }
@@ -160,10 +215,8 @@ void rt_dot(Rt *rt, int kernel, void *y, const void *left, const void *right)
     if (p->type == RT_F64)
         dot_double(rt, d, y, a, b);
     else if (p->n == 1 || p->k == 0)
-        for (int64_t j = 0; j < p->n; j++) {
-            float *column = (float *)y + j * p->y_n;
-            matrix_vector(rt, d, column, a, b);
-        }
+        for (int64_t j = 0; j < p->n; j++)
+            matrix_vector(rt, d, rt_to(rt_dot_result(p), y, j * p->y_n), a, b);
     else
         matrices(rt, d, y, a, b);
 }

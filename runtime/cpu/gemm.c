@@ -1,21 +1,23 @@
-// The matrix product of f32, in the manner of Goto and van de Geijn, "Anatomy of high-performance
-// matrix multiplication" (2008). All threads together pack a slab of b, k by n, into panels of
-// columns. Each thread then packs blocks of its rows of a and multiplies them with its panels,
-// block by block of k, while the rows of y are in the caches. Packing takes any strides. The sum
-// over k is split at fixed indices.
+// The matrix product of f32 and of halves, in the manner of Goto and van de Geijn, "Anatomy of
+// high-performance matrix multiplication" (2008). All threads together pack a slab of b, k by n,
+// into panels of columns. Each thread then packs blocks of its rows of a and multiplies them with
+// its panels, block by block of k, while the rows of y are in the caches. Packing takes any
+// strides. The sum over k is split at fixed indices. Halves are widened while they are packed,
+// unless the micro-kernel multiplies them.
 #include "runtime/cpu/gemm.h"
 
 #include "runtime/cpu/amx.h"
 #include "runtime/cpu/amx_block.h"
+#include "runtime/cpu/floats.h"
 #include "runtime/cpu/tile.h"
 
 // Bytes of a packed block of a. With RT_BLOCK_K it is less than half of a second-level cache.
 enum { A_BYTES = 768 << 10 };
 
-// Floats of the part of a panel that `take` produces before it is packed.
+// Floats of the part of a panel that is taken or widened before it is packed.
 enum { BUFFER = 32 * 256 };
 
-static const RtMicro *micro_of(const RtGemm *g)
+const RtMicro *rt_gemm_micro(const RtGemm *g)
 {
     const RtMicro *amx = rt_amx_fits(g->m, g->n, g->k) ? rt_micro_amx() : NULL;
 
@@ -49,34 +51,61 @@ static int64_t slab_bytes(const RtMicro *u, const RtGemm *g)
     return column_panel(u, part_of(u, g->k, g->slab_k)) * rt_ceil_div(slab_n(g), u->columns);
 }
 
-int64_t rt_gemm_slab(const RtGemm *g) { return slab_bytes(micro_of(g), g); }
+int64_t rt_gemm_slab(const RtGemm *g) { return slab_bytes(rt_gemm_micro(g), g); }
 
 // Panels [first, last).
 typedef struct Range {
     int64_t first, last;
 } Range;
 
+// Where sums go: y itself, or the room for the sums of rows from `row` on.
+typedef struct Sums {
+    float *at;  // of that row, and of a slab's first column
+    int64_t row, m_step, n_step;
+} Sums;
+
 // Rows [first, first + k) of packed columns of b: n columns, with `step` bytes per panel.
 typedef struct Block {
     const char *pack;
     int64_t first, k, n, step;
-    bool is_more;  // y has the sum over earlier rows
+    bool is_more, is_last;  // there are sums over earlier rows; there are no later rows
+    Sums sums;
+    char *y;  // if it is a half: of a slab's first column
 } Block;
 
+// An operand's part as the micro-kernel takes it: where it lies, or widened in `buffer`, in which
+// the same dim is contiguous.
+static RtSide side_of(const RtMicro *u, const RtGemm *g, float buffer[BUFFER], const void *x,
+                      int64_t first, RtSide side)
+{
+    int64_t n = side.n, k = side.k;
+    bool by_k = side.k_step == 1 || side.step != 1;
+
+    side.at = rt_at(g->type, x, first);
+    if (!rt_is_half(g->type) || u->type == g->type)
+        return side;
+    if (by_k)
+        rt_read_floats(g->type, buffer, k, side.at, side.step, side.k_step, n, k);
+    else
+        rt_read_floats(g->type, buffer, n, side.at, side.k_step, side.step, k, n);
+    return (RtSide){buffer, n, by_k ? k : 1, k, by_k ? 1 : n};
+}
+
 // Packs columns [at, at + k) of the panels `rows` of a, with `step` bytes per panel.
-static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step, const float *a,
+static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step, const void *a,
                       Range rows, int64_t at, int64_t k)
 {
     float buffer[BUFFER];
 
     for (int64_t i = rows.first; i < rows.last; i++, to += step) {
         int64_t row = i * u->rows, n = rt_least(u->rows, g->m - row);
-        RtSide side = {a + row * g->a_m + at * g->a_k, n, g->a_m, k, g->a_k};
+        RtSide side = {buffer, n, k, k, 1};
 
-        if (g->a_from) {
+        if (g->a_from)
             g->take(g->a_from, buffer, row, n, at, k);
-            side = (RtSide){buffer, n, k, k, 1};
-        }
+        else
+            side = side_of(u, g, buffer, a, row * g->a_m + at * g->a_k,
+                           (RtSide){NULL, n, g->a_m, k, g->a_k});
         u->pack_rows(to, &side);
     }
 }
@@ -84,14 +113,14 @@ static void pack_part(const RtMicro *u, const RtGemm *g, char *to, int64_t step,
 // Multiplies panels `rows` of a, at most u->panels, with panels `columns` of b. For each part of k,
 // a panel of b stays in the first-level cache while all panels of rows use it. The next panel of b
 // is prefetched.
-static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const float *a, Range rows,
+static void multiply_block(const RtMicro *u, const RtGemm *g, const void *a, Range rows,
                            Range columns, const Block *b)
 {
     char a_pack[A_BYTES] __attribute__((aligned(64)));
     int64_t first = rows.first * u->rows, part = part_of(u, b->k, u->part);
     RtStrip s = {.m = rt_least(g->m, rows.last * u->rows) - first,
-                 .y_m = g->y_m,
-                 .y_n = g->y_n,
+                 .y_m = b->sums.m_step,
+                 .y_n = b->sums.n_step,
                  .k = b->k,
                  .part = part,
                  .is_more = b->is_more,
@@ -105,7 +134,7 @@ static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const fl
         pack_part(u, g, a_pack + p / part * s.a_part, s.a_step, a, rows, b->first + p,
                   rt_least(part, b->k - p));
     for (int64_t j = columns.first; j < columns.last; j++) {
-        s.y = y + first * g->y_m + j * u->columns * g->y_n;
+        s.y = b->sums.at + (first - b->sums.row) * s.y_m + j * u->columns * s.y_n;
         s.n = rt_least(u->columns, b->n - j * u->columns);
         s.b = b->pack + j * b->step;
         s.prefetched = s.b + b->step;
@@ -113,21 +142,41 @@ static void multiply_block(const RtMicro *u, const RtGemm *g, float *y, const fl
     }
 }
 
-// Multiplies any number of panels of rows with a slab. y: element (0, 0) of the slab's columns.
-static void multiply(const RtMicro *u, const RtGemm *g, float *y, const float *a, Range rows,
-                     Range columns, const Block *slab)
+// Rounds a half y from its sums.
+static void round_sums(const RtMicro *u, const RtGemm *g, Range rows, Range columns,
+                       const Block *slab)
+{
+    const Sums *s = &slab->sums;
+    int64_t row = rows.first * u->rows, column = columns.first * u->columns;
+    int64_t m = rt_least(g->m, rows.last * u->rows) - row;
+    int64_t n = rt_least(slab->n, columns.last * u->columns) - column;
+
+    if (n > 0)
+        rt_write_floats(g->result, rt_to(g->result, slab->y, row * g->y_m + column * g->y_n),
+                        g->y_m, g->y_n, s->at + (row - s->row) * s->m_step + column, s->m_step, m,
+                        n);
+}
+
+// Multiplies any number of panels of rows with a slab.
+static void multiply(const RtMicro *u, const RtGemm *g, const void *a, Range rows, Range columns,
+                     const Block *slab)
 {
     int64_t k = part_of(u, slab->k, RT_BLOCK_K);
 
-    for (int64_t r = rows.first; r < rows.last; r += u->panels)
+    for (int64_t r = rows.first; r < rows.last; r += u->panels) {
+        Range some = {r, rt_least(rows.last, r + u->panels)};
+
         for (int64_t p = 0; p < slab->k; p += k) {
             Block b = *slab;
             b.pack += p * u->columns * u->bytes;
             b.first += p;
             b.k = rt_least(k, slab->k - p);
             b.is_more |= p > 0;
-            multiply_block(u, g, y, a, (Range){r, rt_least(rows.last, r + u->panels)}, columns, &b);
+            multiply_block(u, g, a, some, columns, &b);
         }
+        if (slab->y && slab->is_last)
+            round_sums(u, g, some, columns, slab);
+    }
 }
 
 // The number of groups of rows, when `rows` by `columns` panels are divided among `team` threads
@@ -149,27 +198,28 @@ static int row_groups(int64_t rows, int64_t columns, int team)
 }
 
 // Packs a panel of a slab: columns [column, column + n) of b.
-static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const float *b,
+static void pack_panel(const RtMicro *u, const RtGemm *g, char *to, const void *b,
                        const Block *slab, int64_t column, int64_t n)
 {
     float buffer[BUFFER];
-    int64_t most = g->b_from ? u->part : slab->k;
+    int64_t most = g->b_from || rt_is_half(g->type) ? u->part : slab->k;
 
     for (int64_t p = 0; p < slab->k; p += most) {
         int64_t at = slab->first + p, k = rt_least(most, slab->k - p);
-        RtSide side = {b + at * g->b_k + column * g->b_n, n, g->b_n, k, g->b_k};
+        RtSide side = {buffer, n, 1, k, n};
 
-        if (g->b_from) {
+        if (g->b_from)
             g->take(g->b_from, buffer, at, k, column, n);
-            side = (RtSide){buffer, n, 1, k, n};
-        }
+        else
+            side = side_of(u, g, buffer, b, at * g->b_k + column * g->b_n,
+                           (RtSide){NULL, n, g->b_n, k, g->b_k});
         u->pack_columns(to + p * u->columns * u->bytes, &side);
     }
 }
 
 // Packs a thread's share of the panels of a slab, whose first column is `column` of b.
-static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const float *b,
-                      const Block *slab, int64_t column, int team, int rank)
+static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const void *b, const Block *slab,
+                      int64_t column, int team, int rank)
 {
     int64_t panels = rt_ceil_div(slab->n, u->columns), last = rt_partition(panels, rank + 1, team);
 
@@ -178,45 +228,80 @@ static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const float *
                    rt_least(u->columns, slab->n - q * u->columns));
 }
 
-// Computes y slab by slab. A packed slab is read until all threads have packed the next one, so
-// there are two buffers. `first`: the column of b at which g's columns begin; y points to that
-// column.
-static void multiply_slabs(const RtMicro *u, const RtGemm *g, float *y, const float *a,
-                           const float *b, char *pack, int64_t first, int team, int rank)
+// A thread of a team that multiplies slabs, and the room for packed slabs that the team shares.
+typedef struct Team {
+    int size, rank;
+    char *pack, *next;  // of the next slab, and of the one after it
+    int64_t column;     // of b, at which g's columns begin
+} Team;
+
+// Packs rows of b for the slab `s`, together.
+static void pack_next(const RtMicro *u, const RtGemm *g, const void *b, Team *t, Block *s,
+                      int64_t column)
 {
-    int64_t k = part_of(u, g->k, g->slab_k), n = slab_n(g), row_panels = rt_ceil_div(g->m, u->rows);
-    char *to = pack, *next = team > 1 ? pack + slab_bytes(u, g) : pack;
+    char *packed = t->pack;
 
-    for (int64_t j = 0; j < g->n; j += n) {
-        Block s = {.n = rt_least(n, g->n - j)};
-        int64_t panels = rt_ceil_div(s.n, u->columns);
-        int down = row_groups(row_panels, panels, team), across = team / down;
-        int64_t row = rank / across, column = rank % across;
-        Range rows = {rt_partition(row_panels, row, down), rt_partition(row_panels, row + 1, down)};
-        Range columns = {rt_partition(panels, column, across),
-                         rt_partition(panels, column + 1, across)};
-
-        for (int64_t p = 0; p < g->k; p += k) {
-            char *packed = to;
-            s.pack = to;
-            s.first = p;
-            s.k = rt_least(k, g->k - p);
-            s.step = column_panel(u, s.k);
-            s.is_more = p > 0;
-            pack_slab(u, g, to, b, &s, first + j, team, rank);
-            if (team > 1) {
+    s->pack = packed;
+    s->step = column_panel(u, s->k);
+    pack_slab(u, g, packed, b, s, column, t->size, t->rank);
+    if (t->size > 1) {
 #pragma omp barrier
-            }
-            multiply(u, g, y + j * g->y_n, a, rows, columns, &s);
-            to = next;
-            next = packed;
-        }
     }
-    if (team > 1) {
-#pragma omp barrier
+    t->pack = t->next;
+    t->next = packed;
+}
+
+// Multiplies the panels `rows` of a with the columns of `s`, for all of k. A slab that has all of k
+// is packed for the first rows only.
+static void multiply_rows(const RtMicro *u, const RtGemm *g, const void *a, const void *b, Team *t,
+                          Range rows, Block *s, int64_t column)
+{
+    int64_t k = part_of(u, g->k, g->slab_k), panels = rt_ceil_div(s->n, u->columns);
+    int down = row_groups(rows.last - rows.first, panels, t->size), across = t->size / down;
+    int64_t i = t->rank / across, j = t->rank % across, all = rows.last - rows.first;
+    Range own = {rows.first + rt_partition(all, i, down),
+                 rows.first + rt_partition(all, i + 1, down)};
+    Range columns = {rt_partition(panels, j, across), rt_partition(panels, j + 1, across)};
+
+    for (s->first = 0; s->first < g->k; s->first += k) {
+        s->k = rt_least(k, g->k - s->first);
+        s->is_more = s->first > 0;
+        s->is_last = s->first + k >= g->k;
+        if (rows.first == 0 || g->k > k)
+            pack_next(u, g, b, t, s, column);
+        multiply(u, g, a, own, columns, s);
     }
 }
 
+// Panels of rows whose sums are kept at a time, in room with so many columns; all rows of an f32 y.
+static int64_t kept_panels(const RtMicro *u, const RtGemm *g, int64_t columns)
+{
+    int64_t panels = rt_ceil_div(g->m, u->rows);
+
+    return rt_is_half(g->result) ? rt_least(panels, g->n_sums / columns / u->rows) : panels;
+}
+
+// Computes y slab by slab, and a half y some panels of rows at a time. A packed slab is read until
+// all threads have packed the next one, so there are two buffers.
+static void multiply_slabs(const RtMicro *u, const RtGemm *g, void *y, const void *a, const void *b,
+                           Team *t, int64_t kept)
+{
+    int64_t n = slab_n(g), panels = rt_ceil_div(g->m, u->rows);
+
+    for (int64_t j = 0; j < g->n; j += n) {
+        Block s = {.n = rt_least(n, g->n - j)};
+        char *at = rt_to(g->result, y, j * g->y_n);
+
+        for (int64_t r = 0; r < panels; r += kept) {
+            Range rows = {r, rt_least(panels, r + kept)};
+
+            s.y = rt_is_half(g->result) ? at : NULL;
+            s.sums = s.y ? (Sums){g->sums, r * u->rows, n, 1}
+                         : (Sums){(float *)(void *)at, 0, g->y_m, g->y_n};
+            multiply_rows(u, g, a, b, t, rows, &s, t->column + j);
+        }
+    }
+}
 // Is it better to split only the columns over the threads? Then each thread packs all of a, but
 // only its own part of b, and waits for no other thread. It pays if a is the smaller matrix and the
 // columns can be divided about as evenly as the rows.
@@ -229,33 +314,43 @@ static bool has_own_columns(const RtMicro *u, const RtGemm *g, int team)
     return team > 1 && g->m <= g->n && columns >= team && by_columns <= by_rows + by_rows / 16;
 }
 
-// The thread's columns are a product of their own, and its part of the pack is its slab.
-static void multiply_columns(const RtMicro *u, const RtGemm *g, float *y, const float *a,
-                             const float *b, char *pack, int team, int rank)
+// The thread's columns are a product of their own, and its parts of the pack and of the sums are
+// its slab's.
+static void multiply_columns(const RtMicro *u, const RtGemm *g, void *y, const void *a,
+                             const void *b, char *pack, int team, int rank)
 {
     int64_t panels = rt_ceil_div(g->n, u->columns), slab = slab_n(g) / u->columns;
     int64_t shared = g->n <= g->slab_n ? panels : rt_least(panels, 2 * slab);
     int64_t first = rt_partition(panels, rank, team) * u->columns,
             at = rt_partition(shared, rank, team);
+    int64_t kept = kept_panels(u, g, shared * u->columns);
     RtGemm own = *g;
 
     own.n = rt_least(g->n, rt_partition(panels, rank + 1, team) * u->columns) - first;
     own.slab_n = (rt_partition(shared, rank + 1, team) - at) * u->columns;
-    multiply_slabs(u, &own, y + first * g->y_n, a, b,
-                   pack + at * column_panel(u, part_of(u, g->k, g->slab_k)), first, 1, 0);
+    if (g->sums)
+        own.sums += at * u->columns * kept * u->rows;
+    pack += at * column_panel(u, part_of(u, g->k, g->slab_k));
+    multiply_slabs(u, &own, rt_to(g->result, y, first * g->y_n), a, b,
+                   &(Team){1, 0, pack, pack, first}, kept);
 }
 
-void rt_gemm(const RtGemm *g, float *y, const float *a, const float *b, void *pack, int team,
-             int rank)
+void rt_gemm(const RtGemm *g, void *y, const void *a, const void *b, void *pack, int team, int rank)
 {
-    const RtMicro *u = micro_of(g);
+    const RtMicro *u = rt_gemm_micro(g);
+    char *second = (char *)pack + (team > 1 ? slab_bytes(u, g) : 0);
+    bool has_own = has_own_columns(u, g, team);
 
     if (u->begin)
         u->begin();
-    if (has_own_columns(u, g, team))
+    if (has_own)
         multiply_columns(u, g, y, a, b, pack, team, rank);
     else
-        multiply_slabs(u, g, y, a, b, pack, 0, team, rank);
+        multiply_slabs(u, g, y, a, b, &(Team){team, rank, pack, second, 0},
+                       kept_panels(u, g, slab_n(g)));
+    if (!has_own && team > 1) {
+#pragma omp barrier
+    }
     if (u->end)
         u->end();
 }

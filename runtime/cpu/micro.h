@@ -7,7 +7,7 @@
 
 // The rows of a, or the columns of b: n of them, `step` apart, each of k elements `k_step` apart.
 typedef struct RtSide {
-    const float *at;
+    const void *at;  // of RtMicro.type
     int64_t n, step, k, k_step;
 } RtSide;
 
@@ -24,6 +24,7 @@ typedef struct RtStrip {
 } RtStrip;
 
 typedef struct RtMicro {
+    RtType type;          // of the elements that are packed: RT_F32 or RT_BF16
     int rows, columns;    // size of a tile
     int panels;           // panels of rows that are packed together
     int bytes;            // bytes of a packed element

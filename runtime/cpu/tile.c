@@ -46,27 +46,29 @@ static void pack_by_row(void *panel, const RtSide *a)
 {
     int64_t step = row_step(a->k);
     float *to = panel;
+    const float *from = a->at;
 
     if (a->n < RT_MR)
         memset(to, 0, sizeof(float) * (size_t)(RT_MR * step));
     for (int64_t i = 0; i < a->n; i++)
-        memcpy(to + i * step, a->at + i * a->step, sizeof(float) * (size_t)a->k);
+        memcpy(to + i * step, from + i * a->step, sizeof(float) * (size_t)a->k);
 }
 
 // Packs columns of RT_MR elements, with zeros after the last row.
 static void pack_by_column(void *panel, const RtSide *a)
 {
     float *to = panel;
+    const float *from = a->at;
 
     if (a->n < RT_MR)
         memset(to, 0, sizeof(float) * (size_t)(RT_MR * a->k));
     if (a->step == 1 && a->n == RT_MR)
         for (int64_t p = 0; p < a->k; p++)
-            memcpy(to + p * RT_MR, a->at + p * a->k_step, sizeof(float) * RT_MR);
+            memcpy(to + p * RT_MR, from + p * a->k_step, sizeof(float) * RT_MR);
     else
         for (int64_t p = 0; p < a->k; p++)
             for (int64_t i = 0; i < a->n; i++)
-                to[p * RT_MR + i] = a->at[p * a->k_step + i * a->step];
+                to[p * RT_MR + i] = from[p * a->k_step + i * a->step];
 }
 
 // Prefetches a tile of y while its sums are computed.
@@ -123,8 +125,8 @@ static void multiply_by_column(const RtStrip *s) { multiply(s, false); }
 
 // Parts of 256: longer chains have larger rounding errors.
 #define COMMON                                                                                     \
-    .rows = RT_MR, .columns = RT_NR, .panels = 8, .bytes = sizeof(float), .k_unit = 1,             \
-    .part = 256, .pack_columns = pack_panel
+    .type = RT_F32, .rows = RT_MR, .columns = RT_NR, .panels = 8, .bytes = sizeof(float),          \
+    .k_unit = 1, .part = 256, .pack_columns = pack_panel
 
 const RtMicro rt_micro_rows = {COMMON, .row_padding = PADDING, .pack_rows = pack_by_row,
                                .multiply = multiply_by_row};

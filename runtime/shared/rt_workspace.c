@@ -79,6 +79,7 @@ static bool fold_batch(RtDot *p, int i)
 static RtDot transposed(const RtDot *p)
 {
     RtDot t = {.type = p->type,
+               .result = p->result,
                .m = p->n,
                .n = p->m,
                .k = p->k,
@@ -116,21 +117,38 @@ RtDot rt_dot_fold(const RtDot *p, bool *is_transposed)
 
 int64_t rt_dot_slab(int64_t batches) { return batches > 1 ? RT_BLOCK_K : RT_SLAB_K; }
 
+static bool is_half(RtType t) { return t == RT_F16 || t == RT_BF16; }
+
+RtType rt_dot_result(const RtDot *p) { return p->result == RT_NONE ? p->type : p->result; }
+
+// A tile's rows and columns are at most RT_PANEL.
+int64_t rt_product_sums(RtType result, int64_t m, int64_t n, int64_t most)
+{
+    return is_half(result) ? least((m + RT_PANEL) * round_up(n, RT_PANEL), most) : 0;
+}
+
+int64_t rt_dot_sums(const RtDot *folded, int64_t batches)
+{
+    return rt_product_sums(rt_dot_result(folded), folded->m, folded->n,
+                           batches > 1 ? RT_SUMS_OWN : RT_SUMS);
+}
+
 // One product: two packed slabs of b, or one if that is all of b. Several products: a slab for each
-// thread.
+// thread. Sums of a half y, as often. A packed f32 has 6 bytes on a matrix unit; of a half, 4.
 int64_t rt_dot_workspace(const RtDot *p, int threads)
 {
     bool is_transposed;
     RtDot d = rt_dot_fold(p, &is_transposed);
     int64_t batches = rt_product(d.batch, d.n_batch), slab_k = rt_dot_slab(batches);
     bool is_one = d.k <= slab_k && d.n <= RT_SLAB_N && batches == 1;
+    int64_t slab =
+        round_up(least(d.k, slab_k), RT_PANEL) * round_up(least(d.n, RT_SLAB_N), RT_PANEL);
+    int64_t each = batches == 1 ? 1 : least(batches, threads);
 
     if (d.n == 1 || d.type == RT_F64)
         return 0;
-    return 6 * round_up(least(d.k, slab_k), RT_PANEL) * round_up(least(d.n, RT_SLAB_N), RT_PANEL) *
-           (is_one         ? 1
-            : batches == 1 ? 2
-                           : least(batches, threads));
+    return 4 * rt_dot_sums(&d, batches) * each +
+           (is_half(d.type) ? 4 : 6) * slab * (batches == 1 && !is_one ? 2 : each);
 }
 
 // Partial sums in f64 of up to RT_CHUNKS chunks, if there are few results. They take at most 2 *
