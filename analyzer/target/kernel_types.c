@@ -13,6 +13,17 @@ bool kernel_takes_f32(const Kernel *k) { return all_of(k, RT_F32); }
 
 bool kernel_takes_floats(const Kernel *k) { return all_of(k, RT_F32) || all_of(k, RT_F64); }
 
+// The result of halves may be f32.
+bool kernel_takes_products(const Kernel *k)
+{
+    RtType t = k->type[0], y = k->type[k->n_in];
+    bool is_half = t == RT_F16 || t == RT_BF16;
+
+    if (is_half)
+        return k->type[1] == t && (y == t || y == RT_F32);
+    return kernel_takes_floats(k);
+}
+
 bool kernel_takes_attention(const Kernel *k)
 {
     enum { BIAS = 3, SEED, MICRO = 6 };

@@ -22,6 +22,7 @@ typedef struct TargetKernel {
 // For TargetKernel.takes: are all operands floats of one type, or f32? Masks, seeds and counters of
 // attention have types of their own.
 bool kernel_takes_floats(const Kernel *k);
+bool kernel_takes_products(const Kernel *k);  // or halves, with a result in f32 or theirs
 bool kernel_takes_f32(const Kernel *k);
 bool kernel_takes_attention(const Kernel *k);
 

@@ -56,7 +56,7 @@ static int64_t sums_bytes(const Kernel *k, int threads)
 enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 
 static const TargetKernel kernels[] = {
-    {"dot", kernel_takes_floats, "one type, f32 or f64", dot_bytes},
+    {"dot", kernel_takes_products, "one type of floats", dot_bytes},
     {"conv", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
     {"conv_input_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
     {"conv_weight_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | SECOND},
