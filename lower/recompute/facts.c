@@ -58,6 +58,15 @@ static bool ends_chain(const Recompute *r, ValueId h)
            (r->rerun->keeps_rest || (r->is_stored[h] && r->is_chained[h]));
 }
 
+// Is the value a parameter's half copy? It is made once a step.
+static bool is_half_copy(const Recompute *r, ValueId h)
+{
+    const Node *n = producer(r->g, h);
+
+    return n->op == &op_cast && dtype_is_half(out(r->g, n)->dtype) &&
+           value_of(r->g, r->l.view[n->in[0]].base)->kind == VALUE_PARAMETER;
+}
+
 static void find_sources(Recompute *r)
 {
     const bool *is_separator = find_separators(r);
@@ -67,8 +76,8 @@ static void find_sources(Recompute *r)
         if (r->rerun->is_handed_on[v] || is_compared[v])
             r->is_source[canonical_of(r, v)] = true;
     for (ValueId h = 1; h < r->g->n_values; h++)
-        r->is_source[h] |=
-            ends_chain(r, h) || (is_separator[h] && is_elementwise_work(producer(r->g, h)));
+        r->is_source[h] |= ends_chain(r, h) || is_half_copy(r, h) ||
+                           (is_separator[h] && is_elementwise_work(producer(r->g, h)));
 }
 
 static void find_facts(Recompute *r)
