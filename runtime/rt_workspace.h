@@ -27,6 +27,7 @@ enum {
 int64_t rt_dot_workspace(const RtDot *p, int threads);
 int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directions
 int64_t rt_attention_workspace(const RtAttention *p, int threads);
+int64_t rt_attention_grad_workspace(const RtAttention *p, int threads);
 int64_t rt_scatter_workspace(const RtGather *p);
 int64_t rt_resample_workspace(const RtResample *p);
 int64_t rt_dft_workspace(const RtDft *p, int threads);
@@ -55,6 +56,7 @@ RtType rt_dot_result(const RtDot *p);               // the type of y
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer index
 int64_t rt_drop_floats(const RtAttention *p);       // floats that one thread needs for dropout
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of workspace of one thread
+int64_t rt_attention_dq(const RtAttention *p);  // floats of sums of dq, for each thread of halves
 // Collectives send messages in rounds. In a round each rank exchanges one chunk with every other
 // rank. Bytes of a chunk, and how many rounds are in flight at the same time.
 enum { RT_MAX_ROUNDS = 8 };

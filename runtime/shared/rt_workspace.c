@@ -227,6 +227,19 @@ int64_t rt_attention_workspace(const RtAttention *p, int threads)
     return rt_attention_thread(p) * least(tasks, threads);
 }
 
+int64_t rt_attention_dq(const RtAttention *p)
+{
+    return is_half(p->type) ? rt_product(p->group, p->n_group) * p->s * round_up(p->e, RT_PANEL)
+                            : 0;
+}
+
+// A thread has one batch entry at a time.
+int64_t rt_attention_grad_workspace(const RtAttention *p, int threads)
+{
+    return rt_attention_workspace(p, threads) +
+           4 * rt_attention_dq(p) * least(rt_product(p->batch, p->n_batch), threads);
+}
+
 // A copy of each operand in the library's layouts, whose channels are rounded up to 16; as much
 // again for the library's own scratch memory; eight partial sums of the weight gradient; and 1 MiB.
 // If an implementation of the library needs more, the kernel tries its next one, or fewer threads.
