@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "rt_half.h"
 #include "rt_kernels.h"
 #include "rt_model.h"
 

@@ -11,6 +11,9 @@ enum { RT_CUDA_BLOCKS = 528 };
 // Products: the edge of a tile, and the least terms of a part of a long sum.
 enum { RT_CUDA_EDGE = 64, RT_CUDA_TERMS = 256 };
 
+// Bytes of a sum of products of elements of that type.
+static inline int64_t rt_cuda_sum_bytes(RtType t) { return t == RT_F64 ? 8 : 4; }
+
 // Tiles of columns that a block of attention has, for results of so many columns.
 static inline int rt_cuda_column_tiles(int64_t columns) { return columns <= RT_CUDA_EDGE ? 1 : 2; }
 

@@ -54,7 +54,7 @@ enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 static const char reduced_types[] = "f32, f64, bool, and integers of 8, 32 and 64 bits";
 
 static const TargetKernel kernels[] = {
-    {"dot", kernel_takes_floats, "one type, f32 or f64", dot_bytes},
+    {"dot", kernel_takes_products, "one type of floats", dot_bytes},
     {"conv", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
     {"conv_input_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
     {"conv_weight_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | SECOND},

@@ -37,21 +37,34 @@ static Variants variants_of(const Program *p)
     return to;
 }
 
+typedef struct Entry {
+    RtType type;
+    const char *text;
+} Entry;
+
+// Prints the list of the types that the program has.
+static void print_types(const Variants *x, const char *name, const Entry *entries, int n, Text *t)
+{
+    text_printf(t, "#define %s(X)", name);
+    for (int i = 0; i < n; i++)
+        if (x->has_type[entries[i].type])
+            text_printf(t, " X(%s)", entries[i].text);
+    text_printf(t, "\n");
+}
+
 void print_variants(const Gen *g, Text *t)
 {
-    static const struct {
-        RtType type;
-        const char *entry;
-    } types[] = {{RT_F32, "float, f32"},   {RT_F64, "double, f64"},   {RT_I8, "int8_t, i8"},
-                 {RT_I16, "int16_t, i16"}, {RT_I32, "int32_t, i32"},  {RT_I64, "int64_t, i64"},
-                 {RT_U8, "uint8_t, u8"},   {RT_U16, "uint16_t, u16"}, {RT_U32, "uint32_t, u32"}};
+    static const Entry types[] = {
+        {RT_F32, "float, f32"},   {RT_F64, "double, f64"},   {RT_I8, "int8_t, i8"},
+        {RT_I16, "int16_t, i16"}, {RT_I32, "int32_t, i32"},  {RT_I64, "int64_t, i64"},
+        {RT_U8, "uint8_t, u8"},   {RT_U16, "uint16_t, u16"}, {RT_U32, "uint32_t, u32"}};
+    static const Entry halves[] = {{RT_F16, "RtF16, f16"}, {RT_BF16, "RtBf16, bf16"}};
     Variants x = variants_of(g->p);
 
-    text_printf(t, "#define RT_CUDA_EACH_TYPE(X)");
-    for (int i = 0; i < COUNT(types); i++)
-        if (x.has_type[types[i].type])
-            text_printf(t, " X(%s)", types[i].entry);
-    text_printf(t, "\n#define RT_CUDA_EACH_WIDTH(X)");
+    print_types(&x, "RT_CUDA_EACH_TYPE", types, COUNT(types), t);
+    if (x.has_type[RT_F16] || x.has_type[RT_BF16])
+        print_types(&x, "RT_CUDA_EACH_HALF", halves, COUNT(halves), t);
+    text_printf(t, "#define RT_CUDA_EACH_WIDTH(X)");
     for (int i = 0; i < COUNT(x.has_width); i++)
         if (x.has_width[i])
             text_printf(t, " X(%d)", i);

@@ -15,7 +15,7 @@ enum { RT_LT_MAJOR = 13 };  // the version whose ABI this is
 enum { RT_LT_SUCCESS = 0, RT_LT_INVALID_VALUE = 7 };
 enum { RT_LT_EXECUTION_FAILED = 13, RT_LT_NOT_SUPPORTED = 15 };
 // Types of elements and of sums. COMPUTE_TF32 rounds the factors of f32 to TF32.
-enum { RT_LT_R_32F = 0, RT_LT_R_64F = 1 };
+enum { RT_LT_R_32F = 0, RT_LT_R_64F = 1, RT_LT_R_16F = 2, RT_LT_R_16BF = 14 };
 enum { RT_LT_COMPUTE_32F = 68, RT_LT_COMPUTE_64F = 70, RT_LT_COMPUTE_TF32 = 77 };
 enum { RT_LT_OP_N = 0, RT_LT_OP_T = 1 };
 // Attributes, with the types of their values.
@@ -24,8 +24,9 @@ enum { RT_LT_BATCH_COUNT = 5, RT_LT_BATCH_STRIDE = 6 };  // of matrices: int32_t
 enum { RT_LT_MAX_WORKSPACE = 1, RT_LT_REDUCTIONS = 3 };  // of a search: uint64_t, uint32_t
 enum { RT_LT_ALIGNMENT_A = 5, RT_LT_ALIGNMENT_D = 8 };   // uint32_t; those of B and C between
 // How the parts of a long sum are added, as a mask: onto the result, or from the workspace by a
-// kernel of its own. A sum in one part is always allowed.
-enum { RT_LT_REDUCE_INPLACE = 1, RT_LT_REDUCE_COMPUTE_TYPE = 2 };
+// kernel of its own, where they have the type of sums or that of the result. A sum in one part is
+// always allowed.
+enum { RT_LT_REDUCE_INPLACE = 1, RT_LT_REDUCE_COMPUTE_TYPE = 2, RT_LT_REDUCE_OUTPUT_TYPE = 4 };
 
 // ---- types ----
 

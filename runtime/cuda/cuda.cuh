@@ -35,8 +35,20 @@ template <int N> __device__ __forceinline__ float4 rt_load4(float (&row)[N], int
 #endif
 
 #include "runtime/cuda/params.h"
+#include "runtime/rt_half.h"
 
 enum { RT_WARP = 32, RT_ALL_LANES = -1 };
+
+// An element of memory as the number that kernels compute with: halves widen to f32.
+__device__ __forceinline__ float rt_value(RtF16 x) { return rt_from_f16(x); }
+__device__ __forceinline__ float rt_value(RtBf16 x) { return rt_from_bf16(x); }
+template <class T> __device__ __forceinline__ T rt_value(T x) { return x; }
+template <class T> using RtValue = decltype(rt_value(T()));
+
+// Stores a number as an element: to the nearest half, ties to even.
+__device__ __forceinline__ void rt_put(RtF16 &y, float x) { y = rt_to_f16(x); }
+__device__ __forceinline__ void rt_put(RtBf16 &y, float x) { y = rt_to_bf16(x); }
+template <class T> __device__ __forceinline__ void rt_put(T &y, T x) { y = x; }
 
 // Sums; those of whole numbers wrap.
 __device__ __forceinline__ float rt_plus(float a, float b) { return a + b; }

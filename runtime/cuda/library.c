@@ -105,6 +105,10 @@ static const char *suffix_of(RtType t)
         return "f32";
     case RT_F64:
         return "f64";
+    case RT_F16:
+        return "f16";
+    case RT_BF16:
+        return "bf16";
     case RT_I8:
         return "i8";
     case RT_I16:

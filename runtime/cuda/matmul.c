@@ -8,28 +8,37 @@ static void must(const RtCuda *c, int status) { rt_cublaslt_must(c->blas, status
 
 // ---- preparation ----
 
-static RtLtMatrix *matrix_of(const RtCuda *c, const RtMatmul *q, const RtCudaMatrix *m)
+static int type_of(RtType t)
+{
+    return t == RT_F64    ? RT_LT_R_64F
+           : t == RT_F16  ? RT_LT_R_16F
+           : t == RT_BF16 ? RT_LT_R_16BF
+                          : RT_LT_R_32F;
+}
+
+static RtLtMatrix *matrix_of(const RtCuda *c, const RtMatmul *q, const RtCudaMatrix *m, RtType t)
 {
     const RtCublasLt *lt = c->blas;
     int32_t batches = (int32_t)q->plan.batches;
     RtLtMatrix *to;
 
-    must(c, lt->cublasLtMatrixLayoutCreate(&to, q->type == RT_F64 ? RT_LT_R_64F : RT_LT_R_32F,
-                                           (uint64_t)m->rows, (uint64_t)m->columns, m->leading));
+    must(c, lt->cublasLtMatrixLayoutCreate(&to, type_of(t), (uint64_t)m->rows, (uint64_t)m->columns,
+                                           m->leading));
     must(c, lt->cublasLtMatrixLayoutSetAttribute(to, RT_LT_BATCH_COUNT, &batches, sizeof batches));
     must(c, lt->cublasLtMatrixLayoutSetAttribute(to, RT_LT_BATCH_STRIDE, &m->stride,
                                                  sizeof m->stride));
     return to;
 }
 
+// Halves are added up in f32, and a sum is rounded once.
 static RtLtProduct *product_of(const RtCuda *c, const RtMatmul *q, bool has_tf32)
 {
     const RtCublasLt *lt = c->blas;
     int32_t a = q->plan.a.is_transposed ? RT_LT_OP_T : RT_LT_OP_N;
     int32_t b = q->plan.b.is_transposed ? RT_LT_OP_T : RT_LT_OP_N;
-    int compute = q->type == RT_F64 ? RT_LT_COMPUTE_64F
-                  : has_tf32        ? RT_LT_COMPUTE_TF32
-                                    : RT_LT_COMPUTE_32F;
+    int compute = q->type == RT_F64               ? RT_LT_COMPUTE_64F
+                  : has_tf32 && q->type == RT_F32 ? RT_LT_COMPUTE_TF32
+                                                  : RT_LT_COMPUTE_32F;
     RtLtProduct *to;
 
     must(c,
@@ -49,12 +58,12 @@ RtMatmul *rt_cuda_matmul_new(Rt *rt, const RtDot *p)
     if (!c->blas)
         c->blas = rt_cublaslt_open(rt->gpu.libraries);
     RtMatmul *q = rt_alloc(1, sizeof *q);
-    *q = (RtMatmul){.plan = plan, .type = p->type, .next = c->matmul};
+    *q = (RtMatmul){.plan = plan, .type = p->type, .result = rt_dot_result(p), .next = c->matmul};
     q->workspace = (uint64_t)rt_cuda_matmul_bytes(p);
     q->product = product_of(c, q, rt->gpu.has_tf32);
-    q->a = matrix_of(c, q, &plan.a);
-    q->b = matrix_of(c, q, &plan.b);
-    q->y = matrix_of(c, q, &plan.y);
+    q->a = matrix_of(c, q, &plan.a, q->type);
+    q->b = matrix_of(c, q, &plan.b, q->type);
+    q->y = matrix_of(c, q, &plan.y, q->result);
     c->matmul = q;
     return q;
 }
@@ -77,7 +86,7 @@ void rt_cuda_matmuls_free(RtCuda *c)
 
 // ---- the choice of an algorithm ----
 
-static RtLtSearch *search_of(const RtCuda *c, const RtMatmul *q, uint32_t alignment)
+static RtLtSearch *search_of(const RtCuda *c, const RtMatmul *q, bool is_aligned)
 {
     const RtCublasLt *lt = c->blas;
     // Parts of a sum are added by a kernel of its own, so their order depends on no timing, and two
@@ -90,15 +99,18 @@ static RtLtSearch *search_of(const RtCuda *c, const RtMatmul *q, uint32_t alignm
                                                      sizeof q->workspace));
     must(c, lt->cublasLtMatmulPreferenceSetAttribute(to, RT_LT_REDUCTIONS, &reductions,
                                                      sizeof reductions));
-    for (int i = RT_LT_ALIGNMENT_A; i <= RT_LT_ALIGNMENT_D; i++)
-        must(c, lt->cublasLtMatmulPreferenceSetAttribute(to, i, &alignment, sizeof alignment));
+    for (int i = RT_LT_ALIGNMENT_A; i <= RT_LT_ALIGNMENT_D; i++) {
+        RtType t = i < RT_LT_ALIGNMENT_A + 2 ? q->type : q->result;
+        uint32_t bytes = is_aligned ? RT_MATMUL_ALIGNMENT : (uint32_t)rt_type_bytes(t);
+        must(c, lt->cublasLtMatmulPreferenceSetAttribute(to, i, &bytes, sizeof bytes));
+    }
     return to;
 }
 
-int rt_cuda_matmul_search(const RtCuda *c, const RtMatmul *q, uint32_t alignment, int most,
+int rt_cuda_matmul_search(const RtCuda *c, const RtMatmul *q, bool is_aligned, int most,
                           RtLtFound *found)
 {
-    RtLtSearch *search = search_of(c, q, alignment);
+    RtLtSearch *search = search_of(c, q, is_aligned);
     int n = 0;
     int status = c->blas->cublasLtMatmulAlgoGetHeuristic(c->blas->handle, q->product, q->a, q->b,
                                                          q->y, q->y, search, most, found, &n);
@@ -110,10 +122,10 @@ int rt_cuda_matmul_search(const RtCuda *c, const RtMatmul *q, uint32_t alignment
 }
 
 // Takes the algorithm that cuBLASLt expects to be the fastest.
-static void choose(const RtCuda *c, const RtMatmul *q, uint32_t alignment, RtMatmulChoice *to)
+static void choose(const RtCuda *c, const RtMatmul *q, bool is_aligned, RtMatmulChoice *to)
 {
     RtLtFound found = {0};
-    int n = rt_cuda_matmul_search(c, q, alignment, 1, &found);
+    int n = rt_cuda_matmul_search(c, q, is_aligned, 1, &found);
 
     to->is_made = true;
     to->has_algorithm = n == 1 && found.status == RT_LT_SUCCESS;
@@ -154,7 +166,7 @@ bool rt_cuda_matmul(Rt *rt, RtMatmul *q, void *y, const void *left, const void *
     RtMatmulChoice *choice = &q->choice[is_aligned ? RT_ALIGNED : RT_UNALIGNED];
 
     if (!choice->is_made)
-        choose(c, q, is_aligned ? RT_MATMUL_ALIGNMENT : (uint32_t)rt_type_bytes(q->type), choice);
+        choose(c, q, is_aligned, choice);
     if (choice->has_algorithm)
         must(c, rt_cuda_matmul_start(c, q, &at, &choice->algorithm));
     return choice->has_algorithm;

@@ -17,8 +17,8 @@ typedef struct RtMatmulChoice {
 
 struct RtMatmul {
     RtCudaMatmul plan;
-    RtType type;
-    uint64_t workspace;  // bytes that may be used
+    RtType type, result;  // of a and b, and of y
+    uint64_t workspace;   // bytes that may be used
     RtLtProduct *product;
     RtLtMatrix *a, *b, *y;
     RtMatmulChoice choice[RT_ALIGNMENTS];
@@ -31,9 +31,9 @@ typedef struct RtMatmulOperands {
     const void *a, *b;
 } RtMatmulOperands;
 
-// Sets at most `most` algorithms for operands at multiples of `alignment` bytes, in the order of
-// the time that cuBLASLt expects. Returns how many these are.
-int rt_cuda_matmul_search(const RtCuda *c, const RtMatmul *q, uint32_t alignment, int most,
+// Sets at most `most` algorithms in the order of the time that cuBLASLt expects, for operands that
+// are aligned to RT_MATMUL_ALIGNMENT, or to their elements alone. Returns how many these are.
+int rt_cuda_matmul_search(const RtCuda *c, const RtMatmul *q, bool is_aligned, int most,
                           RtLtFound *found);
 // Starts the product by one of them. Returns cuBLASLt's status.
 int rt_cuda_matmul_start(const RtCuda *c, const RtMatmul *q, const RtMatmulOperands *at,

@@ -6,7 +6,8 @@
 #include "runtime/rt_kernels.h"
 
 // X(C type, suffix of the kernels' names): the types that kernels have a variant for, u64 as i64
-// and bool as u8. A program's text defines the list of those that it needs.
+// and bool as u8. A program's text defines the list of those that it needs. Halves have a list of
+// their own, as fewer kernels take them; the text of a program without halves lacks it.
 #ifndef RT_CUDA_EACH_TYPE
 #define RT_CUDA_EACH_TYPE(X)                                                                       \
     X(float, f32)                                                                                  \
@@ -18,6 +19,10 @@
     X(uint8_t, u8)                                                                                 \
     X(uint16_t, u16)                                                                               \
     X(uint32_t, u32)
+#define RT_CUDA_EACH_HALF(X) X(RtF16, f16) X(RtBf16, bf16)
+#endif
+#ifndef RT_CUDA_EACH_HALF
+#define RT_CUDA_EACH_HALF(X)
 #endif
 // X(tiles): the columns of attention's blocks, as rt_cuda_column_tiles.
 #ifndef RT_CUDA_EACH_WIDTH

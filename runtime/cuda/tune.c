@@ -10,6 +10,7 @@
 
 #include "runtime/core/core.h"
 #include "runtime/cuda/matmul.h"
+#include "runtime/rt_half.h"
 #include "runtime/rt_philox.h"
 #include "runtime/rt_tune.h"
 
@@ -51,13 +52,16 @@ static void describe_matrix(const RtCudaMatrix *m, char *to, size_t capacity)
 // All that cuBLASLt is told of the product.
 static void describe_product(const RtMatmul *q, char to[RT_TUNE_TEXT])
 {
+    static const char *const types[] = {
+        [RT_F32] = "f32", [RT_F64] = "f64", [RT_F16] = "f16", [RT_BF16] = "bf16"};
     char a[64], b[64], y[64];
 
     describe_matrix(&q->plan.a, a, sizeof a);
     describe_matrix(&q->plan.b, b, sizeof b);
     describe_matrix(&q->plan.y, y, sizeof y);
-    snprintf(to, RT_TUNE_TEXT, "%s %lld: %s %s = %s in %llu", q->type == RT_F64 ? "f64" : "f32",
-             (long long)q->plan.batches, a, b, y, (unsigned long long)q->workspace);
+    snprintf(to, RT_TUNE_TEXT, "%s%s %lld: %s %s = %s in %llu", types[q->type],
+             q->result == q->type ? "" : " to f32", (long long)q->plan.batches, a, b, y,
+             (unsigned long long)q->workspace);
 }
 
 // ---- bytes for operands ----
@@ -67,11 +71,11 @@ static int64_t up(int64_t bytes)
     return rt_ceil_div(bytes, RT_CUDA_MATMUL_ALIGNMENT) * RT_CUDA_MATMUL_ALIGNMENT;
 }
 
-static int64_t bytes_of(const RtMatmul *q, const RtCudaMatrix *m)
+static int64_t bytes_of(const RtMatmul *q, const RtCudaMatrix *m, RtType t)
 {
     int64_t last = m->rows - 1 + (m->columns - 1) * m->leading + (q->plan.batches - 1) * m->stride;
 
-    return (last + 1) * rt_type_bytes(q->type);
+    return (last + 1) * rt_type_bytes(t);
 }
 
 // Returns how many bytes of the arena the product takes, 0 if it is too small. That can happen in
@@ -79,8 +83,9 @@ static int64_t bytes_of(const RtMatmul *q, const RtCudaMatrix *m)
 static int64_t find_operands(const Tuning *u, const RtMatmul *q, RtMatmulOperands *to)
 {
     char *arena = u->rt->arena;
-    int64_t bytes_a = bytes_of(q, &q->plan.a), bytes_b = bytes_of(q, &q->plan.b);
-    int64_t workspace = up(bytes_of(q, &q->plan.y)), a = workspace + up((int64_t)q->workspace);
+    int64_t bytes_a = bytes_of(q, &q->plan.a, q->type), bytes_b = bytes_of(q, &q->plan.b, q->type);
+    int64_t workspace = up(bytes_of(q, &q->plan.y, q->result)),
+            a = workspace + up((int64_t)q->workspace);
     int64_t b = a + up(bytes_a);
 
     // Both factors may be one matrix of the program.
@@ -102,14 +107,16 @@ static int64_t find_bytes(const Tuning *u)
 }
 
 // Fills the arena's begin with random numbers: zeros take a GPU less power and thereby less time.
+// Both halves of a word are numbers of bf16 in [-0.5, 0.5), which are small numbers of the other
+// types too.
 static void draw_operands(const Tuning *u, int64_t bytes)
 {
     enum { COUNT = 1 << 20 };
-    float *x = rt_alloc(COUNT, sizeof *x);
+    RtBf16 *x = rt_alloc(COUNT, sizeof *x);
     int64_t block = COUNT * (int64_t)sizeof *x;
 
     for (int i = 0; i < COUNT; i++)
-        x[i] = rt_uniform(0, 0, 0, 0, i) - 0.5f;
+        x[i] = rt_to_bf16(rt_uniform(0, 0, 0, 0, i) - 0.5f);
     for (int64_t at = 0; at < bytes; at += block)
         u->rt->device->copy_in(u->rt, at, x, rt_least(block, bytes - at));
     free(x);
@@ -182,7 +189,7 @@ static int choose_all(Tuning *u, bool times)
     int lacking = 0;
 
     for (RtMatmul *q = c->matmul; q; q = q->next) {
-        int n = rt_cuda_matmul_search(c, q, RT_MATMUL_ALIGNMENT, RT_TUNE_ALGORITHMS, found);
+        int n = rt_cuda_matmul_search(c, q, true, RT_TUNE_ALGORITHMS, found);
         if (n == 0)
             continue;
         describe_product(q, product);

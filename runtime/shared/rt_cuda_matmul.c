@@ -1,6 +1,7 @@
 // Which products of GPUs cuBLASLt can compute, and how it is asked to.
 #include "runtime/rt_cuda_matmul.h"
 
+#include "runtime/rt_cuda_workspace.h"
 #include "runtime/rt_workspace.h"
 
 // Is batch dim i the outer one and j the inner one of a single batch dim?
@@ -98,7 +99,7 @@ int64_t rt_cuda_matmul_bytes(const RtDot *p)
 {
     enum { PARTS = 8, MAX_BYTES = 32 << 20 };
     int64_t results = rt_product(p->batch, p->n_batch) * p->m * p->n;
-    int64_t bytes = PARTS * results * rt_type_bytes(p->type);
+    int64_t bytes = PARTS * results * rt_cuda_sum_bytes(p->type);
 
     return bytes < MAX_BYTES ? bytes : MAX_BYTES;
 }

@@ -76,7 +76,7 @@ static int64_t product_workspace(const RtDot *p)
         return 0;
     int64_t parts = rt_cuda_reduce_chunks(
         batches * ceil_div(d.m, RT_CUDA_EDGE) * ceil_div(d.n, RT_CUDA_EDGE), d.k, RT_CUDA_TERMS);
-    return parts > 1 ? parts * results * rt_type_bytes(d.type) : 0;
+    return parts > 1 ? parts * results * rt_cuda_sum_bytes(d.type) : 0;
 }
 
 // The workspace begins at a multiple of 64, and cuBLASLt's at the next one of 256.

@@ -1,5 +1,6 @@
 // Compares the kernels of the two targets.
 #include "tests/cuda/both.h"
+#include "tests/runtime/halves.h"
 
 #include <math.h>
 #include <sys/wait.h>
@@ -65,6 +66,29 @@ static void run_gpu(Call *call, const void *p, const Operand *o, int n, int64_t 
     assert_int_equal(cudart_objects(), 0);
 }
 
+// ---- halves, which the CPU's function computes in f32 ----
+
+static int64_t elements_of(const Operand *o) { return o->bytes / rt_type_bytes(o->type); }
+
+static void *widened(const Operand *o)
+{
+    int64_t n = elements_of(o);
+    void *to = NULL;
+
+    if (posix_memalign(&to, 64, (size_t)(n + 1) * sizeof(float)))
+        abort();
+    for (int64_t i = 0; i < n; i++)
+        ((float *)to)[i] = element(o->type, o->data, i);
+    return to;
+}
+
+static void *copied_operand(const Operand *o)
+{
+    return is_half(o->type) ? widened(o) : copied(o->data, o->bytes);
+}
+
+// ---- results ----
+
 static double element_of(RtType t, const void *x, int64_t i)
 {
     return t == RT_F64 ? ((const double *)x)[i] : (double)((const float *)x)[i];
@@ -87,22 +111,29 @@ static void check_result(const char *what, const Operand *o, const void *got, co
     }
 }
 
-void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Operand *o, int n,
-                int64_t cpu_bytes, int64_t gpu_bytes)
+static void check_halves(const char *what, const Operand *o, const void *got, const float *want)
+{
+    check_tensor(what, o->type, got, want, elements_of(o), o->limit);
+}
+
+void check_both(const char *what, Call *cpu, Call *gpu, const void *cpu_p, const void *gpu_p,
+                const Operand *o, int n, int64_t cpu_bytes, int64_t gpu_bytes)
 {
     void *want[MAX_OPERANDS], *got[ORDERS][MAX_OPERANDS], *args[MAX_OPERANDS];
     Rt rt = rt_new(1, cpu_bytes);
 
     for (int i = 0; i < n; i++) {
-        want[i] = copied(o[i].data, o[i].data ? o[i].bytes : 0);
-        args[i] = o[i].data ? want[i] : NULL;
+        want[i] = o[i].data ? copied_operand(&o[i]) : NULL;
+        args[i] = want[i];
     }
-    cpu(&rt, p, args);
+    cpu(&rt, cpu_p, args);
     for (int k = 0; k < ORDERS; k++)
-        run_gpu(gpu, p, o, n, gpu_bytes, k, got[k]);
+        run_gpu(gpu, gpu_p, o, n, gpu_bytes, k, got[k]);
     for (int i = 0; i < n; i++) {
         int64_t bytes = o[i].data ? o[i].bytes : 0;
-        if (o[i].is_result && bytes)
+        if (o[i].is_result && bytes && is_half(o[i].type))
+            check_halves(what, &o[i], got[0][i], want[i]);
+        else if (o[i].is_result && bytes)
             check_result(what, &o[i], got[0][i], want[i]);
         else
             assert_memory_equal(got[0][i], o[i].data ? o[i].data : "", (size_t)bytes);
@@ -180,8 +211,8 @@ void *draw_elements(Random *r, RtType t, int64_t n, bool has_odd)
         double v = is_odd ? odd[draw(r, 4)] : has_odd ? (double)draw(r, 16) - 8 : 0;
         if (!is_odd && !has_odd)
             v = (double)draw_float(r);
-        if (t == RT_F32)
-            ((float *)x)[i] = (float)v;
+        if (t == RT_F32 || is_half(t))
+            set_element(t, x, i, (float)v);
         else if (t == RT_F64)
             ((double *)x)[i] = v;
         else

@@ -11,7 +11,9 @@
 extern const RtDevice rt_cuda;  // rt_cuda.h declares it, whose macros are the text's
 
 // A tensor's bytes as they are before the call. A result is compared as floats of its type, or bit
-// by bit if `limit` is 0; elements of a result that the call doesn't write must stay the same.
+// by bit if `limit` is 0; elements of a result that the call doesn't write must stay the same. The
+// CPU's function gets halves (the type says so, of inputs too) as f32. A result of halves must be
+// one of its numbers, or one that is nearer than `limit` to it, rounded once.
 typedef struct Operand {
     const void *data;
     int64_t bytes;
@@ -45,11 +47,13 @@ typedef void Call(Rt *rt, const void *p, void **o);
         cuda_##name(rt, 1, o[0], o[1], o[2]);                                                      \
     }
 
-// `cpu_bytes`, `gpu_bytes`: workspace of each target.
-void check_both(const char *what, Call *cpu, Call *gpu, const void *p, const Operand *o, int n,
-                int64_t cpu_bytes, int64_t gpu_bytes);
+// Parameters and workspace of each target. Those of CPUs say f32 where those of GPUs say halves.
+void check_both(const char *what, Call *cpu, Call *gpu, const void *cpu_p, const void *gpu_p,
+                const Operand *o, int n, int64_t cpu_bytes, int64_t gpu_bytes);
+#define CHECK_HALVES(name, cpu_p, gpu_p, o, n, cpu_bytes, gpu_bytes)                               \
+    check_both(#name, cpu_##name, gpu_##name, cpu_p, gpu_p, o, n, cpu_bytes, gpu_bytes)
 #define CHECK_BOTH(name, p, o, n, cpu_bytes, gpu_bytes)                                            \
-    check_both(#name, cpu_##name, gpu_##name, p, o, n, cpu_bytes, gpu_bytes)
+    CHECK_HALVES(name, p, p, o, n, cpu_bytes, gpu_bytes)
 
 // Runs f(x) in a process of its own, which must end with status 1, and reads what it says.
 void read_failure(void (*f)(const void *x), const void *x, char *text, size_t room);

@@ -5,7 +5,7 @@
 // It offers 5 algorithms. The sums of the first have other bits than those of the others. The third
 // one's status is bad, and the fourth can't be started. CUBLASLT_FASTEST=4 lets the others take
 // longer by the clock of events.
-#include "runtime/cuda/cublaslt.h"
+#include "tests/cuda/cublaslt_internal.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,21 +15,11 @@
 #include "tests/cuda/cudart_internal.h"
 #include "tests/cuda/memory.h"
 
+using namespace cublaslt;
 using namespace cudart;
 
 struct RtLtHandle {
     int unused;
-};
-struct RtLtProduct {
-    int compute, scale;
-    int32_t transposes_a, transposes_b;
-};
-struct RtLtMatrix {
-    int type;
-    uint64_t rows, columns;
-    int64_t leading;
-    int32_t batches;
-    int64_t stride;
 };
 struct RtLtSearch {
     uint64_t workspace;
@@ -40,7 +30,6 @@ namespace
 {
 
 enum { WORKSPACE_ALIGNMENT = 256 };
-enum : int64_t { PART = 256, SHORT_PART = 4 };  // terms of a sum
 enum : int { ALGORITHMS = 5, BAD = 2, UNABLE = 3 };
 
 template <class... T> [[noreturn]] void fail(const char *format, T... x)
@@ -58,26 +47,9 @@ static_assert(sizeof(Found) <= sizeof(RtLtAlgorithm));
 
 // ---- products ----
 
-struct Size {
-    uint64_t m, n, k;
-};
-
-// The three matrices and how they are multiplied. D overwrites C, as beta is 0.
-struct Product {
-    RtLtProduct how;
-    RtLtMatrix a, b, d;
-
-    Size size() const
-    {
-        return {how.transposes_a ? a.columns : a.rows, how.transposes_b ? b.rows : b.columns,
-                how.transposes_a ? a.rows : a.columns};
-    }
-    size_t width() const { return d.type == RT_LT_R_64F ? 8 : 4; }
-};
-
-void check_matrix(const char *name, const RtLtMatrix &m, const Product &p)
+void check_matrix(const char *name, const RtLtMatrix &m, int type, const Product &p)
 {
-    if (m.type != p.a.type || m.batches != p.a.batches)
+    if (m.type != type || m.batches != p.a.batches)
         fail("%s: another type or number of batch entries than of a", name);
     if (m.rows < 1 || m.columns < 1 || m.batches < 1 || m.rows > INT32_MAX || m.columns > INT32_MAX)
         fail("%s: %llu rows, %llu columns, %d batch entries", name, (unsigned long long)m.rows,
@@ -90,13 +62,15 @@ void check_matrix(const char *name, const RtLtMatrix &m, const Product &p)
 void check_product(const Product &p)
 {
     Size s = p.size();
-    bool is_double = p.a.type == RT_LT_R_64F;
-    bool is_single = p.how.compute == RT_LT_COMPUTE_32F || p.how.compute == RT_LT_COMPUTE_TF32;
+    bool is_double = p.a.type == RT_LT_R_64F, is_half = width_of(p.a) == 2;
+    bool is_single = p.how.compute == RT_LT_COMPUTE_32F ||
+                     (p.how.compute == RT_LT_COMPUTE_TF32 && p.a.type == RT_LT_R_32F);
 
-    check_matrix("a", p.a, p);
-    check_matrix("b", p.b, p);
-    check_matrix("d", p.d, p);
-    if (p.how.scale != p.a.type || (is_double ? p.how.compute != RT_LT_COMPUTE_64F : !is_single))
+    check_matrix("a", p.a, p.a.type, p);
+    check_matrix("b", p.b, p.a.type, p);
+    check_matrix("d", p.d, is_half && p.d.type == RT_LT_R_32F ? p.d.type : p.a.type, p);
+    if (p.how.scale != (is_double ? RT_LT_R_64F : RT_LT_R_32F) ||
+        (is_double ? p.how.compute != RT_LT_COMPUTE_64F : !is_single))
         fail("a product of elements of type %d, computed as %d and scaled as %d", p.a.type,
              p.how.compute, p.how.scale);
     if (p.d.rows != s.m || p.d.columns != s.n ||
@@ -125,13 +99,13 @@ struct Bytes {
     const char *begin, *end;
 };
 
-Bytes bytes_of(const void *p, const RtLtMatrix &m, size_t width)
+Bytes bytes_of(const void *p, const RtLtMatrix &m)
 {
     int64_t last =
         (int64_t)m.rows - 1 + ((int64_t)m.columns - 1) * m.leading + (m.batches - 1) * m.stride;
     const char *begin = static_cast<const char *>(p);
 
-    return {begin, begin + (size_t)(last + 1) * width};
+    return {begin, begin + (size_t)(last + 1) * width_of(m)};
 }
 
 void check_bytes(const char *name, Bytes b, uint32_t alignment)
@@ -153,80 +127,23 @@ void check_disjoint(const char *name, Bytes a, Bytes b)
 }
 
 // The elements of column k, counted through all batch entries.
-Bytes column_of(const void *p, const RtLtMatrix &m, int64_t k, size_t width)
+Bytes column_of(const void *p, const RtLtMatrix &m, int64_t k)
 {
     int64_t columns = (int64_t)m.columns;
     const char *begin = static_cast<const char *>(p) +
-                        (k / columns * m.stride + k % columns * m.leading) * (int64_t)width;
+                        (k / columns * m.stride + k % columns * m.leading) * (int64_t)width_of(m);
 
-    return {begin, begin + m.rows * width};
+    return {begin, begin + m.rows * width_of(m)};
 }
 
 // The result may lie between the columns of a factor: both are parts of the rows of one matrix.
 void check_result(const Product &p, const void *factor, const RtLtMatrix &m, const void *d)
 {
-    size_t width = p.width();
-
-    if (!overlap(bytes_of(factor, m, width), bytes_of(d, p.d, width)))
+    if (!overlap(bytes_of(factor, m), bytes_of(d, p.d)))
         return;
     for (int64_t i = 0; i < p.d.batches * (int64_t)p.d.columns; i++)
         for (int64_t k = 0; k < m.batches * (int64_t)m.columns; k++)
-            check_disjoint("d", column_of(d, p.d, i, width), column_of(factor, m, k, width));
-}
-
-// ---- computing ----
-
-// A factor as tensor cores see it: with 10 bits of the fraction, rounded to even.
-float rounded(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    if ((bits & 0x7f800000) != 0x7f800000)
-        bits = (bits + 0xfff + (bits >> 13 & 1)) & ~(uint32_t)0x1fff;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-template <class T> T factor(T x, const Product &p)
-{
-    return p.how.compute == RT_LT_COMPUTE_TF32 ? (T)rounded((float)x) : x;
-}
-
-// Adds in the order of k, in f64 and in parts, whose sums round off less than one long sum. All
-// algorithms but the first one have short parts, whose sums are rounded.
-template <class T> void multiply(const Product &p, int algorithm, const T *a, const T *b, T *d)
-{
-    const int64_t length = algorithm ? SHORT_PART : PART;
-    Size s = p.size();
-    int64_t m = (int64_t)s.m, n = (int64_t)s.n, terms = (int64_t)s.k;
-    int64_t a_m = p.how.transposes_a ? p.a.leading : 1, a_k = p.how.transposes_a ? 1 : p.a.leading;
-    int64_t b_k = p.how.transposes_b ? p.b.leading : 1, b_n = p.how.transposes_b ? 1 : p.b.leading;
-    std::vector<double> sum(s.m), part(s.m);
-
-    for (int64_t j = 0; j < n; j++) {
-        sum.assign(s.m, 0);
-        for (int64_t from = 0; from < terms; from += length) {
-            part.assign(s.m, 0);
-            for (int64_t k = from; k < std::min(from + length, terms); k++) {
-                double x = factor(b[k * b_k + j * b_n], p);
-                for (int64_t i = 0; i < m; i++)
-                    part[(size_t)i] += factor(a[i * a_m + k * a_k], p) * x;
-            }
-            for (size_t i = 0; i < s.m; i++)
-                sum[i] += algorithm ? (double)(T)part[i] : part[i];
-        }
-        for (int64_t i = 0; i < m; i++)
-            d[i + j * p.d.leading] = (T)sum[(size_t)i];
-    }
-}
-
-template <class T>
-void multiply_all(const Product &p, int algorithm, const void *a, const void *b, void *d)
-{
-    for (int64_t i = 0; i < p.d.batches; i++)
-        multiply(p, algorithm, static_cast<const T *>(a) + i * p.a.stride,
-                 static_cast<const T *>(b) + i * p.b.stride, static_cast<T *>(d) + i * p.d.stride);
+            check_disjoint("d", column_of(d, p.d, i), column_of(factor, m, k));
 }
 
 template <class T> int set(T &to, const char *what, const void *value, size_t bytes)
@@ -258,11 +175,12 @@ Product product_of(const RtLtProduct *how, const RtLtMatrix *a, const RtLtMatrix
     return p;
 }
 
-// Checks alpha = 1 and beta = 0, in the type of the elements.
+// Checks alpha = 1 and beta = 0, in the type of the sums.
 void check_scale(const Product &p, const void *alpha, const void *beta)
 {
-    double one = p.width() == 8 ? *(const double *)alpha : (double)*(const float *)alpha;
-    double zero = p.width() == 8 ? *(const double *)beta : (double)*(const float *)beta;
+    bool is_double = p.how.scale == RT_LT_R_64F;
+    double one = is_double ? *(const double *)alpha : (double)*(const float *)alpha;
+    double zero = is_double ? *(const double *)beta : (double)*(const float *)beta;
 
     if (one != 1 || zero != 0)
         fail("a product times %g plus %g times the result", one, zero);
@@ -406,9 +324,11 @@ int cublasLtMatmulAlgoGetHeuristic(RtLtHandle *handle, RtLtProduct *product, RtL
         fail("%s: %d algorithms", __func__, most);
     if (search->reductions & RT_LT_REDUCE_INPLACE)
         fail("%s: parts of sums may be added onto the result", __func__);
+    if (search->reductions & RT_LT_REDUCE_OUTPUT_TYPE)
+        fail("%s: parts of sums may have the type of the result", __func__);
     for (int i = 0; i < 4; i++) {
         f.alignment[i] = search->alignment[i];
-        if (f.alignment[i] < p.width() || (f.alignment[i] & (f.alignment[i] - 1)))
+        if (f.alignment[i] < width_of(i < 2 ? p.a : p.d) || (f.alignment[i] & (f.alignment[i] - 1)))
             fail("%s: an alignment of %u bytes", __func__, f.alignment[i]);
     }
     if (getenv("CUBLASLT_NONE"))
@@ -434,8 +354,7 @@ int cublasLtMatmul(RtLtHandle *handle, RtLtProduct *product, const void *alpha, 
     HANDLE(handle);
     HANDLE(stream);
     Product p = product_of(product, a_matrix, b_matrix, c_matrix, d_matrix, __func__);
-    Bytes x = bytes_of(a, p.a, p.width()), z = bytes_of(b, p.b, p.width());
-    Bytes y = bytes_of(d, p.d, p.width());
+    Bytes x = bytes_of(a, p.a), z = bytes_of(b, p.b), y = bytes_of(d, p.d);
     auto *room = static_cast<char *>(workspace);
     Found f;
 
@@ -464,10 +383,7 @@ int cublasLtMatmul(RtLtHandle *handle, RtLtProduct *product, const void *alpha, 
         Open open;
         memset(room, 0xff, f.workspace);
         state.delay += delay;
-        if (p.width() == 8)
-            multiply_all<double>(p, f.number, a, b, d);
-        else
-            multiply_all<float>(p, f.number, a, b, d);
+        multiply_all(p, f.number, a, b, d);
     });
     state.matmuls++;
     return RT_LT_SUCCESS;

@@ -172,6 +172,16 @@ static void onto_result(Machine *m)
     allow(m, ROOM, RT_LT_REDUCE_INPLACE | RT_LT_REDUCE_COMPUTE_TYPE, 16);
     search(m);
 }
+static void onto_halves(Machine *m)
+{
+    allow(m, ROOM, RT_LT_REDUCE_OUTPUT_TYPE | RT_LT_REDUCE_COMPUTE_TYPE, 16);
+    search(m);
+}
+static void half_result(Machine *m)
+{
+    m->lt->cublasLtMatrixLayoutCreate(&m->y, RT_LT_R_16F, M, N, M);
+    search(m);
+}
 static void destroyed(Machine *m)
 {
     m->lt->cublasLtMatrixLayoutDestroy(m->a);
@@ -259,6 +269,8 @@ static const struct {
     {other_type, "a product of elements of type 0, computed as 70 and scaled as 1"},
     {wrong_bytes, "cublasLtMatrixLayoutSetAttribute: a value of 8 bytes"},
     {onto_result, "cublasLtMatmulAlgoGetHeuristic: parts of sums may be added onto the result"},
+    {onto_halves, "cublasLtMatmulAlgoGetHeuristic: parts of sums may have the type of the result"},
+    {half_result, "d: another type or number of batch entries than of a"},
     {destroyed, "cublasLtMatmulAlgoGetHeuristic: the object has been destroyed"},
     {other_product, "cublasLtMatmul: the algorithm is another product's"},
     {misaligned, "a isn't at a multiple of 16 bytes, for which the algorithm was found"},

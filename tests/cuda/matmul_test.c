@@ -141,7 +141,7 @@ static long check(const char *what, Call *cpu, Call *gpu, double limit)
     Operand o[] = {{y, 4 * ny, true, RT_F32, limit}, {a, 4 * na}, {b, 4 * nb}};
     long before = cudart_matmuls();
 
-    check_both(what, cpu, gpu, &product, o, 3, rt_dot_workspace(&product, 1),
+    check_both(what, cpu, gpu, &product, &product, o, 3, rt_dot_workspace(&product, 1),
                rt_cuda_dot_workspace(&product));
     free(y);
     free(a);
