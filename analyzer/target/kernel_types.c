@@ -24,13 +24,18 @@ bool kernel_takes_products(const Kernel *k)
     return kernel_takes_floats(k);
 }
 
+// Bias, maxima and sums are of f32 where the others are halves.
 bool kernel_takes_attention(const Kernel *k)
 {
-    enum { BIAS = 3, SEED, MICRO = 6 };
+    enum { BIAS = 3, SEED, MICRO = 6, MAXIMA = 8, SUMS };
+    RtType t = k->type[0];
 
-    for (int i = 0; i < k->n_in + k->n_out; i++)
-        if (k->type[i] != RT_F32 && !(i >= SEED && i <= MICRO) &&
-            !(i == BIAS && (k->type[i] == RT_NONE || k->type[i] == RT_BOOL)))
+    for (int i = 0; i < k->n_in + k->n_out; i++) {
+        RtType want = i == MAXIMA || i == SUMS || i == BIAS ? RT_F32 : t;
+        bool is_free = (i >= SEED && i <= MICRO) ||
+                       (i == BIAS && (k->type[i] == RT_NONE || k->type[i] == RT_BOOL));
+        if (k->type[i] != want && !is_free)
             return false;
-    return true;
+    }
+    return t == RT_F32 || t == RT_F16 || t == RT_BF16;
 }
