@@ -159,7 +159,7 @@ int64_t rt_reduce_workspace(const RtReduce *p)
 
     for (int i = 0; i < p->rank; i++)
         results *= p->reduced[i] ? 1 : p->dim[i];
-    if (p->type != RT_F32 || results >= RT_CHUNKS * RT_WIDTH)
+    if ((p->type != RT_F32 && !is_half(p->type)) || results >= RT_CHUNKS * RT_WIDTH)
         return 0;
     return 8 * least(results * RT_CHUNKS, 2 * RT_CHUNKS * RT_WIDTH);
 }
