@@ -184,8 +184,8 @@ static void test_rounded_once(void **state)
         {1, 2500, 900, 300}, {1, 2300, 1000, 1030}, {1, 900, 2600, 1030}, {1, 1500, 2600, 300},
         {5, 500, 1030, 100}, {5, 300, 1030, 520},   {1, 40, 50, 3000},    {1, 3000, 1, 1300}};
 
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        for (int threads = IS_SANITIZED ? 2 : 1; threads <= (IS_SANITIZED ? 2 : 3); threads++)
+    for (size_t i = IS_SANITIZED ? 4 : 0; i < sizeof size / sizeof *size; i++)
+        for (int threads = 1; threads <= 3; threads++)
             check_rounded(
                 i % 2 ? RT_F16 : RT_BF16,
                 (RtDot){.batch = {size[i][0]}, .m = size[i][1], .n = size[i][2], .k = size[i][3]},
