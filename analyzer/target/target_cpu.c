@@ -62,9 +62,9 @@ enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 
 static const TargetKernel kernels[] = {
     {"dot", kernel_takes_products, "one type of floats", dot_bytes},
-    {"conv", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_input_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_weight_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | SECOND},
+    {"conv", kernel_takes_convs, "f32, f16 or bf16", conv_bytes, FIRST | THIRD},
+    {"conv_input_grad", kernel_takes_convs, "f32, f16 or bf16", conv_bytes, FIRST | THIRD},
+    {"conv_weight_grad", kernel_takes_convs, "f32, f16 or bf16", conv_bytes, FIRST | SECOND},
     {"max_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
     {"max_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
     {"sum_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
