@@ -24,6 +24,11 @@ bool kernel_takes_products(const Kernel *k)
     return kernel_takes_floats(k);
 }
 
+bool kernel_takes_convs(const Kernel *k)
+{
+    return k->type[0] != RT_F64 && kernel_takes_products(k);
+}
+
 bool kernel_takes_attention(const Kernel *k)
 {
     enum { BIAS = 3, SEED, MICRO = 6 };

@@ -55,9 +55,9 @@ static const char reduced_types[] = "f32, f64, bool, and integers of 8, 32 and 6
 
 static const TargetKernel kernels[] = {
     {"dot", kernel_takes_products, "one type of floats", dot_bytes},
-    {"conv", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_input_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_weight_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | SECOND},
+    {"conv", kernel_takes_convs, "one type, f32 or a half", conv_bytes, FIRST | THIRD},
+    {"conv_input_grad", kernel_takes_convs, "one type, f32 or a half", conv_bytes, FIRST | THIRD},
+    {"conv_weight_grad", kernel_takes_convs, "one type, f32 or a half", conv_bytes, FIRST | SECOND},
     {"max_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
     {"max_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
     {"sum_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},

@@ -24,6 +24,10 @@
 #ifndef RT_CUDA_EACH_HALF
 #define RT_CUDA_EACH_HALF(X)
 #endif
+// The types of the operands of products, convolutions and attention, except f64.
+#ifndef RT_CUDA_EACH_PRODUCT
+#define RT_CUDA_EACH_PRODUCT(X) X(float, f32) RT_CUDA_EACH_HALF(X)
+#endif
 // X(tiles): the columns of attention's blocks, as rt_cuda_column_tiles.
 #ifndef RT_CUDA_EACH_WIDTH
 #define RT_CUDA_EACH_WIDTH(X) X(1) X(2)
@@ -66,6 +70,7 @@ typedef struct RtCudaResample {
 typedef struct RtCudaDot {
     RtDot p;
     int64_t batches, tiles_m, tiles_n, parts;
+    bool is_f32;  // the result
 } RtCudaDot;
 
 // Attention in tiles of queries or keys. A block has `tiles` of them for each head, or batch entry,
