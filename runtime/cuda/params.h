@@ -95,13 +95,19 @@ typedef struct RtCudaQuery {
     float d, max, part, needs_all;
 } RtCudaQuery;
 
-// The operands of attention's gradient; `queries`: [batch, group, s].
-typedef struct RtCudaGradOperands {
-    float *dq, *dk, *dv;
-    const float *q, *k, *v;
-    const void *bias;
+// The operands of attention, of which q, k, v and y have the type of RtAttention, and those of its
+// gradient; `queries`: [batch, group, s].
+typedef struct RtCudaAttentionOperands {
+    void *y;
+    float *max, *sum;
+    const void *q, *k, *v, *bias;
     const int64_t *seed, *step, *micro;
-    const float *dy;
+} RtCudaAttentionOperands;
+typedef struct RtCudaGradOperands {
+    void *dq, *dk, *dv;
+    const void *q, *k, *v, *bias;
+    const int64_t *seed, *step, *micro;
+    const void *dy;
     const RtCudaQuery *queries;
 } RtCudaGradOperands;
 
