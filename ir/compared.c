@@ -1,4 +1,5 @@
 // Finds the floats whose bits decide what a comparison says.
+#include "ir/facts.h"
 #include "ir/operator/operator.h"
 
 // Nodes that are followed from a comparison: those before them are further than a maximum and what

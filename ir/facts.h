@@ -1,4 +1,5 @@
-// Facts of the values of a training graph, by which whoever prints it names them.
+// Facts of the values of a training graph: by which whoever prints it names them, and which values
+// have to stay the same bits.
 #ifndef SHARDCC_IR_FACTS_H
 #define SHARDCC_IR_FACTS_H
 
@@ -11,6 +12,10 @@ ValueId *graph_made_again(Arena *a, const Graph *g);
 // Between the loss and the values that it reads, some have no such factor that is a value, and are
 // missed.
 bool *graph_adjoints(Arena *a, const Graph *g, const ValueId *again);
+
+// By ValueId: do two nodes read the float for one comparison? In `x == max(x)` they must read the
+// same bits: were x added in another order for one of them, no x might equal the maximum.
+bool *graph_compared(Arena *a, const Graph *g);
 
 // By ValueId: "MEAN", "VARIANCE", "STD", "RSTD", "SQUARES" (their sum) of a norm; "ATTENTION", and
 // "ATTENTION_MAX" and "ATTENTION_SUM" of its scores; "GELU", "SILU"; NULL: none of these.

@@ -39,13 +39,13 @@ typedef enum DType {
 const char *dtype_name(DType t);     // "f32"
 DType dtype_find(const char *name);  // DT_NONE if there is none
 int dtype_size(DType t);             // bytes of one element
-const char *dtype_c_type(DType t);   // "int32_t"; "RtF16", "RtBf16" of runtime/rt_half.h, "uint8_t" for BOOL
+const char *dtype_c_type(DType t);   // "int32_t"; "RtF16", "RtBf16"; "uint8_t" for BOOL
 const char *dtype_rt(DType t);       // in runtime/rt_model.h: "RT_F32"
 bool dtype_is_float(DType t);
 bool dtype_is_half(DType t);  // F16 or BF16
 // Does dtype `b` hold every number of dtype `a` exactly?
 bool dtype_is_within(DType a, DType b);
-bool dtype_is_int(DType t);   // signed or unsigned, not BOOL
+bool dtype_is_int(DType t);  // signed or unsigned, not BOOL
 
 typedef enum ValueKind {
     VALUE_ACTIVATION,  // made by a node
@@ -315,10 +315,6 @@ void graph_number_blocks(Graph *g);
 
 // By ValueId: how many times a node reads it, it is an output, or a carry writes it.
 int *graph_count_uses(Arena *a, const Graph *g);
-
-// By ValueId: do two nodes read the float for one comparison? In `x == max(x)` they must read the
-// same bits: were x added in another order for one of them, no x might equal the maximum.
-bool *graph_compared(Arena *a, const Graph *g);
 
 // ---- checking ----
 

@@ -45,7 +45,7 @@ bool micro_batches(Graph *g, const Graph *whole, int accumulate, Diag *d);
 // micro-batches) with respect to every parameter, as OUTPUT_GRADIENT.
 bool autodiff(Graph *g, int accumulate, Diag *d);
 
-// Drops casts of halves that round or cast a value twice, and the rounding of parameters' gradients.
+// Drops casts of halves that round or cast a value twice, and that round parameters' gradients.
 bool casts(Graph *g, Diag *d);
 
 typedef struct OptimizerOptions {

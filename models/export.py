@@ -7,7 +7,8 @@
   export.py --out DIR --exporter legacy --opset 17 --dynamic-batch gpt2
   export.py --out DIR --preset opsets                  several sets, each in a folder of its own in DIR
 
-Per model NAME.onnx (forward only: inputs -> logits; weights are initializers), NAME.npz, NAME.json.
+Per model NAME.onnx (forward only: inputs -> logits; weights are initializers), NAME.npz, NAME.json; of tiny ones without
+dropout NAME.halves.json too: what torch.autocast gives in bf16 and f16.
 
 NAME.npz (float32, int64):
   data/INPUT, data/labels   [2, ...] two batches: step i of a curve uses batch i % 2, all else batch 0;
@@ -44,6 +45,7 @@ import timm  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
+import halves  # noqa: E402
 import reference  # noqa: E402
 from onnx_file import describe, strip, write_onnx  # noqa: E402
 from zoo_more import CONTROL, DROPOUT, RECURRENT  # noqa: E402
@@ -161,6 +163,9 @@ def export(name, build, options):
         arrays = reference.dropout_references(case, batches, options.steps)
     else:
         arrays = reference.references(name, case, batches, matching, options.size, options.steps)
+    if options.size == "tiny" and not case.dropout:
+        found = halves.halves(case, batches, matching, arrays)
+        path.with_suffix(".halves.json").write_text("{" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()) + "}\n")
     np.savez_compressed(path.with_suffix(".npz"), **arrays)
     info = facts(name, case, model, matching, options)
     path.with_suffix(".json").write_text(json.dumps(info, indent=1) + "\n")

@@ -34,8 +34,8 @@ RT_INLINE float rt_from_bits(uint32_t u)
     return x;
 }
 
-// The next float towards 0, with an odd last bit unless it is exact: rounding it to a half then gives
-// what rounding the double would.
+// The next float towards 0, with an odd last bit unless it is exact: rounding it to a half then
+// gives what rounding the double would.
 RT_INLINE float rt_to_odd(double x)
 {
     float f = (float)x;
@@ -61,7 +61,7 @@ RT_INLINE RtBf16 rt_to_bf16(float x)
 
 // ---- f16: 5 bits of exponent, 10 of mantissa ----
 
-// The bits in an f32's places are the number times 2^-112, with subnormals too.
+// The bits, moved to where an f32 has them, are the number times 2^-112, subnormals included.
 RT_INLINE float rt_from_f16(RtF16 x)
 {
     uint32_t u = (uint32_t)(x.bits & 0x7fff) << 13, sign = (uint32_t)(x.bits & 0x8000) << 16;
@@ -74,11 +74,11 @@ RT_INLINE float rt_from_f16(RtF16 x)
 // f16; else with the bits that are cut off. Numbers from 65520 on become infinite, NaN stays NaN.
 RT_INLINE RtF16 rt_to_f16(float x)
 {
-    enum { LEAST_NORMAL = 0x38800000, TOO_LARGE = 0x47800000, INFINITE = 0x7f800000 };
+    enum { MIN_NORMAL = 0x38800000, TOO_LARGE = 0x47800000, INFINITE = 0x7f800000 };
     uint32_t u = rt_bits(x), size = u & 0x7fffffff;
     uint32_t low = rt_bits(rt_from_bits(size) + 0.5f) - 0x3f000000;
     uint32_t normal = (size - (112U << 23) + 0xfff + (size >> 13 & 1)) >> 13;
-    uint32_t y = size < LEAST_NORMAL ? low : normal;
+    uint32_t y = size < MIN_NORMAL ? low : normal;
 
     y = size >= TOO_LARGE ? 0x7c00 : y;
     y = size > INFINITE ? 0x7e00 : y;

@@ -103,8 +103,8 @@ typedef struct RtConv {
     RtWindow window;
     int64_t n, c, o, groups, x_dim[3], y_dim[3];
     bool x_last, y_last;  // channels last
-    // Of a convolution and its gradients: the type of the two inputs, RT_F16 or RT_BF16 (RT_NONE:
-    // RT_F32), and of the result, RT_F32 where the inputs are halves (RT_NONE: theirs).
+    // A convolution and its gradients: the type of the two inputs, RT_F16 or RT_BF16 (RT_NONE:
+    // RT_F32), and that of the result, RT_F32 where the inputs are halves (RT_NONE: theirs).
     RtType type, result;
 } RtConv;
 void rt_conv_init(Rt *rt, int kernel, const RtConv *p);
@@ -300,8 +300,8 @@ typedef struct RtAttention {
     // strides `drop`.
     float rate;
     int64_t site, layer, micro_step, drop_at;
-    // Of q, k, v, y and their gradients: RT_F16 or RT_BF16; RT_NONE: RT_F32. Bias, maxima and sums
-    // are of f32.
+    // The type of q, k, v, y and their gradients: RT_F16 or RT_BF16; RT_NONE: RT_F32. Bias, maxima
+    // and sums are of f32.
     RtType type;
 } RtAttention;
 // seed, step, micro: i64 scalars; all NULL without dropout.

@@ -13,20 +13,26 @@ enum {
     RT_PANEL = 32,          // packed columns come in multiples of this
     RT_SUMS = 1 << 21,      // floats of the sums of a half result that are kept at a time
     RT_SUMS_OWN = 1 << 18,  // the same, of one thread of several that each have a product
-    RT_ROWS = 96,           // attention: queries of a task
-    RT_KEYS = 264,          // keys of a block
-    RT_SLICES = 256,        // scatter: slices of the table, each made by one thread
-    RT_NARROW = 8,          // scatter: elements of a row for which the index isn't sorted
-    RT_DFT_LANES = 8,       // dft: transforms that are computed side by side
-    RT_CHUNKS = 64,         // reductions: maximal number of parts of a long sum
-    RT_WIDTH = 4096,        // adjacent results computed together; whole rows where possible
+    RT_BUFFER_BYTES = 64,
+    RT_ROWS = 96,      // attention: queries of a task
+    RT_KEYS = 264,     // keys of a block
+    RT_SLICES = 256,   // scatter: slices of the table, each made by one thread
+    RT_NARROW = 8,     // scatter: elements of a row for which the index isn't sorted
+    RT_DFT_LANES = 8,  // dft: transforms that are computed side by side
+    RT_CHUNKS = 64,    // reductions: maximal number of parts of a long sum
+    RT_WIDTH = 4096,   // adjacent results computed together; whole rows where possible
 };
 
 // Bytes that a kernel may use of Rt.workspace. At start, prepared kernels ask the library how much
 // it needs, and refuse to run if that is more.
 int64_t rt_dot_workspace(const RtDot *p, int threads);
 int64_t rt_conv_workspace(const RtConv *p);  // the largest of the three directions
+// A convolution of halves as several of f32 with channels last: each has so many samples that their
+// copies in f32 stay in a cache. Copies begin at multiples of RT_BUFFER_BYTES.
+RtConv rt_conv_of_f32(const RtConv *p);
+int64_t rt_conv_weights(const RtConv *p);  // elements of w
 int64_t rt_attention_workspace(const RtAttention *p, int threads);
+int64_t rt_attention_grad_workspace(const RtAttention *p, int threads);
 int64_t rt_scatter_workspace(const RtGather *p);
 int64_t rt_resample_workspace(const RtResample *p);
 int64_t rt_dft_workspace(const RtDft *p, int threads);
@@ -55,6 +61,7 @@ RtType rt_dot_result(const RtDot *p);               // the type of y
 int64_t rt_sums_chunks(const RtSums *q);            // parts of the rows at one outer index
 int64_t rt_drop_floats(const RtAttention *p);       // floats that one thread needs for dropout
 int64_t rt_attention_thread(const RtAttention *p);  // bytes of workspace of one thread
+int64_t rt_attention_dq(const RtAttention *p);  // floats of sums of dq, for each thread of halves
 // Collectives send messages in rounds. In a round each rank exchanges one chunk with every other
 // rank. Bytes of a chunk, and how many rounds are in flight at the same time.
 enum { RT_MAX_ROUNDS = 8 };

@@ -1,5 +1,6 @@
 // Finds the values and nodes that a plan must treat alike.
 #include "analyzer/sharding/sharding.h"
+#include "ir/facts.h"
 
 static ValueId first_of(ValueId *of, ValueId v)
 {

@@ -24,29 +24,18 @@ bool kernel_takes_products(const Kernel *k)
     return kernel_takes_floats(k);
 }
 
-bool kernel_takes_convs(const Kernel *k)
-{
-    return k->type[0] != RT_F64 && kernel_takes_products(k);
-}
-
-// Are q, k, v, y and their gradients of type t? The maxima and sums of rows are f32.
-static bool takes_attention(const Kernel *k, RtType t)
+// Bias, maxima and sums are of f32 where the others are halves.
+bool kernel_takes_attention(const Kernel *k)
 {
     enum { BIAS = 3, SEED, MICRO = 6, MAXIMA = 8, SUMS };
+    RtType t = k->type[0];
 
     for (int i = 0; i < k->n_in + k->n_out; i++) {
-        RtType type = k->type[i];
-        bool is_number = i >= SEED && i <= MICRO;
-        bool is_mask = i == BIAS && (type == RT_NONE || type == RT_BOOL);
-        if (type != (i == BIAS || i == MAXIMA || i == SUMS ? RT_F32 : t) && !is_number && !is_mask)
+        RtType want = i == MAXIMA || i == SUMS || i == BIAS ? RT_F32 : t;
+        bool is_free = (i >= SEED && i <= MICRO) ||
+                       (i == BIAS && (k->type[i] == RT_NONE || k->type[i] == RT_BOOL));
+        if (k->type[i] != want && !is_free)
             return false;
     }
-    return true;
-}
-
-bool kernel_takes_attention(const Kernel *k) { return takes_attention(k, RT_F32); }
-
-bool kernel_takes_half_attention(const Kernel *k)
-{
-    return k->type[0] != RT_F64 && takes_attention(k, k->type[0]);
+    return t == RT_F32 || t == RT_F16 || t == RT_BF16;
 }

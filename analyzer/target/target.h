@@ -23,10 +23,8 @@ typedef struct TargetKernel {
 // attention have types of their own.
 bool kernel_takes_floats(const Kernel *k);
 bool kernel_takes_products(const Kernel *k);  // or halves, with a result in f32 or theirs
-bool kernel_takes_convs(const Kernel *k);     // the same without f64
 bool kernel_takes_f32(const Kernel *k);
 bool kernel_takes_attention(const Kernel *k);
-bool kernel_takes_half_attention(const Kernel *k);  // the same, or halves instead of f32
 
 typedef struct Target {
     const char *name;

@@ -21,6 +21,11 @@ static int64_t attention_bytes(const Kernel *k, int threads)
     return rt_attention_workspace(&k->params.attention, threads);
 }
 
+static int64_t attention_grad_bytes(const Kernel *k, int threads)
+{
+    return rt_attention_grad_workspace(&k->params.attention, threads);
+}
+
 static int64_t reduce_bytes(const Kernel *k, int threads)
 {
     return rt_reduce_workspace(&k->params.reduce);
@@ -64,8 +69,8 @@ static const TargetKernel kernels[] = {
     {"max_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
     {"sum_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
     {"sum_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
-    {"attention", kernel_takes_attention, "f32", attention_bytes},
-    {"attention_grad", kernel_takes_attention, "f32", attention_bytes},
+    {"attention", kernel_takes_attention, "f32, f16 or bf16", attention_bytes},
+    {"attention_grad", kernel_takes_attention, "f32, f16 or bf16", attention_grad_bytes},
     {"reduce", .workspace = reduce_bytes},
     {"gather"},
     {"scatter", .workspace = scatter_bytes},

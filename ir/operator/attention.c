@@ -269,8 +269,8 @@ AttentionRow attention_row(Arena *a, const Graph *g, const Node *n, const NodeSh
     return r;
 }
 
-// A score and whether a mask's number replaced it. Scores are rounded to the operands' dtype as in
-// the kernels: a score that is too small next to a number added to it has no effect.
+// A score and whether a mask's number replaced it. Scores are rounded as in the kernels, those of
+// halves to f32: a score that is too small next to a number added to it has no effect.
 typedef struct Score {
     DType type;
     double s;
@@ -302,7 +302,7 @@ static bool is_outside(const AttentionRow *r)
 static Score score(AttentionRow *r, const Tensor *x, bool has_bias)
 {
     const Attention *o = &r->options;
-    Score s = {.type = x[0].dtype};
+    Score s = {.type = dtype_is_half(x[0].dtype) ? F32 : x[0].dtype};
     int64_t at = has_bias ? letters_at(r->at, r->dims.bias, &x[BIAS]) : 0;
     bool outside = is_outside(r), hidden = has_bias && !x[BIAS].f && !x[BIAS].i[at];
     double product = letters_dot(r->at, r->dims.inner, r->size, r->dims.eq.dims[0], &x[0],

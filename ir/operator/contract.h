@@ -102,8 +102,8 @@ int64_t window_at(const Window *w, const int64_t *y, const int64_t *tap, const i
 // rule_set, with the letters of WINDOW_LETTERS as FACTOR_WINDOW.
 void rule_window(const Graph *g, const Node *n, Rule *r, const char *text);
 
-// Of a dot or a convolution: attribute `to` is the type of the result where the operands are
-// halves; DT_NONE: theirs. Checks that both operands have one float type, and finds the result's.
+// Checks that both operands of a dot or a convolution have one float type, and finds the result's.
+// Attribute `to` is that of operands that are halves; DT_NONE: theirs.
 bool infer_product(const Graph *g, const Node *n, int to, DType *result, Diag *d);
 // The gradient of the result in the operands' type.
 ValueId product_gradient(Graph *g, const Node *n, ValueId dy);

@@ -5,7 +5,7 @@
 
 #include "ir/internal.h"
 
-// What the old graph tells of a value.
+// Facts of a value of the old graph.
 typedef struct Fact {
     bool is_gradient;  // it is a parameter's gradient, or only adds to one
     DType half;        // a backward node casts it to this half
@@ -19,7 +19,7 @@ typedef struct Made {
     int next;  // 0: there is no other
 } Made;
 
-// What is known of a value of the new graph.
+// Facts of a value of the new graph.
 typedef struct Known {
     int casts;    // the first of its casts in `made`; 0: none
     bool is_cut;  // slices that are cast to a half have all its elements

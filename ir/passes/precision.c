@@ -1,5 +1,5 @@
 // Half precision: products read their operands in a half type, and sum in f32. Every rounding is a
-// cast node, before and behind the product; all other operators compute in f32.
+// cast node, before and after the product; all other operators compute in f32.
 #include <string.h>
 
 #include "ir/internal.h"

@@ -1,5 +1,6 @@
 // Finds what the choice of kept values rests on: how the forward part stores values, and what the
 // backward part reads of it.
+#include "ir/facts.h"
 #include "lower/recompute/recompute.h"
 
 static void count_kernels(Recompute *r)

@@ -1,9 +1,11 @@
 // Matrix products of f32 by a unit for bf16: six products of parts for one of f32. Sums are f32.
 // Within a part of k the small products are summed before the large ones, so that their sums have
 // almost no rounding error. Tiles of blocks whose numbers aren't split are summed by multiply-adds.
+// Products of bf16 are one product of the unit, which takes tiny operands as zero.
 #include "runtime/cpu/amx.h"
 
 #include "runtime/cpu/amx_block.h"
+#include "runtime/cpu/pairs.h"
 
 #if defined __AMX_TILE__ && defined __AMX_BF16__ && defined __linux__
 
@@ -19,6 +21,7 @@ enum {
     PART = RT_AMX_PART,
     BLOCK = RT_AMX_BLOCK,
     BYTES = RT_AMX_BYTES,
+    BF16_BYTES = 2,
     REGISTERS = 4 * REGISTER,  // floats of a tile's sums
     PANELS = 8
 };
@@ -170,7 +173,23 @@ static inline void multiply_large(const Tile *t, bool is_tall, bool is_wide)
     }
 }
 
-static inline void multiply_tile(const Tile *t, bool is_tall, bool is_wide)
+// Blocks of bf16: rows of pairs, and pairs of rows of DEEP columns.
+static inline void multiply_bf16(const Tile *t, bool is_tall, bool is_wide)
+{
+    const uint32_t *a = t->a, *b = t->b;
+    int64_t iterations = rt_ceil_div(t->k, DEEP);
+
+    for (int64_t iteration = 0; iteration < iterations; iteration++, a += PART, b += PART) {
+        LOAD_ROWS(HIGH);
+        _tile_loadd(6, b, DEEP * sizeof *b);
+        if (is_wide)
+            _tile_loadd(7, b + WIDTH, DEEP * sizeof *b);
+        MULTIPLY();
+        interleave(t, iteration, iterations);
+    }
+}
+
+static inline void multiply_tile(const Tile *t, bool is_tall, bool is_wide, bool is_bf16)
 {
     enum { ROW = DEEP * sizeof(float) };
     float *below = t->c + WIDTH * DEEP;
@@ -179,8 +198,12 @@ static inline void multiply_tile(const Tile *t, bool is_tall, bool is_wide)
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    multiply_small(t, is_tall, is_wide);
-    multiply_large(t, is_tall, is_wide);
+    if (is_bf16) {
+        multiply_bf16(t, is_tall, is_wide);
+    } else {
+        multiply_small(t, is_tall, is_wide);
+        multiply_large(t, is_tall, is_wide);
+    }
     _tile_stored(0, t->c, ROW);
     if (is_wide)
         _tile_stored(1, t->c + WIDTH, ROW);
@@ -225,19 +248,19 @@ static void multiply_whole(const Tile *t)
 }
 
 // Returns the factor of the sums.
-static inline float multiply_rows(const Tile *t, int64_t rows, int64_t columns)
+static inline float multiply_rows(const Tile *t, int64_t rows, int64_t columns, bool is_bf16)
 {
-    if (has_whole(t)) {
+    if (!is_bf16 && has_whole(t)) {
         multiply_whole(t);
         return 1;
     }
     if (rows > WIDTH && columns > WIDTH)
-        multiply_tile(t, true, true);
+        multiply_tile(t, true, true, is_bf16);
     else if (rows > WIDTH)
-        multiply_tile(t, true, false);
+        multiply_tile(t, true, false, is_bf16);
     else
-        multiply_tile(t, false, true);
-    return RT_AMX_UNSCALE;
+        multiply_tile(t, false, true, is_bf16);
+    return is_bf16 ? 1 : RT_AMX_UNSCALE;
 }
 
 // One part of k. The sums of all parts except the last are kept in `sums`, and y is updated once,
@@ -250,13 +273,14 @@ typedef struct Chain {
 } Chain;
 
 // Leaves the sums of the last tile in t->pending.
-static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, float c[2][REGISTERS])
+static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, float c[2][REGISTERS],
+                                  bool is_bf16)
 {
     bool is_even = s->n % WIDTH == 0 && s->y_n == 1;
 
     t->k = x->k;
     t->b = (const uint32_t *)x->b;
-    t->prefetch_bytes = DEEP * BYTES * x->k / PANELS;
+    t->prefetch_bytes = DEEP * (is_bf16 ? BF16_BYTES : BYTES) * x->k / PANELS;
     for (int64_t i = 0; i * DEEP < s->m; i++) {
         int64_t rows = rt_least(DEEP, s->m - i * DEEP);
         float *y = s->y + i * DEEP * s->y_m, *sums = x->sums + i * REGISTERS;
@@ -268,7 +292,7 @@ static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, flo
         t->y_rows = x->is_last && is_even ? rows : 0;
         t->y_step = s->y_m;
         t->c = c[i % 2];
-        float scale = multiply_rows(t, rows, s->n);
+        float scale = multiply_rows(t, rows, s->n, is_bf16);
         t->pending = (PendingSum){.to = is_kept ? sums : y,
                                   .step = is_kept ? DEEP : s->y_m,
                                   .rows = rows > WIDTH ? DEEP : WIDTH,
@@ -285,8 +309,9 @@ static inline void multiply_chain(const RtStrip *s, const Chain *x, Tile *t, flo
     }
 }
 
-static void multiply(const RtStrip *s)
+static inline void multiply(const RtStrip *s, bool is_bf16)
 {
+    int64_t row = DEEP * (is_bf16 ? BF16_BYTES : BYTES);
     float sums[PANELS * REGISTERS] __attribute__((aligned(64)));
     float c[2][REGISTERS] __attribute__((aligned(64)));
     Tile t = {0};
@@ -294,14 +319,34 @@ static void multiply(const RtStrip *s)
     for (int64_t at = 0, q = 0; at < s->k; at += s->part, q++) {
         Chain x = {.k = rt_least(s->part, s->k - at),
                    .a = s->a + q * s->a_part,
-                   .b = s->b + at * DEEP * BYTES,
-                   .prefetched = s->prefetched + at * DEEP * BYTES,
+                   .b = s->b + at * row,
+                   .prefetched = s->prefetched + at * row,
                    .sums = sums,
                    .is_first = at == 0,
                    .is_last = at + s->part >= s->k};
-        multiply_chain(s, &x, &t, c);
+        multiply_chain(s, &x, &t, c, is_bf16);
     }
     add_rows(&t.pending, 0, t.pending.rows);
+}
+
+static void multiply_f32(const RtStrip *s) { multiply(s, false); }
+static void multiply_pairs(const RtStrip *s) { multiply(s, true); }
+
+static void pack_rows(void *panel, const RtSide *a)
+{
+    uint32_t *to = panel;
+
+    for (int64_t k = 0; k < a->k; k += DEEP, to += PART)
+        rt_pack_pair_rows(to, WIDTH, DEEP, a, k);
+}
+
+// Zeros follow k, up to a whole block.
+static void pack_columns(void *panel, const RtSide *b)
+{
+    int64_t pairs = rt_ceil_div(b->k, 2), all = rt_round_up(b->k, DEEP) / 2;
+
+    rt_pack_pairs(panel, DEEP, b);
+    memset((uint32_t *)panel + pairs * DEEP, 0, sizeof(uint32_t) * (size_t)((all - pairs) * DEEP));
 }
 
 // Linux permits AMX only to processes that ask for it.
@@ -310,6 +355,15 @@ static bool request_amx(void)
     enum { REQUEST = 0x1023, TILES = 18 };  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
 
     return syscall(SYS_arch_prctl, REQUEST, TILES) == 0;
+}
+
+static bool has_amx(void)
+{
+    static _Atomic int state;  // 0: not asked yet, 1: no, 2: yes
+
+    if (!state)
+        state = request_amx() ? 2 : 1;
+    return state == 2;
 }
 
 const RtMicro *rt_micro_amx(void)
@@ -325,16 +379,32 @@ const RtMicro *rt_micro_amx(void)
                                 .end = end,
                                 .pack_rows = rt_amx_pack_rows,
                                 .pack_columns = rt_amx_pack_columns,
-                                .multiply = multiply};
-    static _Atomic int state;  // 0: not asked yet, 1: no, 2: yes
+                                .multiply = multiply_f32};
 
-    if (!state)
-        state = request_amx() ? 2 : 1;
-    return state == 2 ? &amx : NULL;
+    return has_amx() ? &amx : NULL;
+}
+
+const RtMicro *rt_micro_amx_bf16(void)
+{
+    static const RtMicro amx = {.type = RT_BF16,
+                                .rows = DEEP,
+                                .columns = DEEP,
+                                .panels = PANELS,
+                                .bytes = BF16_BYTES,
+                                .k_unit = DEEP,
+                                .part = 256,
+                                .begin = begin,
+                                .end = end,
+                                .pack_rows = pack_rows,
+                                .pack_columns = pack_columns,
+                                .multiply = multiply_pairs};
+
+    return has_amx() ? &amx : NULL;
 }
 
 #else
 
 const RtMicro *rt_micro_amx(void) { return NULL; }
+const RtMicro *rt_micro_amx_bf16(void) { return NULL; }
 
 #endif

@@ -4,7 +4,9 @@
 
 #include "runtime/cpu/micro.h"
 
-// NULL if this was compiled for a CPU without AMX, or if the operating system doesn't permit AMX.
+// For f32 and for bf16. NULL if this was compiled for a CPU without AMX, or if the operating system
+// doesn't permit AMX.
 const RtMicro *rt_micro_amx(void);
+const RtMicro *rt_micro_amx_bf16(void);
 
 #endif

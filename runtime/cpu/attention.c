@@ -1,6 +1,7 @@
 // Attention: dropout(softmax(scale · q·k + bias)) · v, without storing rows of scores. It goes over
 // blocks of keys, and each query keeps its maximum and its sum so far (online softmax: Milakov and
-// Gimelshein 2018; tiled: Dao et al., "FlashAttention", 2022).
+// Gimelshein 2018; tiled: Dao et al., "FlashAttention", 2022). Halves are widened while blocks are
+// packed, and y is rounded once.
 #include <string.h>
 
 #include "runtime/cpu/scores.h"
@@ -14,9 +15,9 @@ typedef struct Work {
     float *most, *sum, *keep;  // by query; keep: the factor of earlier sums after a new maximum
     float *drop, *bias;        // for RT_NR queries: scratch of rt_drop and rt_bias
     int64_t e_padded, f_padded;
-    const float *packed_k, *packed_v;  // the keys and values that k and v hold; NULL: none
-    const float *bounded_q;            // the head of outside_most; NULL: none
-    float outside_most;                // see rt_outside_most
+    const void *packed_k, *packed_v;  // the keys and values that k and v hold; NULL: none
+    const void *bounded_q;            // the head of outside_most; NULL: none
+    float outside_most;               // see rt_outside_most
     RtPrefetchQueue queue;
 } Work;
 
@@ -137,9 +138,10 @@ static void divide(const RtAttention *p, const Work *w, int64_t rows)
 
 // The operands of one head, and the chunk of its queries that begins at `row`.
 typedef struct Head {
-    const float *q, *k, *v;
+    const void *q, *k, *v;
     const void *bias;
-    float *y, *max, *sum;
+    void *y;
+    float *max, *sum;
     RtDraw draw;
     int64_t row;
 } Head;
@@ -149,10 +151,10 @@ static Head head_at(const RtAttention *p, const Head *all, int64_t i)
 {
     int64_t groups = rt_product(p->group, p->n_group), chunks = rt_ceil_div(p->s, RT_ROWS);
     int64_t b = i / chunks / groups, g = i / chunks % groups;
-    Head h = {.q = all->q + RT_HEAD_OFFSET(p, q, b, g),
-              .k = all->k + RT_HEAD_OFFSET(p, k, b, g),
-              .v = all->v + RT_HEAD_OFFSET(p, v, b, g),
-              .y = all->y + RT_HEAD_OFFSET(p, y, b, g),
+    Head h = {.q = rt_at(p->type, all->q, RT_HEAD_OFFSET(p, q, b, g)),
+              .k = rt_at(p->type, all->k, RT_HEAD_OFFSET(p, k, b, g)),
+              .v = rt_at(p->type, all->v, RT_HEAD_OFFSET(p, v, b, g)),
+              .y = rt_to(p->type, all->y, RT_HEAD_OFFSET(p, y, b, g)),
               .max = all->max + RT_HEAD_OFFSET(p, max, b, g),
               .sum = all->sum + RT_HEAD_OFFSET(p, sum, b, g),
               .draw = {all->draw.key, all->draw.element + RT_HEAD_OFFSET(p, drop, b, g)},
@@ -181,20 +183,22 @@ static int64_t block_keys(const RtAttention *p, int64_t key)
 }
 
 // Packs a block of keys and values, unless this thread packed the same block last.
-static void pack_keys(const RtAttention *p, Work *w, const float *k, const float *v, int64_t keys)
+static void pack_keys(const RtAttention *p, Work *w, const void *k, const void *v, int64_t keys)
 {
     if (w->packed_k == k && w->packed_v == v)
         return;
-    rt_copy_rows(w->k, k, p->k.row, p->k.col, keys, p->e, w->e_padded);
-    rt_copy_rows(w->v, v, p->v.row, p->v.col, keys, p->f, w->f_padded);
+    rt_copy_rows(p->type, w->k, k, p->k.row, p->k.col, keys, p->e, w->e_padded);
+    rt_copy_rows(p->type, w->v, v, p->v.row, p->v.col, keys, p->f, w->f_padded);
     w->packed_k = k;
     w->packed_v = v;
 }
 
 static void prefetch_keys(const RtAttention *p, RtPrefetchQueue *queue, const Head *h, int64_t key)
 {
-    rt_prefetch_push(queue, h->k + key * p->k.row, p->k.row, p->k.col, block_keys(p, key), p->e);
-    rt_prefetch_push(queue, h->v + key * p->v.row, p->v.row, p->v.col, block_keys(p, key), p->f);
+    rt_prefetch_push(p->type, queue, rt_at(p->type, h->k, key * p->k.row), p->k.row, p->k.col,
+                     block_keys(p, key), p->e);
+    rt_prefetch_push(p->type, queue, rt_at(p->type, h->v, key * p->v.row), p->v.row, p->v.col,
+                     block_keys(p, key), p->f);
 }
 
 // The prefetches for after a chunk's last block of keys: its y, and the operands of `next`, the
@@ -204,9 +208,10 @@ static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *h, int64_
 {
     RtPrefetchQueue queue = {0};
 
-    rt_prefetch_push(&queue, h->y + h->row * p->y.row, p->y.row, p->y.col, chunk_rows(p, h), p->f);
-    rt_prefetch_push(&queue, next->q + next->row * p->q.row, p->q.row, p->q.col,
-                     chunk_rows(p, next), p->e);
+    rt_prefetch_push(p->type, &queue, rt_at(p->type, h->y, h->row * p->y.row), p->y.row, p->y.col,
+                     chunk_rows(p, h), p->f);
+    rt_prefetch_push(p->type, &queue, rt_at(p->type, next->q, next->row * p->q.row), p->q.row,
+                     p->q.col, chunk_rows(p, next), p->e);
     if (next->k != h->k || first_key(p, false, next) != key)
         prefetch_keys(p, &queue, next, first_key(p, false, next));
     return queue;
@@ -224,7 +229,8 @@ static void attend(const RtAttention *p, Work *w, RtScores b, const Head *h, con
     }
     for (b.key = first_key(p, b.all, h); b.key < last; b.key += most) {
         b.keys = block_keys(p, b.key);
-        pack_keys(p, w, h->k + b.key * p->k.row, h->v + b.key * p->v.row, b.keys);
+        pack_keys(p, w, rt_at(p->type, h->k, b.key * p->k.row),
+                  rt_at(p->type, h->v, b.key * p->v.row), b.keys);
         w->queue = (RtPrefetchQueue){0};
         if (b.key + most < last)
             prefetch_keys(p, &w->queue, h, b.key + most);
@@ -253,16 +259,18 @@ static void chunk(const RtAttention *p, Work *w, const Head *h, const Head *next
     RtScores b = {.row = h->row, .rows = chunk_rows(p, h), .bias = h->bias, .draw = h->draw};
     float *max = h->max + b.row * p->max.row, *sum = h->sum + b.row * p->sum.row;
 
-    rt_pack_columns(w->q, h->q + b.row * p->q.row, p->q.col, p->q.row, p->e, b.rows);
+    rt_pack_columns(p->type, w->q, rt_at(p->type, h->q, b.row * p->q.row), p->q.col, p->q.row, p->e,
+                    b.rows);
     attend(p, w, b, h, next);
     if (p->causal && !is_settled(p, w, h, b.rows)) {
         b.all = true;
         attend(p, w, b, h, next);
     }
     divide(p, w, b.rows);
-    rt_spread_rows(h->y + b.row * p->y.row, p->y.row, p->y.col, w->y, b.rows, p->f, w->f_padded);
-    rt_spread_rows(max, p->max.row, 1, w->most, b.rows, 1, 1);
-    rt_spread_rows(sum, p->sum.row, 1, w->sum, b.rows, 1, 1);
+    rt_write_floats(p->type, rt_to(p->type, h->y, b.row * p->y.row), p->y.row, p->y.col, w->y,
+                    w->f_padded, b.rows, p->f);
+    rt_write_floats(RT_F32, max, p->max.row, 1, w->most, 1, b.rows, 1);
+    rt_write_floats(RT_F32, sum, p->sum.row, 1, w->sum, 1, b.rows, 1);
 }
 
 void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, const void *q,

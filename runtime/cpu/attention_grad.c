@@ -4,7 +4,9 @@
 // query:
 //     dv = p' dy,   ds = p (dy v' - D) scale,   dq = ds k,   dk = ds' q,
 // and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
-// One thread handles a head of k and v with all queries that read it, in a fixed order.
+// One thread handles a head of k and v with all queries that read it, in a fixed order. Halves are
+// widened while blocks are packed. The sums of dq, dk and dv are f32; those of dq are dq itself, if
+// that isn't a half.
 #include <string.h>
 
 #include "runtime/cpu/scores.h"
@@ -18,11 +20,12 @@ typedef struct Work {
     float *p, *ds;                        // [RT_KEYS][RT_ROWS]
     float *max, *part, *d;                // by query; part: 1 / sum
     float *drop, *bias;                   // for RT_NR queries: scratch of rt_drop and rt_bias
+    float *dq;                            // [groups][s][e_padded], of halves
     int64_t e_padded, f_padded;
     RtPrefetchQueue queue;
 } Work;
 
-static Work work_at(const RtAttention *p, char *workspace, int rank)
+static Work work_at(const RtAttention *p, char *workspace, int rank, int threads)
 {
     int64_t e = rt_round_up(p->e, RT_PANEL), f = rt_round_up(p->f, RT_PANEL);
     Work w = {.e_padded = e, .f_padded = f};
@@ -42,25 +45,46 @@ static Work work_at(const RtAttention *p, char *workspace, int rank)
     w.d = w.part + RT_ROWS;
     w.drop = w.d + RT_ROWS;
     w.bias = w.drop + rt_drop_floats(p);
+    w.dq = (float *)(void *)(workspace + rt_attention_workspace(p, threads)) +
+           rank * rt_attention_dq(p);
     return w;
 }
 
 // The operands of one head and group.
 typedef struct Head {
-    const float *q, *k, *v, *y, *max, *sum, *dy;
-    const void *bias;
-    float *dq, *dk, *dv;
+    const void *q, *k, *v, *y;
+    const float *max, *sum;
+    const void *dy, *bias;
+    void *dq, *dk, *dv;
     RtDraw draw;
 } Head;
 
+// The sums of a head's dq, with the strides of f32.
+typedef struct Sums {
+    float *at;
+    int64_t row, col;
+} Sums;
+
+static Sums sums_of(const RtAttention *p, const Work *w, const Head *h, int64_t group)
+{
+    return rt_is_half(p->type) ? (Sums){w->dq + group * p->s * w->e_padded, w->e_padded, 1}
+                               : (Sums){h->dq, p->dq.row, p->dq.col};
+}
+
 // D of one query, dy·y: added up as tiles add up dy·v, so that the two are equal where softmax has
 // chosen one key and y is its v. Their difference, times keys and queries, is the gradient.
-static float sum_of_products(const float *y, int64_t col, const float *dy, int64_t n)
+static float sum_of_products(RtType t, const void *y, int64_t col, const float *dy, int64_t n)
 {
-    float sum = 0;
+    enum { PART = 128 };
+    float sum = 0, part[PART];
 
-    for (int64_t j = 0; j < n; j++)
-        sum = RT_FMA(y[j * col], dy[j], sum);
+    for (int64_t at = 0; at < n; at += PART) {
+        int64_t columns = rt_least(PART, n - at);
+
+        rt_read_floats(t, part, 0, rt_at(t, y, at * col), 0, col, 1, columns);
+        for (int64_t j = 0; j < columns; j++)
+            sum = RT_FMA(part[j], dy[at + j], sum);
+    }
     return sum;
 }
 
@@ -70,19 +94,19 @@ static inline float part_of(float sum) { return sum == 0 ? 0 : 1 / sum; }
 static void pack_queries(const RtAttention *p, const Work *w, const Head *h, int64_t row,
                          int64_t rows)
 {
-    const float *q = h->q + row * p->q.row, *dy = h->dy + row * p->dy.row;
-    const float *y = h->y + row * p->y.row;
+    RtType t = p->type;
+    const void *q = rt_at(t, h->q, row * p->q.row), *dy = rt_at(t, h->dy, row * p->dy.row);
 
-    rt_pack_columns(w->q_transposed, q, p->q.col, p->q.row, p->e, rows);
-    rt_pack_columns(w->dy_transposed, dy, p->dy.col, p->dy.row, p->f, rows);
-    rt_copy_rows(w->q, q, p->q.row, p->q.col, rows, p->e, w->e_padded);
-    rt_copy_rows(w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_padded);
+    rt_pack_columns(t, w->q_transposed, q, p->q.col, p->q.row, p->e, rows);
+    rt_pack_columns(t, w->dy_transposed, dy, p->dy.col, p->dy.row, p->f, rows);
+    rt_copy_rows(t, w->q, q, p->q.row, p->q.col, rows, p->e, w->e_padded);
+    rt_copy_rows(t, w->dy, dy, p->dy.row, p->dy.col, rows, p->f, w->f_padded);
     for (int64_t i = 0; i < rt_round_up(rows, RT_NR); i++) {
         bool is_inside = i < rows;
 
-        w->d[i] = is_inside
-                      ? sum_of_products(y + i * p->y.row, p->y.col, w->dy + i * w->f_padded, p->f)
-                      : 0;
+        w->d[i] = is_inside ? sum_of_products(t, rt_at(t, h->y, (row + i) * p->y.row), p->y.col,
+                                              w->dy + i * w->f_padded, p->f)
+                            : 0;
         w->max[i] = is_inside ? h->max[(row + i) * p->max.row] : 0;
         w->part[i] = is_inside ? part_of(h->sum[(row + i) * p->sum.row]) : 0;
     }
@@ -170,7 +194,7 @@ static void add_over_queries(const RtAttention *p, const RtScores *b, float *to,
 }
 
 // dq[query][j] += Σ_key ds[key][query] k[key][j].
-static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float *dq)
+static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, const Sums *dq)
 {
     float c[RT_MR * RT_NR];
 
@@ -181,17 +205,17 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
 
         for (int64_t j = 0; j < p->e && seen.last > seen.first; j += RT_NR) {
             int64_t columns = rt_least(RT_NR, p->e - j);
-            float *to = dq + i * p->dq.row + j * p->dq.col;
+            float *to = dq->at + (b->row + i) * dq->row + j * dq->col;
 
-            if (rows == RT_MR && columns == RT_NR && p->dq.col == 1) {
-                rt_tile(to, p->dq.row, true, seen.last - seen.first, ds, 1, RT_ROWS, k + j,
+            if (rows == RT_MR && columns == RT_NR && dq->col == 1) {
+                rt_tile(to, dq->row, true, seen.last - seen.first, ds, 1, RT_ROWS, k + j,
                         w->e_padded);
                 continue;
             }
             rt_tile(c, RT_NR, false, seen.last - seen.first, ds, 1, RT_ROWS, k + j, w->e_padded);
             for (int64_t r = 0; r < rows; r++)
                 for (int64_t l = 0; l < columns; l++)
-                    to[r * p->dq.row + l * p->dq.col] += c[r * RT_NR + l];
+                    to[r * dq->row + l * dq->col] += c[r * RT_NR + l];
         }
     }
 }
@@ -199,16 +223,17 @@ static void add_dq(const RtAttention *p, const Work *w, const RtScores *b, float
 // The operands of batch entry b and group g.
 static Head head_at(const RtAttention *p, const Head *all, int64_t b, int64_t g)
 {
-    Head h = {.q = all->q + RT_HEAD_OFFSET(p, q, b, g),
-              .k = all->k + RT_HEAD_OFFSET(p, k, b, g),
-              .v = all->v + RT_HEAD_OFFSET(p, v, b, g),
-              .y = all->y + RT_HEAD_OFFSET(p, y, b, g),
+    RtType t = p->type;
+    Head h = {.q = rt_at(t, all->q, RT_HEAD_OFFSET(p, q, b, g)),
+              .k = rt_at(t, all->k, RT_HEAD_OFFSET(p, k, b, g)),
+              .v = rt_at(t, all->v, RT_HEAD_OFFSET(p, v, b, g)),
+              .y = rt_at(t, all->y, RT_HEAD_OFFSET(p, y, b, g)),
               .max = all->max + RT_HEAD_OFFSET(p, max, b, g),
               .sum = all->sum + RT_HEAD_OFFSET(p, sum, b, g),
-              .dy = all->dy + RT_HEAD_OFFSET(p, dy, b, g),
-              .dq = all->dq + RT_HEAD_OFFSET(p, dq, b, g),
-              .dk = all->dk + RT_HEAD_OFFSET(p, dk, b, g),
-              .dv = all->dv + RT_HEAD_OFFSET(p, dv, b, g),
+              .dy = rt_at(t, all->dy, RT_HEAD_OFFSET(p, dy, b, g)),
+              .dq = rt_to(t, all->dq, RT_HEAD_OFFSET(p, dq, b, g)),
+              .dk = rt_to(t, all->dk, RT_HEAD_OFFSET(p, dk, b, g)),
+              .dv = rt_to(t, all->dv, RT_HEAD_OFFSET(p, dv, b, g)),
               .draw = {all->draw.key, all->draw.element + RT_HEAD_OFFSET(p, drop, b, g)}};
 
     if (p->has_bias)
@@ -226,11 +251,14 @@ static void prefetch_queries(const RtAttention *p, RtPrefetchQueue *queue, const
                              int64_t row)
 {
     int64_t rows = block_rows(p, row);
+    RtType t = p->type;
 
-    rt_prefetch_push(queue, h->q + row * p->q.row, p->q.row, p->q.col, rows, p->e);
-    rt_prefetch_push(queue, h->dy + row * p->dy.row, p->dy.row, p->dy.col, rows, p->f);
-    rt_prefetch_push(queue, h->y + row * p->y.row, p->y.row, p->y.col, rows, p->f);
-    rt_prefetch_push(queue, h->dq + row * p->dq.row, p->dq.row, p->dq.col, rows, p->e);
+    rt_prefetch_push(t, queue, rt_at(t, h->q, row * p->q.row), p->q.row, p->q.col, rows, p->e);
+    rt_prefetch_push(t, queue, rt_at(t, h->dy, row * p->dy.row), p->dy.row, p->dy.col, rows, p->f);
+    rt_prefetch_push(t, queue, rt_at(t, h->y, row * p->y.row), p->y.row, p->y.col, rows, p->f);
+    if (!rt_is_half(t))
+        rt_prefetch_push(t, queue, rt_at(t, h->dq, row * p->dq.row), p->dq.row, p->dq.col, rows,
+                         p->e);
 }
 
 // Start of the first block of queries that see some of the block of keys.
@@ -251,11 +279,14 @@ static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, KeyB
                                      int64_t groups)
 {
     RtPrefetchQueue queue = {0};
+    RtType t = p->type;
     Head h = head_at(p, all, a.b, g + 1 < groups ? g + 1 : 0);
 
     if (g + 1 == groups) {
-        rt_prefetch_push(&queue, h.dk + a.key * p->dk.row, p->dk.row, p->dk.col, a.keys, p->e);
-        rt_prefetch_push(&queue, h.dv + a.key * p->dv.row, p->dv.row, p->dv.col, a.keys, p->f);
+        rt_prefetch_push(t, &queue, rt_at(t, h.dk, a.key * p->dk.row), p->dk.row, p->dk.col, a.keys,
+                         p->e);
+        rt_prefetch_push(t, &queue, rt_at(t, h.dv, a.key * p->dv.row), p->dv.row, p->dv.col, a.keys,
+                         p->f);
         a.key += a.keys;
         if (a.key == p->t) {
             a.b += a.step;
@@ -265,8 +296,10 @@ static RtPrefetchQueue prefetch_next(const RtAttention *p, const Head *all, KeyB
             return queue;
         a.keys = rt_least(rt_block_keys(p), p->t - a.key);
         h = head_at(p, all, a.b, 0);
-        rt_prefetch_push(&queue, h.k + a.key * p->k.row, p->k.row, p->k.col, a.keys, p->e);
-        rt_prefetch_push(&queue, h.v + a.key * p->v.row, p->v.row, p->v.col, a.keys, p->f);
+        rt_prefetch_push(t, &queue, rt_at(t, h.k, a.key * p->k.row), p->k.row, p->k.col, a.keys,
+                         p->e);
+        rt_prefetch_push(t, &queue, rt_at(t, h.v, a.key * p->v.row), p->v.row, p->v.col, a.keys,
+                         p->f);
     }
     prefetch_queries(p, &queue, &h, first_row(p, a.key, a.keys));
     return queue;
@@ -286,19 +319,17 @@ static bool needs_all(const RtAttention *p, const Head *h, const KeyBlock *a, in
 
 // All queries of a head that have weights for some of a block of keys. For the first keys it also
 // sets dq of all queries to zero.
-static void block(const RtAttention *p, Work *w, const Head *h, const KeyBlock *a,
+static void block(const RtAttention *p, Work *w, const Head *h, const Sums *dq, const KeyBlock *a,
                   const RtPrefetchQueue *after)
 {
     RtScores b = {.key = a->key, .keys = a->keys, .bias = h->bias, .draw = h->draw};
     int64_t first = first_row(p, a->key, a->keys), last = rt_seeing(p, false, a->key, a->keys).last;
 
     for (b.row = 0; b.row < p->s; b.row += RT_ROWS) {
-        float *dq = h->dq + b.row * p->dq.row;
-
         b.rows = block_rows(p, b.row);
         b.all = needs_all(p, h, a, b.row);
         if (a->key == 0)
-            rt_clear_rows(dq, p->dq.row, p->dq.col, b.rows, p->e);
+            rt_clear_rows(dq->at + b.row * dq->row, dq->row, dq->col, b.rows, p->e);
         if (!b.all && (b.row < first || b.row >= last))
             continue;
         w->queue = (RtPrefetchQueue){0};
@@ -330,28 +361,36 @@ static float outside_most(const RtAttention *p, const Head *all, int64_t b, int6
 static void entry(const RtAttention *p, Work *w, const Head *all, KeyBlock a)
 {
     int64_t groups = rt_product(p->group, p->n_group), most = rt_block_keys(p);
+    RtType t = p->type;
     Head first = head_at(p, all, a.b, 0);
 
     a.outside_most = p->causal ? outside_most(p, all, a.b, groups) : 0;
     do {
         a.keys = rt_least(most, p->t - a.key);
-        const float *k = first.k + a.key * p->k.row, *v = first.v + a.key * p->v.row;
+        const void *k = rt_at(t, first.k, a.key * p->k.row);
+        const void *v = rt_at(t, first.v, a.key * p->v.row);
 
-        rt_copy_rows(w->k, k, p->k.row, p->k.col, a.keys, p->e, w->e_padded);
-        rt_copy_rows(w->v, v, p->v.row, p->v.col, a.keys, p->f, w->f_padded);
+        rt_copy_rows(t, w->k, k, p->k.row, p->k.col, a.keys, p->e, w->e_padded);
+        rt_copy_rows(t, w->v, v, p->v.row, p->v.col, a.keys, p->f, w->f_padded);
         memset(w->dk, 0, sizeof(float) * (size_t)(RT_KEYS * w->e_padded));
         memset(w->dv, 0, sizeof(float) * (size_t)(RT_KEYS * w->f_padded));
         for (int64_t g = 0; g < groups; g++) {
             Head h = head_at(p, all, a.b, g);
+            Sums dq = sums_of(p, w, &h, g);
             RtPrefetchQueue after = prefetch_next(p, all, a, g, groups);
-            block(p, w, &h, &a, &after);
+            block(p, w, &h, &dq, &a, &after);
         }
-        rt_spread_rows(first.dk + a.key * p->dk.row, p->dk.row, p->dk.col, w->dk, a.keys, p->e,
-                       w->e_padded);
-        rt_spread_rows(first.dv + a.key * p->dv.row, p->dv.row, p->dv.col, w->dv, a.keys, p->f,
-                       w->f_padded);
+        rt_write_floats(t, rt_to(t, first.dk, a.key * p->dk.row), p->dk.row, p->dk.col, w->dk,
+                        w->e_padded, a.keys, p->e);
+        rt_write_floats(t, rt_to(t, first.dv, a.key * p->dv.row), p->dv.row, p->dv.col, w->dv,
+                        w->f_padded, a.keys, p->f);
         a.key += most;
     } while (a.key < p->t);
+    for (int64_t g = 0; g < groups && rt_is_half(t); g++) {
+        Head h = head_at(p, all, a.b, g);
+        Sums dq = sums_of(p, w, &h, g);
+        rt_write_floats(t, h.dq, p->dq.row, p->dq.col, dq.at, dq.row, p->s, p->e);
+    }
 }
 
 void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *dv, const void *q,
@@ -365,7 +404,7 @@ void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *d
 
 #pragma omp parallel num_threads(team)
     {
-        Work w = work_at(p, rt->workspace, omp_get_thread_num());
+        Work w = work_at(p, rt->workspace, omp_get_thread_num(), rt->threads);
 
 #pragma omp for schedule(static, 1)
         for (int64_t b = 0; b < batches; b++)

@@ -177,9 +177,9 @@ static void finish(const Product *d, int64_t first, int64_t last, float *dw, con
     }
 }
 
-static void run(Rt *rt, int kernel, void *dw, const void *x, const void *dy)
+static void run(Rt *rt, RtKernel *kernel, void *dw, const void *x, const void *dy)
 {
-    const Product *d = rt->kernel[kernel];
+    const Product *d = (const Product *)kernel;
     int64_t units = d->panels * d->tiles;
     float *sums = (float *)rt->workspace;
 

@@ -104,9 +104,9 @@ static void add_chunk(const Depthwise *d, int64_t block, int64_t chunk, float *t
             to[c * d->taps + t] = sum[t * LANES + c - channel];
 }
 
-static void run(Rt *rt, int kernel, void *result, const void *x, const void *dy)
+static void run(Rt *rt, RtKernel *kernel, void *result, const void *x, const void *dy)
 {
-    const Depthwise *d = rt->kernel[kernel];
+    const Depthwise *d = (const Depthwise *)kernel;
     int64_t count = d->c * d->taps;
     float *dw = result, *part = (float *)rt->workspace;
 

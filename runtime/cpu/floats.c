@@ -5,8 +5,8 @@
 
 // Contiguous elements have loops of their own, which are vectorized.
 #define FLOATS(T, name, widen, round)                                                              \
-    static void read_##name(float *to, int64_t to_row, const T *from, int64_t row, int64_t col,    \
-                            int64_t rows, int64_t columns)                                         \
+    static void read_##name(float *restrict to, int64_t to_row, const T *restrict from,            \
+                            int64_t row, int64_t col, int64_t rows, int64_t columns)               \
     {                                                                                              \
         for (int64_t i = 0; i < rows; i++, to += to_row, from += row) {                            \
             for (int64_t j = 0; j < columns && col == 1; j++)                                      \
@@ -15,8 +15,8 @@
                 to[j] = widen(from[j * col]);                                                      \
         }                                                                                          \
     }                                                                                              \
-    static void write_##name(T *to, int64_t row, int64_t col, const float *from, int64_t from_row, \
-                             int64_t rows, int64_t columns)                                        \
+    static void write_##name(T *restrict to, int64_t row, int64_t col, const float *restrict from, \
+                             int64_t from_row, int64_t rows, int64_t columns)                      \
     {                                                                                              \
         for (int64_t i = 0; i < rows; i++, to += row, from += from_row) {                          \
             for (int64_t j = 0; j < columns && col == 1; j++)                                      \

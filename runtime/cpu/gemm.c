@@ -9,6 +9,7 @@
 #include "runtime/cpu/amx.h"
 #include "runtime/cpu/amx_block.h"
 #include "runtime/cpu/floats.h"
+#include "runtime/cpu/micro_bf16.h"
 #include "runtime/cpu/tile.h"
 
 // Bytes of a packed block of a. With RT_BLOCK_K it is less than half of a second-level cache.
@@ -19,10 +20,12 @@ enum { BUFFER = 32 * 256 };
 
 const RtMicro *rt_gemm_micro(const RtGemm *g)
 {
-    const RtMicro *amx = rt_amx_fits(g->m, g->n, g->k) ? rt_micro_amx() : NULL;
+    bool is_bf16 = g->type == RT_BF16, fits = rt_amx_fits(g->m, g->n, g->k) && g->type != RT_F16;
+    const RtMicro *amx = !fits ? NULL : is_bf16 ? rt_micro_amx_bf16() : rt_micro_amx();
+    const RtMicro *own = is_bf16 ? rt_micro_bf16() : NULL;
 
-    if (g->micro || amx)
-        return g->micro ? g->micro : amx;
+    if (g->micro || amx || own)
+        return g->micro ? g->micro : amx ? amx : own;
     return g->a_k == 1 ? &rt_micro_rows : &rt_micro_columns;
 }
 
@@ -58,7 +61,7 @@ typedef struct Range {
     int64_t first, last;
 } Range;
 
-// Where sums go: y itself, or the room for the sums of rows from `row` on.
+// Where sums go: y itself, or the memory for sums of rows from `row` on.
 typedef struct Sums {
     float *at;  // of that row, and of a slab's first column
     int64_t row, m_step, n_step;
@@ -228,10 +231,10 @@ static void pack_slab(const RtMicro *u, const RtGemm *g, char *to, const void *b
                    rt_least(u->columns, slab->n - q * u->columns));
 }
 
-// A thread of a team that multiplies slabs, and the room for packed slabs that the team shares.
+// A thread of a team that multiplies slabs, and the packed slabs that the team shares.
 typedef struct Team {
     int size, rank;
-    char *pack, *next;  // of the next slab, and of the one after it
+    char *pack, *next;  // memory of the next slab, and of the one after it
     int64_t column;     // of b, at which g's columns begin
 } Team;
 
@@ -273,7 +276,8 @@ static void multiply_rows(const RtMicro *u, const RtGemm *g, const void *a, cons
     }
 }
 
-// Panels of rows whose sums are kept at a time, in room with so many columns; all rows of an f32 y.
+// Panels of rows whose sums are kept at a time, if those of so many columns are; all rows of an f32
+// y.
 static int64_t kept_panels(const RtMicro *u, const RtGemm *g, int64_t columns)
 {
     int64_t panels = rt_ceil_div(g->m, u->rows);

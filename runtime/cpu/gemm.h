@@ -17,8 +17,8 @@ typedef struct RtGemm {
     void (*take)(const void *from, void *to, int64_t row, int64_t n, int64_t at, int64_t length);
     const void *a_from, *b_from;  // NULL: the operand lies in memory as its strides say
     RtType type, result;          // of a and b, and of y: f32 or a half; RT_NONE: f32
-    // Of a half y: room for the sums of some rows, which all threads share: rt_product_sums, or
-    // more.
+    // The sums of some rows, before a half y is rounded: memory for rt_product_sums or more
+    // floats, which all threads share.
     float *sums;
     int64_t n_sums;
 } RtGemm;

@@ -45,7 +45,7 @@ static inline void rt_store(void *to, const void *from, int64_t bytes, bool is_s
 typedef struct RtKernel {
     void (*release)(struct RtKernel *kernel);
     // for convolutions; the operands are in the order of the kernel's call
-    void (*run)(Rt *rt, int kernel, void *result, const void *left, const void *right);
+    void (*run)(Rt *rt, struct RtKernel *kernel, void *result, const void *left, const void *right);
 } RtKernel;
 
 // Allocates a zeroed struct of `size` bytes and stores it as kernel number `kernel`.

@@ -242,7 +242,7 @@ static void reorder(const Conv *c, const Operand *o, bool is_result)
 }
 
 // Implements RtKernel.run.
-static void run(Rt *rt, int kernel, void *to, const void *left, const void *right)
+static void run(Rt *rt, RtKernel *kernel, void *to, const void *left, const void *right)
 {
     static const int order[][2] = {{X, W}, {Y, W}, {X, Y}};
     static const int arg[][N_OPERANDS] = {
@@ -250,7 +250,7 @@ static void run(Rt *rt, int kernel, void *to, const void *left, const void *righ
         {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
         {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
     };
-    Conv *c = rt->kernel[kernel];
+    Conv *c = (Conv *)kernel;
     const void *data[N_OPERANDS];
     dnnl_exec_arg_t args[N_OPERANDS + 1];
     int result = results[c->direction];

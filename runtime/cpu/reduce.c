@@ -3,8 +3,9 @@
 // Results are computed one by one, or in blocks of neighbours if they are contiguous in x. If there
 // are few results, the reduced elements are split into chunks. All splits depend on the shape
 // alone, so the tree of additions is the same for any number of threads: floats are summed over at
-// most 32 rows or 256 neighbours, and these sums are added in double.
-#include "runtime/cpu/internal.h"
+// most 32 rows or 256 neighbours, and these sums are added in double. Halves are widened some at a
+// time, and results are rounded once.
+#include "runtime/cpu/floats.h"
 
 enum { RUN = 256, DEPTH = 32, MIN_CHUNK = 1 << 14, JOINED = 256 };
 
@@ -15,6 +16,7 @@ typedef struct Dims {
 
 typedef struct Plan {
     RtReduceOp op;
+    RtType type;
     Dims kept, reduced;                   // sorted by falling x strides; adjacent dims are merged
     int64_t width, results;               // contiguous results in a block; all results
     int64_t units, chunks;                // blocks of results; chunks of the reduced elements
@@ -82,7 +84,7 @@ static void dims_merge(Dims *d)
 
 static Plan make_plan(const RtReduce *p)
 {
-    Plan q = {.op = p->op, .width = 1};
+    Plan q = {.op = p->op, .type = p->type, .width = 1};
     int64_t y = 1;
 
     for (int i = p->rank - 1; i >= 0; i--) {
@@ -167,22 +169,38 @@ static inline float run(RtReduceOp op, const float *x, int64_t stride, int64_t n
     return op == RT_SUM ? sum_run(x, stride, n) : best_run(op, x, stride, n);
 }
 
+// The address of an element; is_half is a constant of the caller.
+static inline const void *element(bool is_half, const void *x, int64_t i)
+{
+    return (const char *)x + i * (is_half ? 2 : (int64_t)sizeof(float));
+}
+
+// Reduces up to RUN halves.
+static inline float run_of_halves(const Plan *q, RtReduceOp op, const void *x, int64_t n)
+{
+    float part[RUN];
+
+    rt_read_floats(q->type, part, 0, x, 0, q->inner_stride, 1, n);
+    return run(op, part, 1, n);
+}
+
 // One result, from elements [first, last) of its reduced elements.
-static inline double single(const Plan *q, RtReduceOp op, const float *x, int64_t first,
-                            int64_t last)
+static inline double single(const Plan *q, RtReduceOp op, bool is_half, const void *x,
+                            int64_t first, int64_t last)
 {
     Walk w = {.d = &q->reduced};
     double total = identity(op);
-    int64_t i = first % q->inner, most = op == RT_SUM ? RUN : last - first;
+    int64_t i = first % q->inner, most = op == RT_SUM || is_half ? RUN : last - first;
 
     walk_to(&w, first / q->inner);
     for (int64_t r = first; r < last;) {
         int64_t n = rt_least(rt_least(most, q->inner - i), last - r);
-        const float *from = x + w.offset + i * q->inner_stride;
+        const void *from = element(is_half, x, w.offset + i * q->inner_stride);
 
         total = join_double(op, total,
-                            (double)(q->inner_stride == 1 ? run(op, from, 1, n)
-                                                          : run(op, from, q->inner_stride, n)));
+                            (double)(is_half                ? run_of_halves(q, op, from, n)
+                                     : q->inner_stride == 1 ? run(op, from, 1, n)
+                                                            : run(op, from, q->inner_stride, n)));
         r += n;
         i += n;
         if (i == q->inner) {
@@ -212,9 +230,22 @@ static inline int64_t add_rows(RtReduceOp op, float *s, const float *x, int64_t 
     return 4;
 }
 
+// Adds rows of halves, `rows` at most. Returns how many.
+static inline int64_t add_halves(const Plan *q, RtReduceOp op, float *s, const void *x,
+                                 int64_t rows, int64_t width)
+{
+    float part[RT_WIDTH];
+    int64_t n = rt_least(rows, RT_WIDTH / width);
+
+    rt_read_floats(q->type, part, width, x, q->inner_stride, 1, n, width);
+    for (int64_t i = 0; i < n;)
+        i += add_rows(op, s, part + i * width, width, n - i, width);
+    return n;
+}
+
 // `width` contiguous results, from elements [first, last) of their reduced elements.
-static inline void block(const Plan *q, RtReduceOp op, const float *x, int64_t first, int64_t last,
-                         int64_t width, double *total)
+static inline void block(const Plan *q, RtReduceOp op, bool is_half, const void *x, int64_t first,
+                         int64_t last, int64_t width, double *total)
 {
     Walk w = {.d = &q->reduced};
     int64_t i = first % q->inner;
@@ -227,9 +258,10 @@ static inline void block(const Plan *q, RtReduceOp op, const float *x, int64_t f
         for (int64_t c = 0; c < width; c++)
             s[c] = (float)identity(op);
         for (int64_t k = r; k < rt_least(last, r + DEPTH);) {
-            const float *from = x + w.offset + i * q->inner_stride;
+            const void *from = element(is_half, x, w.offset + i * q->inner_stride);
             int64_t left = rt_least(rt_least(last, r + DEPTH) - k, q->inner - i);
-            int64_t n = add_rows(op, s, from, q->inner_stride, left, width);
+            int64_t n = is_half ? add_halves(q, op, s, from, left, width)
+                                : add_rows(op, s, from, q->inner_stride, left, width);
 
             k += n;
             i += n;
@@ -268,34 +300,52 @@ static Unit unit_at(const Plan *q, int64_t i)
     return u;
 }
 
-static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, float *y, double *partial,
-                        const float *x)
+// Separate calls, so that the compiler makes a loop with a constant operation of each.
+static inline void reduce_part(const Plan *q, bool is_half, const void *x, int64_t first,
+                               int64_t last, int64_t width, double *total)
+{
+    if (width > 1 && q->op == RT_SUM)
+        block(q, RT_SUM, is_half, x, first, last, width, total);
+    else if (width > 1)
+        block(q, q->op, is_half, x, first, last, width, total);
+    else if (q->op == RT_SUM)
+        total[0] = single(q, RT_SUM, is_half, x, first, last);
+    else if (q->op == RT_MAX)
+        total[0] = single(q, RT_MAX, is_half, x, first, last);
+    else
+        total[0] = single(q, RT_MIN, is_half, x, first, last);
+}
+
+// Stores up to RT_WIDTH neighbours.
+static void store(const Plan *q, void *y, int64_t at, const double *total, int64_t n)
+{
+    float result[RT_WIDTH];
+
+    for (int64_t i = 0; i < n; i++)
+        result[i] = (float)total[i];
+    rt_write_floats(q->type, rt_to(q->type, y, at), 0, 1, result, 0, 1, n);
+}
+
+static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, void *y, double *partial,
+                        const void *x)
 {
     Unit u = unit_at(q, unit);
     int64_t first = rt_partition(q->length, chunk, q->chunks);
     int64_t last = rt_partition(q->length, chunk + 1, q->chunks);
     double total[RT_WIDTH];
 
-    // Separate calls, so that the compiler makes a loop with a constant operation of each.
-    if (u.width > 1 && q->op == RT_SUM)
-        block(q, RT_SUM, x + u.x, first, last, u.width, total);
-    else if (u.width > 1)
-        block(q, q->op, x + u.x, first, last, u.width, total);
-    else if (q->op == RT_SUM)
-        total[0] = single(q, RT_SUM, x + u.x, first, last);
-    else if (q->op == RT_MAX)
-        total[0] = single(q, RT_MAX, x + u.x, first, last);
+    if (rt_is_half(q->type))
+        reduce_part(q, true, element(true, x, u.x), first, last, u.width, total);
     else
-        total[0] = single(q, RT_MIN, x + u.x, first, last);
-    for (int64_t c = 0; c < u.width; c++)
-        if (q->chunks == 1)
-            y[u.y + c] = (float)total[c];
-        else
-            partial[chunk * q->results + u.y + c] = total[c];
+        reduce_part(q, false, element(false, x, u.x), first, last, u.width, total);
+    if (q->chunks == 1)
+        store(q, y, u.y, total, u.width);
+    else
+        memcpy(partial + chunk * q->results + u.y, total, sizeof *total * (size_t)u.width);
 }
 
 // Computes results [first, last), at most JOINED, from the results of the chunks.
-static void join_chunks(const Plan *q, int64_t first, int64_t last, float *y, const double *partial)
+static void join_chunks(const Plan *q, int64_t first, int64_t last, void *y, const double *partial)
 {
     double total[JOINED];
 
@@ -304,17 +354,17 @@ static void join_chunks(const Plan *q, int64_t first, int64_t last, float *y, co
         for (int64_t i = 0; i < last - first; i++)
             total[i] = k == 0 ? x[i] : join_double(q->op, total[i], x[i]);
     }
-    for (int64_t i = first; i < last; i++)
-        y[i] = (float)total[i - first];
+    store(q, y, first, total, last - first);
 }
 
-static void reduce_f32(Rt *rt, const RtReduce *p, float *y, const float *x)
+// The sums, maxima or minima of f32 and halves.
+static void reduce_f32(Rt *rt, const RtReduce *p, void *y, const void *x)
 {
     Plan q = make_plan(p);
     double *partial = (double *)rt->workspace;
 
     if (q.length == 0 || q.results == 0) {
-        rt_fill(rt, RT_F32, y, q.results, identity(q.op));
+        rt_fill(rt, q.type, y, q.results, identity(q.op));
         return;
     }
 #pragma omp parallel num_threads(rt_team(rt, q.results *q.length))
@@ -364,6 +414,10 @@ void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x)
         reduce_##name(rt, p, y, x);                                                                \
         break;
         RT_EACH_NUMBER(CASE)
+    case RT_BF16:
+    case RT_F16:
+        reduce_f32(rt, p, y, x);
+        break;
     default:
         abort();
     }

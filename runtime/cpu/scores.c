@@ -4,36 +4,12 @@
 
 #include "runtime/cpu/scores.h"
 
-void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
+void rt_copy_rows(RtType t, float *to, const void *a, int64_t row, int64_t col, int64_t rows,
                   int64_t columns, int64_t padded)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        const float *from = a + i * row;
-        float *y = to + i * padded;
-
-        if (col == 1)
-            memcpy(y, from, sizeof(float) * (size_t)columns);
-        else
-            for (int64_t j = 0; j < columns; j++)
-                y[j] = from[j * col];
-        if (padded > columns)
-            memset(y + columns, 0, sizeof(float) * (size_t)(padded - columns));
-    }
-}
-
-void rt_spread_rows(float *to, int64_t row, int64_t col, const float *a, int64_t rows,
-                    int64_t columns, int64_t padded)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        const float *from = a + i * padded;
-        float *y = to + i * row;
-
-        if (col == 1)
-            memcpy(y, from, sizeof(float) * (size_t)columns);
-        else
-            for (int64_t j = 0; j < columns; j++)
-                y[j * col] = from[j];
-    }
+    rt_read_floats(t, to, padded, a, row, col, rows, columns);
+    for (int64_t i = 0; i < rows && padded > columns; i++)
+        memset(to + i * padded + columns, 0, sizeof(float) * (size_t)(padded - columns));
 }
 
 void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t columns)
@@ -49,21 +25,49 @@ void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t co
     }
 }
 
-void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n)
+// Packs a panel of halves, some rows at a time.
+static void widen_panel(RtType t, float *to, const void *b, int64_t row, int64_t col, int64_t k,
+                        int64_t n)
 {
-    for (int64_t j = 0; j < n; j += RT_NR)
-        rt_pack_panel(to + j * k, b + j * col, row, col, k, rt_least(RT_NR, n - j));
+    enum { PART = 128 };
+    float part[RT_NR * PART];
+
+    for (int64_t at = 0; at < k; at += PART) {
+        int64_t rows = rt_least(PART, k - at);
+        const void *from = rt_at(t, b, at * row);
+
+        if (row == 1)
+            rt_read_floats(t, part, PART, from, col, row, n, rows);
+        else
+            rt_read_floats(t, part, RT_NR, from, row, col, rows, n);
+        rt_pack_panel(to + at * RT_NR, part, row == 1 ? 1 : RT_NR, row == 1 ? PART : 1, rows, n);
+    }
 }
 
-void rt_prefetch_push(RtPrefetchQueue *queue, const float *at, int64_t row, int64_t col,
+void rt_pack_columns(RtType t, float *to, const void *b, int64_t row, int64_t col, int64_t k,
+                     int64_t n)
+{
+    for (int64_t j = 0; j < n; j += RT_NR) {
+        const void *from = rt_at(t, b, j * col);
+
+        if (rt_is_half(t))
+            widen_panel(t, to + j * k, from, row, col, k, rt_least(RT_NR, n - j));
+        else
+            rt_pack_panel(to + j * k, from, row, col, k, rt_least(RT_NR, n - j));
+    }
+}
+
+void rt_prefetch_push(RtType t, RtPrefetchQueue *queue, const void *at, int64_t row, int64_t col,
                       int64_t rows, int64_t columns)
 {
-    if (col != 1 || rows <= 0 || queue->n == RT_MAX_PREFETCH)
+    int64_t per_float = (int64_t)sizeof(float) / rt_type_bytes(t);
+
+    if (col != 1 || rows <= 0 || row % per_float || queue->n == RT_MAX_PREFETCH)
         return;
     queue->matrix[queue->n].at = at;
-    queue->matrix[queue->n].row = row;
+    queue->matrix[queue->n].row = row / per_float;
     queue->matrix[queue->n].rows = rows;
-    queue->matrix[queue->n++].lines = rt_ceil_div(columns, RT_LINE);
+    queue->matrix[queue->n++].lines = rt_ceil_div(columns, RT_LINE * per_float);
 }
 
 void rt_products(float *y, int64_t first, RtRange seen, int64_t keys, const float *k, int64_t k_row,
@@ -122,14 +126,22 @@ const float *rt_bias(const RtAttention *p, const RtScores *b, int64_t first, RtR
 // ---- limits ----
 
 // The largest norm of a row.
-static double largest_norm(const float *x, const RtStrides *stride, int64_t rows, int64_t columns)
+static double largest_norm(RtType t, const void *x, const RtStrides *stride, int64_t rows,
+                           int64_t columns)
 {
+    enum { PART = 128 };
     double most = 0;
 
     for (int64_t i = 0; i < rows; i++) {
-        float sum = 0;
-        for (int64_t j = 0; j < columns; j++)
-            sum += x[i * stride->row + j * stride->col] * x[i * stride->row + j * stride->col];
+        float sum = 0, part[PART];
+        for (int64_t j = 0; j < columns; j += PART) {
+            int64_t n = rt_least(PART, columns - j);
+
+            rt_read_floats(t, part, 0, rt_at(t, x, i * stride->row + j * stride->col), 0,
+                           stride->col, 1, n);
+            for (int64_t c = 0; c < n; c++)
+                sum += part[c] * part[c];
+        }
         most = (double)sum > most || sum != sum ? (double)sum : most;
     }
     return sqrt(most);
@@ -148,13 +160,13 @@ static double largest_bias(const RtAttention *p, const float *bias)
     return (double)most;
 }
 
-float rt_outside_most(const RtAttention *p, const float *q, const float *k, const void *bias)
+float rt_outside_most(const RtAttention *p, const void *q, const void *k, const void *bias)
 {
     double most = (double)rt_mask_number(p->outside), hidden = (double)rt_mask_number(p->hidden);
 
     if (p->outside_added)  // 1.001: for the rounding of both norms and of the products
-        most += 1.001 * fabs((double)p->scale) * largest_norm(q, &p->q, p->s, p->e) *
-                largest_norm(k, &p->k, p->t, p->e);
+        most += 1.001 * fabs((double)p->scale) * largest_norm(p->type, q, &p->q, p->s, p->e) *
+                largest_norm(p->type, k, &p->k, p->t, p->e);
     if (p->bool_bias && hidden > most)
         most = hidden;
     if (p->has_bias && !p->bool_bias && (p->outside_added || p->order == RT_LIMITS_FIRST))

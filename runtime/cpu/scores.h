@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/cpu/floats.h"
 #include "runtime/cpu/tile.h"
 #include "runtime/rt_philox.h"
 
@@ -112,18 +113,17 @@ static inline RtDraw rt_first_draw(const RtAttention *p, const int64_t *seed, co
                     : (RtDraw){0};
 }
 
-// Copies rows to contiguous rows of `padded` elements, [rows][padded], with zeros after the
-// columns.
-void rt_copy_rows(float *to, const float *a, int64_t row, int64_t col, int64_t rows,
+// Copies rows of f32 or a half to contiguous rows of `padded` floats, [rows][padded], with zeros
+// after the columns.
+void rt_copy_rows(RtType t, float *to, const void *a, int64_t row, int64_t col, int64_t rows,
                   int64_t columns, int64_t padded);
 
-// The reverse of rt_copy_rows, without the padding of each row; rt_clear_rows writes zeros there.
-void rt_spread_rows(float *to, int64_t row, int64_t col, const float *a, int64_t rows,
-                    int64_t columns, int64_t padded);
 void rt_clear_rows(float *to, int64_t row, int64_t col, int64_t rows, int64_t columns);
 
-// Packs a matrix of k rows and n columns into panels of RT_NR columns, [panel][k][RT_NR].
-void rt_pack_columns(float *to, const float *b, int64_t row, int64_t col, int64_t k, int64_t n);
+// Packs a matrix of k rows and n columns, of f32 or a half, into panels of RT_NR columns,
+// [panel][k][RT_NR].
+void rt_pack_columns(RtType t, float *to, const void *b, int64_t row, int64_t col, int64_t k,
+                     int64_t n);
 
 // A queue of matrices that are read or written next, whose rows are a stride apart. They are
 // prefetched line by line while products are computed, because the hardware prefetcher only follows
@@ -139,8 +139,9 @@ typedef struct RtPrefetchQueue {
     bool is_on;
 } RtPrefetchQueue;
 
-// Adds a matrix to the queue if its rows are contiguous (col = 1); ignores any other.
-void rt_prefetch_push(RtPrefetchQueue *queue, const float *at, int64_t row, int64_t col,
+// Adds a matrix to the queue if its rows are contiguous (col = 1) and whole floats apart; ignores
+// any other.
+void rt_prefetch_push(RtType t, RtPrefetchQueue *queue, const void *at, int64_t row, int64_t col,
                       int64_t rows, int64_t columns);
 
 // Returns the address of the next line to prefetch; the call covers `n` lines, `*step` floats
@@ -190,7 +191,7 @@ const float *rt_drop(const RtAttention *p, const RtScores *b, int64_t first, RtR
 // then over all keys for the few blocks of queries of which one isn't settled.
 
 // An upper bound of the scores of all keys outside of the limits of one head's queries.
-float rt_outside_most(const RtAttention *p, const float *q, const float *k, const void *bias);
+float rt_outside_most(const RtAttention *p, const void *q, const void *k, const void *bias);
 
 // Has a row whose scores have the maximum `max` no weight outside of its limits?
 static inline bool rt_is_settled(float max, float outside_most)

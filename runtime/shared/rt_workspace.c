@@ -159,7 +159,7 @@ int64_t rt_reduce_workspace(const RtReduce *p)
 
     for (int i = 0; i < p->rank; i++)
         results *= p->reduced[i] ? 1 : p->dim[i];
-    if (p->type != RT_F32 || results >= RT_CHUNKS * RT_WIDTH)
+    if ((p->type != RT_F32 && !is_half(p->type)) || results >= RT_CHUNKS * RT_WIDTH)
         return 0;
     return 8 * least(results * RT_CHUNKS, 2 * RT_CHUNKS * RT_WIDTH);
 }
@@ -227,6 +227,55 @@ int64_t rt_attention_workspace(const RtAttention *p, int threads)
     return rt_attention_thread(p) * least(tasks, threads);
 }
 
+int64_t rt_attention_dq(const RtAttention *p)
+{
+    return is_half(p->type) ? rt_product(p->group, p->n_group) * p->s * round_up(p->e, RT_PANEL)
+                            : 0;
+}
+
+// A thread has one batch entry at a time.
+int64_t rt_attention_grad_workspace(const RtAttention *p, int threads)
+{
+    return rt_attention_workspace(p, threads) +
+           4 * rt_attention_dq(p) * least(rt_product(p->batch, p->n_batch), threads);
+}
+
+int64_t rt_conv_weights(const RtConv *p)
+{
+    return p->o * (p->c / (p->groups > 0 ? p->groups : 1)) *
+           rt_product(p->window.size, p->window.n);
+}
+
+static int64_t sample_bytes(const RtConv *p)
+{
+    return 4 *
+           (p->c * rt_product(p->x_dim, p->window.n) + p->o * rt_product(p->y_dim, p->window.n));
+}
+
+// A divisor of the number of samples, so that one prepared kernel does.
+RtConv rt_conv_of_f32(const RtConv *p)
+{
+    enum { CACHE_BYTES = 16 << 20 };
+    int64_t most = CACHE_BYTES / (1 + sample_bytes(p)), n = least(p->n, most > 1 ? most : 1);
+    RtConv q = *p;
+
+    while (n > 1 && p->n % n)
+        n--;
+    q.n = n;
+    q.x_last = q.y_last = true;
+    q.type = q.result = RT_NONE;
+    return q;
+}
+
+// The copies of x, w and y, a part of dw, and the convolution of f32.
+static int64_t widened_workspace(const RtConv *p)
+{
+    RtConv q = rt_conv_of_f32(p);
+
+    return q.n * sample_bytes(p) + 2 * 4 * rt_conv_weights(p) + 4 * RT_BUFFER_BYTES +
+           rt_conv_workspace(&q);
+}
+
 // A copy of each operand in the library's layouts, whose channels are rounded up to 16; as much
 // again for the library's own scratch memory; eight partial sums of the weight gradient; and 1 MiB.
 // If an implementation of the library needs more, the kernel tries its next one, or fewer threads.
@@ -241,6 +290,8 @@ int64_t rt_conv_workspace(const RtConv *p)
     int64_t w = is_depthwise ? round_up(groups, 16) * o * c * taps
                              : groups * round_up(o, 16) * round_up(c, 16) * taps;
 
+    if (is_half(p->type))
+        return widened_workspace(p);
     return 4 * (2 * x + 2 * y + 9 * w) + 1048576;
 }
 

@@ -3,7 +3,7 @@
 #include "runtime/exchange/box.h"
 #include "runtime/exchange/combine.h"
 #include "runtime/exchange/message_collectives.h"
-#include "tests/runtime/kernels.h"
+#include "tests/runtime/halves.h"
 
 // ---- boxes ----
 
@@ -68,18 +68,20 @@ static void boxes(void **state)
 // ---- reductions ----
 
 // Terms are added from left to right, whatever the length, the threads and the offset of the
-// result.
-static void combines(void **state)
+// result. Halves are added in f32 and rounded once.
+static void combine_type(RtType type)
 {
     enum { N = 40000, TERMS = 5 };
     Random r = {2};
-    float *x[TERMS], *y = malloc(sizeof(float) * N);
+    Tensor x[TERMS];
+    float *y = malloc(sizeof(float) * N);
     char *from[TERMS];
 
     for (int k = 0; k < TERMS; k++) {
-        x[k] = draw_floats(&r, N);
-        x[k][draw(&r, N)] = NAN;
-        from[k] = (char *)x[k];
+        float *value = draw_floats(&r, N);
+        value[draw(&r, N)] = NAN;
+        x[k] = tensor_of(type, value, N);
+        from[k] = x[k].data;
     }
     for (int t = 0; t < 60; t++) {
         RtReduceOp op = (RtReduceOp)(t % 3);
@@ -87,27 +89,34 @@ static void combines(void **state)
         int64_t n = t % 2 ? N : draw(&r, 2000);
         Rt rt = {.threads = 1 + t % 2};
 
-        memcpy(y, x[into], sizeof(float) * N);
+        memcpy(y, x[into].data, (size_t)(N * rt_type_bytes(type)));
         from[into] = (char *)y;
-        rt_combine(&rt, RT_F32, op, y, from, terms, n);
-        from[into] = (char *)x[into];
+        rt_combine(&rt, type, op, y, from, terms, n);
+        from[into] = x[into].data;
         for (int64_t i = 0; i < n; i++) {
-            float s = x[0][i];
+            float s = x[0].value[i], got = element(type, y, i);
             for (int k = 1; k < terms; k++) {
-                float b = x[k][i];
+                float b = x[k].value[i];
                 s = op == RT_SUM                ? s + b
                     : s != s || b != b          ? NAN
                     : (op == RT_MAX) == (s > b) ? s
                                                 : b;
             }
-            if (s != y[i] && !(isnan(s) && isnan(y[i])))
+            if (rounded(type, s) != got && !(isnan(s) && isnan(got)))
                 fail_msg("op %d of %d: element %" PRId64 " is %g, not %g", op, terms, i,
-                         (double)y[i], (double)s);
+                         (double)got, (double)s);
         }
     }
     for (int k = 0; k < TERMS; k++)
-        free(x[k]);
+        tensor_free(&x[k]);
     free(y);
+}
+
+static void combines(void **state)
+{
+    combine_type(RT_F32);
+    combine_type(RT_BF16);
+    combine_type(RT_F16);
 }
 
 // ---- padding ----
@@ -132,20 +141,28 @@ static void pads(void **state)
     rt_pad(&rt, &(RtPad){RT_I32, RT_SUM, 3, 1, {3, 5, 4}, {4, 12, 1}}, &none, x);
     for (int i = 0; i < 60; i++)
         assert_int_equal(x[i], 0);
+    for (RtType t = RT_F16; t <= RT_BF16; t++) {
+        rt_pad(&rt, &(RtPad){t, RT_MAX, 3, 1, {3, 5, 4}, {4, 12, 1}}, &shard, x);
+        for (int i = 0; i < 60; i++)
+            assert_true(element(t, x, i) == (i < 24 ? 0 : -INFINITY));
+        rt_pad(&rt, &(RtPad){t, RT_SUM, 3, 1, {3, 5, 4}, {4, 12, 1}}, &none, x);
+    }
 }
 
-// Reducing a number with the identity gives that number.
+// Reducing a number with the identity gives that number. Each NaN of f16 becomes the same one.
 static void identities(void **state)
 {
-    static const RtType types[] = {RT_I8,  RT_I16, RT_I32, RT_I64, RT_U8,
-                                   RT_U16, RT_U32, RT_U64, RT_F32, RT_F64};
+    static const RtType types[] = {RT_I8,  RT_I16, RT_I32, RT_I64, RT_U8,   RT_U16,
+                                   RT_U32, RT_U64, RT_F32, RT_F64, RT_BF16, RT_F16};
     Rt rt = {.threads = 1};
 
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 12; i++)
         for (RtReduceOp op = RT_SUM; op <= RT_MIN; op++)
             for (int v = 0; v < 256; v++) {
                 uint64_t x = 0, y = 0, identity = 0;
                 memset(&x, v, (size_t)rt_type_bytes(types[i]));
+                if (types[i] == RT_F16 && (v & 0x7f) >= 0x7c)
+                    continue;
                 char *from[] = {(char *)&x, (char *)&identity};
                 rt_fill(&rt, rt_plain(types[i]), &identity, 1, rt_identity(types[i], op));
                 rt_combine(&rt, types[i], op, &y, from, 2, 1);

@@ -1,17 +1,26 @@
 // Tests every micro-kernel of the matrix product against loops: tiles of all sizes up to the
-// largest, any strides, added to existing results; whole products; and their rounding errors.
+// largest, any strides, added to existing results; whole products, also of halves; and their
+// rounding errors.
 #include "runtime/cpu/amx.h"
 #include "runtime/cpu/amx_block.h"
 #include "runtime/cpu/gemm.h"
+#include "runtime/cpu/micro_bf16.h"
 #include "runtime/cpu/tile.h"
-#include "tests/runtime/kernels.h"
+#include "tests/runtime/halves.h"
 
-static int micros(const RtMicro *list[3])
+enum { MICROS = 5 };
+
+// Those that were compiled and that this CPU has. Those of f32 come first.
+static int micros(const RtMicro *list[MICROS])
 {
-    list[0] = &rt_micro_rows;
-    list[1] = &rt_micro_columns;
-    list[2] = rt_micro_amx();
-    return list[2] ? 3 : 2;
+    const RtMicro *const all[] = {&rt_micro_rows, &rt_micro_columns, rt_micro_amx(),
+                                  rt_micro_amx_bf16(), rt_micro_bf16()};
+    int n = 0;
+
+    for (int i = 0; i < MICROS; i++)
+        if (all[i])
+            list[n++] = all[i];
+    return n;
 }
 
 // A sum of products in double, and the sum of their magnitudes.
@@ -34,7 +43,7 @@ static Sum sum_of(const RtGemm *g, const float *a, const float *b, int64_t i, in
 // Allocates extra bytes for vector loads that read past the end.
 static void *room(int64_t bytes) { return aligned_alloc(64, (size_t)(bytes + 4096) / 64 * 64); }
 
-static void tile(const RtMicro *u, const RtGemm *g, float *y, const float *a, const float *b,
+static void tile(const RtMicro *u, const RtGemm *g, float *y, const void *a, const void *b,
                  bool is_more)
 {
     int64_t k = rt_round_up(g->k, u->k_unit);
@@ -74,18 +83,18 @@ static void check_tile(Random *r, const RtMicro *u, int64_t m, int64_t n, int64_
 
     if (u == &rt_micro_rows && g.a_k != 1)
         u = &rt_micro_columns;
-    float *a = draw_floats(r, na), *b = draw_floats(r, nb), *y = draw_floats(r, ny);
-    float *want = malloc(sizeof(float) * (size_t)(ny + 1));
+    Tensor a = draw_tensor(r, u->type, na), b = draw_tensor(r, u->type, nb);
+    float *y = draw_floats(r, ny), *want = malloc(sizeof(float) * (size_t)(ny + 1));
     memcpy(want, y, sizeof(float) * (size_t)ny);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
             float *at = want + i * g.y_m + j * g.y_n;
-            *at = (float)(sum_of(&g, a, b, i, j).value + (is_more ? (double)*at : 0));
+            *at = (float)(sum_of(&g, a.value, b.value, i, j).value + (is_more ? (double)*at : 0));
         }
-    tile(u, &g, y, a, b, is_more);
+    tile(u, &g, y, a.data, b.data, is_more);
     check_floats("tile", y, want, ny, 1e-6 * sqrt((double)k + 1));
-    free(a);
-    free(b);
+    tensor_free(&a);
+    tensor_free(&b);
     free(y);
     free(want);
 }
@@ -93,7 +102,7 @@ static void check_tile(Random *r, const RtMicro *u, int64_t m, int64_t n, int64_
 static void test_tiles(void **state)
 {
     static const int64_t depths[] = {1, 15, 31, 32, 33, 64, 100, 128};
-    const RtMicro *list[3];
+    const RtMicro *list[MICROS];
     Random r = {1};
 
     for (int l = 0, n = micros(list); l < n; l++)
@@ -103,17 +112,16 @@ static void test_tiles(void **state)
 }
 
 // The largest error of a product's elements, relative to the sum of magnitudes.
-static double error_of(const RtMicro *u, RtGemm g, const float *a, const float *b)
+static double error_of(RtGemm g, const Tensor *a, const Tensor *b)
 {
-    g.micro = u;
     float *y = malloc(sizeof(float) * (size_t)(g.m * g.n));
     void *pack = room(2 * rt_gemm_slab(&g));
     double most = 0;
 
-    rt_gemm(&g, y, a, b, pack, 1, 0);
+    rt_gemm(&g, y, a->data, b->data, pack, 1, 0);
     for (int64_t i = 0; i < g.m; i++)
         for (int64_t j = 0; j < g.n; j++) {
-            Sum s = sum_of(&g, a, b, i, j);
+            Sum s = sum_of(&g, a->value, b->value, i, j);
             most = fmax(most, fabs((double)y[i * g.n + j] - s.value) / s.size);
         }
     free(y);
@@ -121,51 +129,68 @@ static double error_of(const RtMicro *u, RtGemm g, const float *a, const float *
     return most;
 }
 
-// Also tests numbers of magnitudes from 1e-15 to 1e15, and tiny numbers between others.
-static void test_errors(void **state)
+// Also tests numbers of magnitudes from 1e-15 to 1e15, and tiny numbers between others. b is
+// contiguous along k or along n.
+static void check_errors(Random *r, const RtMicro *u, RtType t, int again)
 {
     static const int64_t size[][3] = {{70, 90, 40}, {50, 130, 700}, {300, 40, 2100}};
-    const RtMicro *list[3];
+    const int64_t *s = size[again % 3];
+    RtGemm g = {s[0], s[1], s[2], s[2], 1, s[1], 1, s[1], 1, 512, 64, u, .type = t};
+    float *left = draw_floats(r, g.m * g.k);
+    int most = t == RT_F16 ? 10 : 50;
+
+    for (int64_t i = 0; again >= 3 && i < g.m * g.k; i++)
+        left[i] =
+            ldexpf(left[i], again < 6 ? (int)draw(r, 2 * most + 1) - most : -140 * (int)draw(r, 2));
+    if (u == &rt_micro_columns) {
+        g.a_m = 1;
+        g.a_k = g.m;
+    }
+    if (again % 2) {
+        g.b_k = 1;
+        g.b_n = g.k;
+    }
+    Tensor a = tensor_of(t, left, g.m * g.k), b = draw_tensor(r, t, g.k * g.n);
+    assert_true(error_of(g, &a, &b) <= 1e-6);
+    tensor_free(&a);
+    tensor_free(&b);
+}
+
+// All paths, which are forced: a micro-kernel of f32 widens halves while it packs them.
+static void test_errors(void **state)
+{
+    static const RtType types[] = {RT_F32, RT_BF16, RT_F16};
+    const RtMicro *list[MICROS];
     Random r = {2};
 
     for (int l = 0, n = micros(list); l < n; l++)
-        for (int again = 0; again < 9; again++) {
-            const int64_t *s = size[again % 3];
-            RtGemm g = {s[0], s[1], s[2], s[2], 1, s[1], 1, s[1], 1, 512, 64, NULL};
-            float *a = draw_floats(&r, g.m * g.k), *b = draw_floats(&r, g.k * g.n);
-
-            for (int64_t i = 0; again >= 3 && i < g.m * g.k; i++)
-                a[i] = ldexpf(a[i], again < 6 ? (int)draw(&r, 101) - 50 : -140 * (int)draw(&r, 2));
-            if (list[l] == &rt_micro_columns) {
-                g.a_m = 1;
-                g.a_k = g.m;
-            }
-            assert_true(error_of(list[l], g, a, b) <= 1e-6);
-            free(a);
-            free(b);
-        }
+        for (int again = 0; again < 27; again++)
+            if (list[l]->type == types[again / 9] || list[l]->type == RT_F32)
+                check_errors(&r, list[l], types[again / 9], again % 9);
 }
 
 // A row of results is finite exactly if the row of `a` is.
 static void test_not_finite(void **state)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY};
-    const RtMicro *list[3];
+    const RtMicro *list[MICROS];
     Random r = {3};
 
     for (int l = 0, n = micros(list); l < n; l++)
         for (int i = 0; i < 3; i++) {
             RtGemm g = {.m = 6, .n = 15, .k = 40, .b_k = 15, .b_n = 1, .y_m = 15, .y_n = 1};
-            float *a = draw_floats(&r, 240), *b = draw_floats(&r, 600), y[90];
+            RtType t = list[l]->type;
+            float *x = draw_floats(&r, 240), y[90];
 
             g.a_m = list[l] == &rt_micro_columns ? 1 : 40;
             g.a_k = list[l] == &rt_micro_columns ? 6 : 1;
-            a[3 * g.a_m + 7 * g.a_k] = odd[i];
-            tile(list[l], &g, y, a, b, false);
+            x[3 * g.a_m + 7 * g.a_k] = odd[i];
+            Tensor a = tensor_of(t, x, 240), b = draw_tensor(&r, t, 600);
+            tile(list[l], &g, y, a.data, b.data, false);
             for (int j = 0; j < 90; j++)
                 assert_int_equal(!isfinite(y[j]), j / 15 == 3);
-            free(a);
-            free(b);
+            tensor_free(&a);
+            tensor_free(&b);
         }
 }
 
@@ -173,10 +198,10 @@ static void test_not_finite(void **state)
 static void test_bits_of_nan(void **state)
 {
     const uint32_t of_nan = 0xfffffff5;
-    const RtMicro *list[3];
+    const RtMicro *list[MICROS];
     Random r = {4};
 
-    for (int l = 0, n = micros(list); l < n; l++)
+    for (int l = 0, n = micros(list); l < n && list[l]->type == RT_F32; l++)
         for (int i = 0; i < 2; i++) {
             RtGemm g = {.m = 6, .n = 15, .k = 40, .b_k = 15, .b_n = 1, .y_m = 15, .y_n = 1};
             float *a = draw_floats(&r, 240), *b = draw_floats(&r, 600), y[90];

@@ -1,6 +1,6 @@
 // Tests rt_reduce against the simplest loops: random shapes, strides and reduced dims, long sums,
 // types. Two threads must give the bits of one.
-#include "tests/runtime/kernels.h"
+#include "tests/runtime/halves.h"
 
 static void naive(const RtReduce *p, float *y, const float *x, int64_t results)
 {
@@ -29,23 +29,24 @@ static void naive(const RtReduce *p, float *y, const float *x, int64_t results)
     free(s);
 }
 
-static void check(const RtReduce *p, const float *x)
+static void check(const RtReduce *p, const Tensor *x)
 {
     int64_t results = 1, length = 1;
-    float *y[2], *want;
+    float *want;
+    void *y[2];
 
     for (int i = 0; i < p->rank; i++)
         *(p->reduced[i] ? &length : &results) *= p->dim[i];
-    size_t bytes = sizeof(float) * (size_t)results;
-    want = malloc(bytes + 1);
+    size_t bytes = (size_t)(results * rt_type_bytes(p->type));
+    want = malloc(sizeof(float) * (size_t)results + 1);
     for (int t = 0; t < 2; t++) {
         Rt rt = rt_new(t + 1, rt_reduce_workspace(p));
         y[t] = malloc(bytes + 1);
-        rt_reduce(&rt, p, y[t], x);
+        rt_reduce(&rt, p, y[t], x->data);
         rt_delete(&rt);
     }
-    naive(p, want, x, results);
-    check_floats("reduce", y[0], want, results, 1e-6 * (1 + sqrt((double)length)));
+    naive(p, want, x->value, results);
+    check_tensor("reduce", p->type, y[0], want, results, 1e-6 * (1 + sqrt((double)length)));
     assert_memory_equal(y[0], y[1], bytes);
     free(y[0]);
     free(y[1]);
@@ -59,19 +60,22 @@ static void draw_and_check(Random *r, RtReduce *p)
     for (int i = 0; i < p->rank; i++)
         stride[i] = &p->stride[i];
     int64_t span = draw_strides(r, p->rank, p->dim, stride);
-    float *x = draw_floats(r, span);
+    Tensor x = draw_tensor(r, p->type, span);
     if (p->rank && draw(r, 5) == 0)
         p->stride[draw(r, p->rank)] = 0;
-    check(p, x);
-    free(x);
+    check(p, &x);
+    tensor_free(&x);
 }
+
+static const RtType types[] = {RT_F32, RT_BF16, RT_F16};
 
 static void test_random_shapes(void **state)
 {
     Random r = {1};
 
-    for (int i = 0; i < 600; i++) {
-        RtReduce p = {.op = (RtReduceOp)draw(&r, 3), .type = RT_F32, .rank = (int)draw(&r, 6)};
+    for (int i = 0; i < 1200; i++) {
+        RtReduce p = {
+            .op = (RtReduceOp)draw(&r, 3), .type = types[i % 3], .rank = (int)draw(&r, 6)};
         for (int k = 0; k < p.rank; k++) {
             p.dim[k] = draw_size(&r, 12);
             p.reduced[k] = draw(&r, 2);
@@ -93,8 +97,10 @@ static void test_large_shapes(void **state)
     Random r = {2};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int op = RT_SUM; op <= RT_MIN; op++) {
-            RtReduce p = {.op = (RtReduceOp)op, .type = RT_F32, .rank = 4};
+        for (int j = 0; j < 6; j++) {  // f32 in all ops, halves in one or two
+            RtReduce p = {.op = (RtReduceOp)((j + (int)i * (j / 3)) % 3),
+                          .type = j < 3 ? RT_F32 : types[1 + j % 2],
+                          .rank = 4};
             int64_t span = 1;
             for (int k = 3; k >= 0; k--) {
                 p.dim[k] = cases[i].dim[k];
@@ -102,27 +108,56 @@ static void test_large_shapes(void **state)
                 p.stride[k] = span;
                 span *= p.dim[k];
             }
-            float *x = draw_floats(&r, span);
-            check(&p, x);
-            free(x);
+            Tensor x = draw_tensor(&r, p.type, span);
+            check(&p, &x);
+            tensor_free(&x);
         }
 }
 
 static void test_nan(void **state)
 {
-    float x[100] = {0}, y;
+    float x[100], y;
 
-    x[57] = NAN;
-    for (int op = RT_SUM; op <= RT_MIN; op++) {
-        RtReduce p = {.op = (RtReduceOp)op,
-                      .type = RT_F32,
+    for (int i = 0; i < 9; i++) {
+        RtReduce p = {.op = (RtReduceOp)(i % 3),
+                      .type = types[i / 3],
                       .rank = 1,
                       .dim = {100},
                       .stride = {1},
                       .reduced = {true}};
         Rt rt = rt_new(1, rt_reduce_workspace(&p));
+        for (int k = 0; k < 100; k++)
+            set_element(p.type, x, k, k == 57 ? NAN : 0);
         rt_reduce(&rt, &p, &y, x);
-        assert_true(isnan(y));
+        assert_true(isnan(element(p.type, &y, 0)));
+        rt_delete(&rt);
+    }
+}
+
+// Sums that a half doesn't reach by additions of its own, or whose parts it doesn't have; and a
+// maximum of nothing.
+static void test_halves(void **state)
+{
+    enum { N = 4000 };
+
+    for (int i = 1; i < 3; i++) {
+        RtReduce p = {.type = types[i], .rank = 1, .dim = {N}, .stride = {1}, .reduced = {true}};
+        Rt rt = rt_new(1, rt_reduce_workspace(&p));
+        uint16_t x[N];
+        float y;
+
+        for (int k = 0; k < N; k++)
+            set_element(p.type, x, k, 1);
+        rt_reduce(&rt, &p, &y, x);
+        assert_true(element(p.type, &y, 0) == N);
+        for (int k = 0; k < N; k++)
+            set_element(p.type, x, k, k < N / 2 ? 60000 : -60000);
+        rt_reduce(&rt, &p, &y, x);
+        assert_true(element(p.type, &y, 0) == 0);
+        p.op = RT_MAX;
+        p.dim[0] = 0;
+        rt_reduce(&rt, &p, &y, x);
+        assert_true(element(p.type, &y, 0) == -INFINITY);
         rt_delete(&rt);
     }
 }
@@ -160,9 +195,8 @@ static void test_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_shapes),
-        cmocka_unit_test(test_large_shapes),
-        cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_random_shapes), cmocka_unit_test(test_large_shapes),
+        cmocka_unit_test(test_nan),           cmocka_unit_test(test_halves),
         cmocka_unit_test(test_types),
     };
 
