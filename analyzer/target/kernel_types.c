@@ -13,20 +13,29 @@ bool kernel_takes_f32(const Kernel *k) { return all_of(k, RT_F32); }
 
 bool kernel_takes_floats(const Kernel *k) { return all_of(k, RT_F32) || all_of(k, RT_F64); }
 
+static bool is_half(RtType t) { return t == RT_F16 || t == RT_BF16; }
+
 // The result of halves may be f32.
 bool kernel_takes_products(const Kernel *k)
 {
     RtType t = k->type[0], y = k->type[k->n_in];
-    bool is_half = t == RT_F16 || t == RT_BF16;
 
-    if (is_half)
+    if (is_half(t))
         return k->type[1] == t && (y == t || y == RT_F32);
     return kernel_takes_floats(k);
 }
 
-bool kernel_takes_convs(const Kernel *k)
+bool kernel_takes_convolutions(const Kernel *k)
 {
-    return k->type[0] != RT_F64 && kernel_takes_products(k);
+    return is_half(k->type[0]) ? kernel_takes_products(k) : kernel_takes_f32(k);
+}
+
+bool kernel_takes_no_halves(const Kernel *k)
+{
+    for (int i = 0; i < k->n_in + k->n_out; i++)
+        if (is_half(k->type[i]))
+            return false;
+    return true;
 }
 
 // Bias, maxima and sums are of f32 where the others are halves.
@@ -42,5 +51,5 @@ bool kernel_takes_attention(const Kernel *k)
         if (k->type[i] != want && !is_free)
             return false;
     }
-    return t == RT_F32 || t == RT_F16 || t == RT_BF16;
+    return t == RT_F32 || is_half(t);
 }

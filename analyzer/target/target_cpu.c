@@ -60,26 +60,29 @@ static int64_t sums_bytes(const Kernel *k, int threads)
 
 enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 
+#define HALVES "f32, f16 or bf16"
+#define NO_HALVES "f32, f64, integers or bool"
+
 static const TargetKernel kernels[] = {
     {"dot", kernel_takes_products, "one type of floats", dot_bytes},
-    {"conv", kernel_takes_convs, "f32, f16 or bf16", conv_bytes, FIRST | THIRD},
-    {"conv_input_grad", kernel_takes_convs, "f32, f16 or bf16", conv_bytes, FIRST | THIRD},
-    {"conv_weight_grad", kernel_takes_convs, "f32, f16 or bf16", conv_bytes, FIRST | SECOND},
+    {"conv", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | THIRD},
+    {"conv_input_grad", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | THIRD},
+    {"conv_weight_grad", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | SECOND},
     {"max_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
     {"max_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
     {"sum_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
     {"sum_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
-    {"attention", kernel_takes_attention, "f32, f16 or bf16", attention_bytes},
-    {"attention_grad", kernel_takes_attention, "f32, f16 or bf16", attention_grad_bytes},
+    {"attention", kernel_takes_attention, HALVES, attention_bytes},
+    {"attention_grad", kernel_takes_attention, HALVES, attention_grad_bytes},
     {"reduce", .workspace = reduce_bytes},
     {"gather"},
-    {"scatter", .workspace = scatter_bytes},
+    {"scatter", kernel_takes_no_halves, NO_HALVES, scatter_bytes},
     {"grid_sample", kernel_takes_floats, "one type, f32 or f64"},
     {"grid_sample_input_grad", kernel_takes_floats, "one type, f32 or f64"},
     {"grid_sample_grid_grad", kernel_takes_floats, "one type, f32 or f64"},
-    {"arg_max"},
-    {"cumsum"},
-    {"top_k"},
+    {"arg_max", kernel_takes_no_halves, NO_HALVES},
+    {"cumsum", kernel_takes_no_halves, NO_HALVES},
+    {"top_k", kernel_takes_no_halves, NO_HALVES},
     {"resample", kernel_takes_floats, "one type, f32 or f64", resample_bytes},
     {"dft", kernel_takes_floats, "one type, f32 or f64", dft_bytes},
     {"all_gather", .workspace = exchange_bytes},

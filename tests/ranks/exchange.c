@@ -12,6 +12,7 @@
 #include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
+#include "runtime/rt_half.h"
 #include "runtime/rt_sizes.h"
 #include "runtime/rt_workspace.h"
 #include "tests/ranks/operands.h"
@@ -56,7 +57,13 @@ static void draw(RtType t, char *x, int64_t count, int rank)
         float f = (float)((int64_t)u >> 34) * 1e-6f;
         double d = (double)((int64_t)u >> 10) * 1e-9;
         uint64_t w = u >> 32 ^ u << 16;
-        const void *from = t == RT_F32 ? (void *)&f : t == RT_F64 ? (void *)&d : (void *)&w;
+        RtBf16 bf16 = rt_to_bf16(f);
+        RtF16 f16 = rt_to_f16(f);
+        const void *from = t == RT_F32    ? (void *)&f
+                           : t == RT_F64  ? (void *)&d
+                           : t == RT_BF16 ? (void *)&bf16
+                           : t == RT_F16  ? (void *)&f16
+                                          : (void *)&w;
         memcpy(x + i * bytes, from, (size_t)bytes);
     }
 }
@@ -86,22 +93,59 @@ static void join(RtType t, RtReduceOp op, char *to, const char *x)
     }
 }
 
+static RtType wide_of(RtType t) { return t == RT_BF16 || t == RT_F16 ? RT_F32 : t; }
+
+// An element as the number that it is reduced as, which has 8 bytes at most: halves as f32.
+static void widen(RtType t, char *to, const char *x)
+{
+    RtBf16 bf16;
+    RtF16 f16;
+
+    memcpy(&bf16, x, sizeof bf16);
+    memcpy(&f16, x, sizeof f16);
+    float f = t == RT_BF16 ? rt_from_bf16(bf16) : rt_from_f16(f16);
+    if (t == RT_BF16 || t == RT_F16)
+        memcpy(to, &f, sizeof f);
+    else
+        memcpy(to, x, (size_t)rt_type_bytes(t));
+}
+
+static void narrow(RtType t, char *to, const char *x)
+{
+    float f;
+
+    memcpy(&f, x, sizeof f);
+    RtBf16 bf16 = rt_to_bf16(f);
+    RtF16 f16 = rt_to_f16(f);
+    memcpy(to,
+           t == RT_BF16  ? (void *)&bf16
+           : t == RT_F16 ? (void *)&f16
+                         : (const void *)x,
+           (size_t)rt_type_bytes(t));
+}
+
 // Writes to `want` the reduction of element `from` of all ranks' x: first within each host, then
-// over the hosts, in the order of ranks.
+// over the hosts, in the order of ranks. Halves are rounded after each of the two.
 static void want_joined(Test *t, int64_t to, int64_t from, int intra_host)
 {
-    int64_t bytes = rt_type_bytes(t->p.type);
-    char part[8];
+    RtType type = t->p.type, wide = wide_of(type);
+    int64_t bytes = rt_type_bytes(type);
+    char all[8], part[8], x[8], element[8];
 
     for (int k = 0; k < t->n; k += intra_host) {
-        memcpy(part, t->x[k] + from * bytes, (size_t)bytes);
-        for (int j = k + 1; j < k + intra_host; j++)
-            join(t->p.type, t->p.op, part, t->x[j] + from * bytes);
+        widen(type, part, t->x[k] + from * bytes);
+        for (int j = k + 1; j < k + intra_host; j++) {
+            widen(type, x, t->x[j] + from * bytes);
+            join(wide, t->p.op, part, x);
+        }
+        narrow(type, element, part);
+        widen(type, part, element);
         if (k)
-            join(t->p.type, t->p.op, t->want + to * bytes, part);
+            join(wide, t->p.op, all, part);
         else
-            memcpy(t->want + to * bytes, part, (size_t)bytes);
+            memcpy(all, part, sizeof all);
     }
+    narrow(type, t->want + to * bytes, all);
 }
 
 static void want_copy(Test *t, int64_t to, int rank, int64_t from)
@@ -311,6 +355,7 @@ static void all_to_all(Test *t)
 static void keep_one(Test *t)
 {
     int64_t count = t->p.outer * t->p.whole * t->p.inner;
+    char x[8], y[8];
 
     begin(t, count, count);
     call(t, rt_keep_one, t->x[t->me]);
@@ -319,8 +364,12 @@ static void keep_one(Test *t)
     for (int64_t i = 0; i < count; i++) {
         int64_t bytes = rt_type_bytes(t->p.type);
         want_copy(t, i, 0, i);
-        if (t->me)
-            join(t->p.type, t->p.op, t->want + i * bytes, t->y + i * bytes);
+        if (t->me) {
+            widen(t->p.type, x, t->want + i * bytes);
+            widen(t->p.type, y, t->y + i * bytes);
+            join(wide_of(t->p.type), t->p.op, x, y);
+            narrow(t->p.type, t->want + i * bytes, x);
+        }
     }
     if (t->me)
         memcpy(t->y, t->x[0], (size_t)(count * rt_type_bytes(t->p.type)));
@@ -407,17 +456,18 @@ static void move_hosts(RtComm *c, Hosts hosts)
 
 static void run(Test *t)
 {
-    static const RtType types[] = {RT_F32, RT_F64, RT_I32, RT_I64, RT_U8};
+    static const RtType types[] = {RT_F32, RT_F64, RT_I32, RT_I64, RT_U8, RT_BF16, RT_F16};
     static const int64_t sizes[][3] = {{1, 1, 1}, {1, 5, 1}, {3, 7, 1}, {1, 8, 4},
                                        {2, 5, 3}, {1, 7, 2}, {4, 1, 5}, {1, 0, 1}};
     const RtMesh *m = &t->rt.comm->model->mesh;
 
     for (int a = 0; a < m->n_axes; a++) {
         take_axis(t, a);
-        for (int k = 0; k < 5; k++) {
-            for (int i = 0; i < 8; i++)
+        for (int k = 0; k < (HAS_HALVES ? 7 : 5); k++) {
+            for (int i = 0; i < (k < 5 ? 8 : 3); i++)
                 call_all(t, types[k], 3, sizes[i][0], sizes[i][1], sizes[i][2]);
-            call_all_to_all(t, types[k]);
+            if (k < 5)
+                call_all_to_all(t, types[k]);
         }
         if (t->is_large) {
             call_all(t, RT_F32, 1, 1, 700001, 1);  // takes several rounds
