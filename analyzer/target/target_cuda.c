@@ -54,7 +54,7 @@ enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 #define HALVES "f32, f16 or bf16"
 #define NO_HALVES "f32, f64, integers or bool"
 
-static const char reduced_types[] = "f32, f64, bool, and integers of 8, 32 and 64 bits";
+static const char reduced_types[] = "floats, bool, and integers of 8, 32 and 64 bits";
 
 static const TargetKernel kernels[] = {
     {"dot", kernel_takes_products, "one type of floats", dot_bytes},

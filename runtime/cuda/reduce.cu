@@ -16,6 +16,15 @@ template <> struct RtTotal<float> {
 };
 template <> struct RtTotal<double> : RtTotal<float> {
 };
+template <> struct RtTotal<RtF16> : RtTotal<float> {
+};
+template <> struct RtTotal<RtBf16> : RtTotal<float> {
+};
+
+// Stores a total as an element, rounded once.
+__device__ __forceinline__ void rt_put_total(RtF16 &y, double s) { y = rt_to_f16(rt_to_odd(s)); }
+__device__ __forceinline__ void rt_put_total(RtBf16 &y, double s) { y = rt_to_bf16(rt_to_odd(s)); }
+template <class T, class S> __device__ __forceinline__ void rt_put_total(T &y, S s) { y = (T)s; }
 
 template <class S> struct RtReducer {
     RtReduceOp op;
@@ -41,11 +50,11 @@ rt_reduce_some(const RtCudaReduce &p, const T *x, int64_t first, int64_t last, i
     if (p.reduced.n == 1) {
 #pragma unroll 4
         for (int64_t i = first; i < last; i += step)
-            s = join(s, x[i * p.reduced.x[0]]);
+            s = join(s, rt_value(x[i * p.reduced.x[0]]));
     } else {
 #pragma unroll 4
         for (int64_t i = first; i < last; i += step)
-            s = join(s, x[rt_offsets(p.reduced, i).x]);
+            s = join(s, rt_value(x[rt_offsets(p.reduced, i).x]));
     }
     return s;
 }
@@ -59,7 +68,7 @@ __device__ __forceinline__ void rt_reduced(const RtCudaReduce &p, T *y,
     if (p.chunks > 1)
         partial[chunk * p.results + result] = s;
     else
-        y[rt_offsets(p.kept, result).y] = (T)s;
+        rt_put_total(y[rt_offsets(p.kept, result).y], s);
 }
 
 struct RtChunk {
@@ -141,7 +150,7 @@ __device__ __forceinline__ void rt_reduce_chunks(const RtCudaReduce &p, T *y,
 #pragma unroll 4
     for (int64_t i = 1; i < p.chunks; i++)
         s = RtReducer<S>{p.op}(s, partial[i * p.results + result]);
-    y[rt_offsets(p.kept, result).y] = (T)s;
+    rt_put_total(y[rt_offsets(p.kept, result).y], s);
 }
 
 #define RT_REDUCE(T, name)                                                                         \
@@ -169,3 +178,4 @@ __device__ __forceinline__ void rt_reduce_chunks(const RtCudaReduce &p, T *y,
     }                                                                                              \
     RT_ENTRY(rt_cuda_reduce_join_##name);
 RT_CUDA_EACH_TYPE(RT_REDUCE)
+RT_CUDA_EACH_HALF(RT_REDUCE)

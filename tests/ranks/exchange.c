@@ -12,9 +12,9 @@
 #include "runtime/collectives.h"
 #include "runtime/comm/transport.h"
 #include "runtime/core/core.h"
-#include "runtime/rt_half.h"
 #include "runtime/rt_sizes.h"
 #include "runtime/rt_workspace.h"
+#include "tests/ranks/elements.h"
 #include "tests/ranks/operands.h"
 
 enum { MAX_RANKS = 8, GUARD = 64 };
@@ -32,103 +32,31 @@ typedef struct Test {
     RtType x_type;  // of x
     uint64_t bits;  // hash of all results
     int wrong, calls;
-    bool is_large;   // large tensors too
-    bool is_beside;  // calls run on the comm thread, with their own workspace
+    bool is_large;     // large tensors too
+    bool is_beside;    // calls run on the comm thread, with their own workspace
+    bool rounds_each;  // sums of halves are rounded after each term, as NCCL's are
     Operands on;
 } Test;
 
-// ---- elements ----
+// ---- the wanted results ----
 
-static uint64_t mix(uint64_t x)
+static void add_term(const Test *t, char *to, const char *x)
 {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-}
+    RtType type = t->p.type;
+    char element[8];
 
-// Draws floats whose sums are rounded, and integers whose sums wrap.
-static void draw(RtType t, char *x, int64_t count, int rank)
-{
-    uint64_t u = mix((uint64_t)rank + 1);
-    int bytes = rt_type_bytes(t);
-
-    for (int64_t i = 0; i < count; i++) {
-        u = u * 6364136223846793005 + 1442695040888963407;
-        float f = (float)((int64_t)u >> 34) * 1e-6f;
-        double d = (double)((int64_t)u >> 10) * 1e-9;
-        uint64_t w = u >> 32 ^ u << 16;
-        RtBf16 bf16 = rt_to_bf16(f);
-        RtF16 f16 = rt_to_f16(f);
-        const void *from = t == RT_F32    ? (void *)&f
-                           : t == RT_F64  ? (void *)&d
-                           : t == RT_BF16 ? (void *)&bf16
-                           : t == RT_F16  ? (void *)&f16
-                                          : (void *)&w;
-        memcpy(x + i * bytes, from, (size_t)bytes);
-    }
-}
-
-#define JOIN(T, sum)                                                                               \
-    {                                                                                              \
-        T a, b;                                                                                    \
-        memcpy(&a, to, sizeof a);                                                                  \
-        memcpy(&b, x, sizeof b);                                                                   \
-        a = op == RT_SUM ? (T)(sum) : (op == RT_MAX) == (a > b) ? a : b;                           \
-        memcpy(to, &a, sizeof a);                                                                  \
-        return;                                                                                    \
-    }
-static void join(RtType t, RtReduceOp op, char *to, const char *x)
-{
-    switch (t) {
-    case RT_F32:
-        JOIN(float, a + b)
-    case RT_F64:
-        JOIN(double, a + b)
-    case RT_I32:
-        JOIN(int32_t, (uint32_t)a + (uint32_t)b)
-    case RT_I64:
-        JOIN(int64_t, (uint64_t)a + (uint64_t)b)
-    default:
-        JOIN(uint8_t, a + b)
-    }
-}
-
-static RtType wide_of(RtType t) { return t == RT_BF16 || t == RT_F16 ? RT_F32 : t; }
-
-// An element as the number that it is reduced as, which has 8 bytes at most: halves as f32.
-static void widen(RtType t, char *to, const char *x)
-{
-    RtBf16 bf16;
-    RtF16 f16;
-
-    memcpy(&bf16, x, sizeof bf16);
-    memcpy(&f16, x, sizeof f16);
-    float f = t == RT_BF16 ? rt_from_bf16(bf16) : rt_from_f16(f16);
-    if (t == RT_BF16 || t == RT_F16)
-        memcpy(to, &f, sizeof f);
-    else
-        memcpy(to, x, (size_t)rt_type_bytes(t));
-}
-
-static void narrow(RtType t, char *to, const char *x)
-{
-    float f;
-
-    memcpy(&f, x, sizeof f);
-    RtBf16 bf16 = rt_to_bf16(f);
-    RtF16 f16 = rt_to_f16(f);
-    memcpy(to,
-           t == RT_BF16  ? (void *)&bf16
-           : t == RT_F16 ? (void *)&f16
-                         : (const void *)x,
-           (size_t)rt_type_bytes(t));
+    join(wide_of(type), t->p.op, to, x);
+    if (!t->rounds_each)
+        return;
+    narrow(type, element, to);
+    widen(type, to, element);
 }
 
 // Writes to `want` the reduction of element `from` of all ranks' x: first within each host, then
 // over the hosts, in the order of ranks. Halves are rounded after each of the two.
 static void want_joined(Test *t, int64_t to, int64_t from, int intra_host)
 {
-    RtType type = t->p.type, wide = wide_of(type);
+    RtType type = t->p.type;
     int64_t bytes = rt_type_bytes(type);
     char all[8], part[8], x[8], element[8];
 
@@ -136,12 +64,12 @@ static void want_joined(Test *t, int64_t to, int64_t from, int intra_host)
         widen(type, part, t->x[k] + from * bytes);
         for (int j = k + 1; j < k + intra_host; j++) {
             widen(type, x, t->x[j] + from * bytes);
-            join(wide, t->p.op, part, x);
+            add_term(t, part, x);
         }
         narrow(type, element, part);
         widen(type, part, element);
         if (k)
-            join(wide, t->p.op, all, part);
+            add_term(t, all, part);
         else
             memcpy(all, part, sizeof all);
     }
@@ -463,7 +391,7 @@ static void run(Test *t)
 
     for (int a = 0; a < m->n_axes; a++) {
         take_axis(t, a);
-        for (int k = 0; k < (HAS_HALVES ? 7 : 5); k++) {
+        for (int k = 0; k < 7; k++) {
             for (int i = 0; i < (k < 5 ? 8 : 3); i++)
                 call_all(t, types[k], 3, sizes[i][0], sizes[i][1], sizes[i][2]);
             if (k < 5)
@@ -488,7 +416,9 @@ int main(int argc, char **argv)
     const char *at = argc > 1 ? argv[1] : "1", *by = argc > 2 ? argv[2] : "host";
     bool by_nccl = !strcmp(by, "nccl"), is_large = m.collectives == NULL || argc > 3;
     size_t operand = is_large ? LARGE_BYTES : SMALL_BYTES;
-    Test t = {.rt = {.device = &DEVICE, .threads = 1, .gpu.number = -1}, .is_large = is_large};
+    Test t = {.rt = {.device = &DEVICE, .threads = 1, .gpu.number = -1},
+              .is_large = is_large,
+              .rounds_each = by_nccl};
 
     m.exchange_bytes = 3 * (int64_t)operand;
 
