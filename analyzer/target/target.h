@@ -23,7 +23,6 @@ typedef struct TargetKernel {
 // attention have types of their own.
 bool kernel_takes_floats(const Kernel *k);
 bool kernel_takes_products(const Kernel *k);  // or halves, with a result in f32 or theirs
-bool kernel_takes_convs(const Kernel *k);     // the same without f64
 bool kernel_takes_f32(const Kernel *k);
 bool kernel_takes_convolutions(const Kernel *k);  // of f32, or of halves as products
 bool kernel_takes_no_halves(const Kernel *k);     // all other types, mixed or not

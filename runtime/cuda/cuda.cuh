@@ -54,8 +54,10 @@ template <class T> __device__ __forceinline__ void rt_put(T &y, T x) { y = x; }
 template <class T>
 __device__ __forceinline__ void rt_put_result(T *y, int64_t i, RtValue<T> x, bool is_f32)
 {
-    if (sizeof(T) < sizeof(float) && is_f32)
-        reinterpret_cast<float *>(y)[i] = x;
+    constexpr bool is_half = sizeof(RtValue<T>) > sizeof(T);
+
+    if (is_half && is_f32)
+        reinterpret_cast<float *>(y)[i] = (float)x;
     else
         rt_put(y[i], x);
 }

@@ -21,10 +21,13 @@ template <> struct RtTotal<RtF16> : RtTotal<float> {
 template <> struct RtTotal<RtBf16> : RtTotal<float> {
 };
 
-// Stores a total as an element, rounded once.
-__device__ __forceinline__ void rt_put_total(RtF16 &y, double s) { y = rt_to_f16(rt_to_odd(s)); }
-__device__ __forceinline__ void rt_put_total(RtBf16 &y, double s) { y = rt_to_bf16(rt_to_odd(s)); }
-template <class T, class S> __device__ __forceinline__ void rt_put_total(T &y, S s) { y = (T)s; }
+// Stores a total: sums of halves as f32, their extremes as halves again.
+template <class T>
+__device__ __forceinline__ void rt_put_total(const RtCudaReduce &p, T *y, int64_t result,
+                                             typename RtTotal<T>::type s)
+{
+    rt_put_result(y, rt_offsets(p.kept, result).y, (RtValue<T>)s, p.op == RT_SUM);
+}
 
 template <class S> struct RtReducer {
     RtReduceOp op;
@@ -68,7 +71,7 @@ __device__ __forceinline__ void rt_reduced(const RtCudaReduce &p, T *y,
     if (p.chunks > 1)
         partial[chunk * p.results + result] = s;
     else
-        rt_put_total(y[rt_offsets(p.kept, result).y], s);
+        rt_put_total(p, y, result, s);
 }
 
 struct RtChunk {
@@ -150,7 +153,7 @@ __device__ __forceinline__ void rt_reduce_chunks(const RtCudaReduce &p, T *y,
 #pragma unroll 4
     for (int64_t i = 1; i < p.chunks; i++)
         s = RtReducer<S>{p.op}(s, partial[i * p.results + result]);
-    rt_put_total(y[rt_offsets(p.kept, result).y], s);
+    rt_put_total(p, y, result, s);
 }
 
 #define RT_REDUCE(T, name)                                                                         \

@@ -12,15 +12,16 @@ static void check(Random *r, RtReduce *p, bool is_repeated, bool has_odd)
         stride[i] = &p->stride[i];
         *(p->reduced[i] ? &length : &results) *= p->dim[i];
     }
-    int64_t span = draw_strides(r, p->rank, p->dim, stride), width = rt_type_bytes(p->type);
+    int64_t span = draw_strides(r, p->rank, p->dim, stride);
+    RtType type = is_half(p->type) && p->op == RT_SUM ? RT_F32 : p->type;  // of y
     if (is_repeated && p->rank)
         p->stride[draw(r, p->rank)] = 0;
     void *x = draw_elements(r, p->type, span, has_odd);
-    void *y = draw_elements(r, p->type, results, false);
+    void *y = draw_elements(r, type, results, false);
     bool is_rounded = p->op == RT_SUM && p->type <= RT_BF16;
     double limit = (p->type == RT_F64 ? 1e-15 : 1e-6) * (1 + sqrt((double)length));
-    Operand o[] = {{y, results * width, true, p->type, is_rounded ? limit : 0},
-                   {x, span * width, false, p->type, 0}};
+    Operand o[] = {{y, results * rt_type_bytes(type), true, type, is_rounded ? limit : 0},
+                   {x, span * rt_type_bytes(p->type), false, p->type, 0}};
     RtReduce wide = *p;
     wide.type = is_half(p->type) ? RT_F32 : p->type;
     CHECK_HALVES(reduce, &wide, p, o, 2, rt_reduce_workspace(&wide), rt_cuda_reduce_workspace(p));
