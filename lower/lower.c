@@ -13,11 +13,11 @@ static int count_inputs(const Graph *g)
     return n;
 }
 
-// Does the operator take halves? It computes in f32, or moves elements.
+// Does the operator take halves? It sums in f32, or moves elements.
 static bool takes_halves(const OpDef *op)
 {
-    return op->is_product || op == &op_cast || op == &op_select ||
-           (!op->flops && !op->work && !op->expr);
+    return op->is_product || op == &op_cast || op == &op_select || op == &op_reduce_sum ||
+           op == &op_reduce_max || op == &op_reduce_min || (!op->flops && !op->work && !op->expr);
 }
 
 bool check_types(const Graph *g, Diag *d)

@@ -127,7 +127,7 @@ void rt_sum_pool_grad(Rt *rt, const RtConv *p, void *dx, const void *dy);
 typedef enum RtReduceOp { RT_SUM, RT_MAX, RT_MIN, RT_MUL, RT_LAST } RtReduceOp;
 typedef struct RtReduce {
     RtReduceOp op;
-    RtType type;
+    RtType type;  // of x, and of y but for sums of halves, which are f32
     int rank;
     int64_t dim[RT_MAX_DIMS], stride[RT_MAX_DIMS];
     bool reduced[RT_MAX_DIMS];

@@ -51,28 +51,31 @@ static bool takes_reduced(const Kernel *k)
 
 enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 
-static const char reduced_types[] = "f32, f64, bool, and integers of 8, 32 and 64 bits";
+#define HALVES "f32, f16 or bf16"
+#define NO_HALVES "f32, f64, integers or bool"
+
+static const char reduced_types[] = "floats, bool, and integers of 8, 32 and 64 bits";
 
 static const TargetKernel kernels[] = {
     {"dot", kernel_takes_products, "one type of floats", dot_bytes},
-    {"conv", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_input_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | THIRD},
-    {"conv_weight_grad", kernel_takes_f32, "f32", conv_bytes, FIRST | SECOND},
+    {"conv", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | THIRD},
+    {"conv_input_grad", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | THIRD},
+    {"conv_weight_grad", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | SECOND},
     {"max_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
     {"max_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND | THIRD},
     {"sum_pool", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
     {"sum_pool_grad", kernel_takes_f32, "f32", .channels_last = FIRST | SECOND},
-    {"attention", kernel_takes_attention, "f32", attention_bytes},
-    {"attention_grad", kernel_takes_attention, "f32", attention_bytes},
+    {"attention", kernel_takes_attention, HALVES, attention_bytes},
+    {"attention_grad", kernel_takes_attention, HALVES, attention_bytes},
     {"reduce", .workspace = reduce_bytes},
     {"gather"},
-    {"scatter", .workspace = scatter_bytes},
+    {"scatter", kernel_takes_no_halves, NO_HALVES, scatter_bytes},
     {"grid_sample", kernel_takes_floats, "one type, f32 or f64"},
     {"grid_sample_input_grad", kernel_takes_floats, "one type, f32 or f64"},
     {"grid_sample_grid_grad", kernel_takes_floats, "one type, f32 or f64"},
-    {"arg_max"},
-    {"cumsum"},
-    {"top_k"},
+    {"arg_max", kernel_takes_no_halves, NO_HALVES},
+    {"cumsum", kernel_takes_no_halves, NO_HALVES},
+    {"top_k", kernel_takes_no_halves, NO_HALVES},
     {"resample", kernel_takes_floats, "one type, f32 or f64", resample_bytes},
     {"dft", kernel_takes_floats, "one type, f32 or f64"},
     {"sums", .workspace = sums_bytes},

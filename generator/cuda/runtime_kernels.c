@@ -8,17 +8,25 @@
 #include "runtime/rt_cuda_workspace.h"
 
 typedef struct Variants {
-    bool has_type[RT_BOOL + 1];  // by RtType
-    bool has_width[3];           // of attention, in tiles
+    bool has_type[RT_BOOL + 1], has_product[RT_BOOL + 1];  // by RtType: of operands, of products'
+    bool has_width[3];                                     // of attention, in tiles
 } Variants;
+
+static bool is_named(const Kernel *k, const char *begin)
+{
+    return strncmp(k->def->name, begin, strlen(begin)) == 0;
+}
 
 static void note(Variants *to, const Kernel *k)
 {
     const RtAttention *p = &k->params.attention;
+    bool is_attention = is_named(k, "attention");
 
     for (int i = 0; i < k->n_in + k->n_out; i++)
         to->has_type[k->type[i]] = true;
-    if (strncmp(k->def->name, "attention", strlen("attention")))
+    if (is_attention || is_named(k, "dot") || is_named(k, "conv"))
+        to->has_product[k->type[0]] = true;
+    if (!is_attention)
         return;
     to->has_width[rt_cuda_column_tiles(p->e)] = true;
     to->has_width[rt_cuda_column_tiles(p->f)] = true;
@@ -26,7 +34,7 @@ static void note(Variants *to, const Kernel *k)
 
 static Variants variants_of(const Program *p)
 {
-    Variants to = {{false}, {false}};
+    Variants to = {0};
 
     for (int k = 0; k < N_SETS; k++)
         for (int i = 0; i < p->set[k].n_items; i++)
@@ -42,28 +50,33 @@ typedef struct Entry {
     const char *text;
 } Entry;
 
-// Prints the list of the types that the program has.
-static void print_types(const Variants *x, const char *name, const Entry *entries, int n, Text *t)
+// Prints the list of those entries whose type is there.
+static void print_types(const bool *has_type, const char *name, const Entry *entries, Text *t)
 {
     text_printf(t, "#define %s(X)", name);
-    for (int i = 0; i < n; i++)
-        if (x->has_type[entries[i].type])
+    for (int i = 0; entries[i].text; i++)
+        if (has_type[entries[i].type])
             text_printf(t, " X(%s)", entries[i].text);
     text_printf(t, "\n");
 }
 
 void print_variants(const Gen *g, Text *t)
 {
-    static const Entry types[] = {
-        {RT_F32, "float, f32"},   {RT_F64, "double, f64"},   {RT_I8, "int8_t, i8"},
-        {RT_I16, "int16_t, i16"}, {RT_I32, "int32_t, i32"},  {RT_I64, "int64_t, i64"},
-        {RT_U8, "uint8_t, u8"},   {RT_U16, "uint16_t, u16"}, {RT_U32, "uint32_t, u32"}};
-    static const Entry halves[] = {{RT_F16, "RtF16, f16"}, {RT_BF16, "RtBf16, bf16"}};
+    static const Entry types[] = {{RT_F32, "float, f32"},    {RT_F64, "double, f64"},
+                                  {RT_I8, "int8_t, i8"},     {RT_I16, "int16_t, i16"},
+                                  {RT_I32, "int32_t, i32"},  {RT_I64, "int64_t, i64"},
+                                  {RT_U8, "uint8_t, u8"},    {RT_U16, "uint16_t, u16"},
+                                  {RT_U32, "uint32_t, u32"}, {0}};
+    static const Entry halves[] = {{RT_F16, "RtF16, f16"}, {RT_BF16, "RtBf16, bf16"}, {0}};
+    static const Entry products[] = {
+        {RT_F32, "float, f32"}, {RT_F16, "RtF16, f16"}, {RT_BF16, "RtBf16, bf16"}, {0}};
     Variants x = variants_of(g->p);
 
-    print_types(&x, "RT_CUDA_EACH_TYPE", types, COUNT(types), t);
-    if (x.has_type[RT_F16] || x.has_type[RT_BF16])
-        print_types(&x, "RT_CUDA_EACH_HALF", halves, COUNT(halves), t);
+    print_types(x.has_type, "RT_CUDA_EACH_TYPE", types, t);
+    if (x.has_type[RT_F16] || x.has_type[RT_BF16]) {
+        print_types(x.has_type, "RT_CUDA_EACH_HALF", halves, t);
+        print_types(x.has_product, "RT_CUDA_EACH_PRODUCT", products, t);
+    }
     text_printf(t, "#define RT_CUDA_EACH_WIDTH(X)");
     for (int i = 0; i < COUNT(x.has_width); i++)
         if (x.has_width[i])

@@ -6,8 +6,9 @@
 #include "runtime/rt_cuda_workspace.h"
 
 enum {
-    VECTOR = 4,         // elements of a vector
-    VECTOR_BYTES = 16,  // at most
+    VECTOR = 4,         // elements that a thread has together
+    HALVES = 8,         // the same where some are halves
+    VECTOR_BYTES = 16,  // of an access, at most
     WARP_TURNS = 4,     // a longer row is shared by a block
     BLOCK_TURNS = 2,    // of a block, unless that is as large as it can be
     MAX_THREADS = 1024,
@@ -25,23 +26,24 @@ typedef enum Turns { ONE_TURN, KEPT, READ_AGAIN } Turns;
 static const struct {
     Share share;
     Turns turns;  // ONE_TURN: there are no rows
-    bool is_vector;
+    int width;
     const char *name;
 } forms[] = {
-    {SHARE_ELEMENTS, ONE_TURN, true, "a thread has 4 neighbours"},
-    {SHARE_ELEMENTS, ONE_TURN, false, "a thread has an element"},
-    {SHARE_WARP, ONE_TURN, true, "a warp has a row, in 1 turn of 4 neighbours a thread"},
-    {SHARE_WARP, ONE_TURN, false, "a warp has a row, in 1 turn"},
-    {SHARE_WARP, KEPT, true, "a warp has a row, kept in registers, 4 neighbours a thread"},
-    {SHARE_WARP, KEPT, false, "a warp has a row, kept in registers"},
-    {SHARE_WARP, READ_AGAIN, true, "a warp has a row, 4 neighbours a thread"},
-    {SHARE_WARP, READ_AGAIN, false, "a warp has a row"},
-    {SHARE_BLOCK, KEPT, true, "a block has a row, kept in registers, 4 neighbours a thread"},
-    {SHARE_BLOCK, KEPT, false, "a block has a row, kept in registers"},
-    {SHARE_BLOCK, READ_AGAIN, true, "a block has a row, 4 neighbours a thread"},
-    {SHARE_BLOCK, READ_AGAIN, false, "a block has a row"},
-    {SHARE_COLUMNS, ONE_TURN, true, "a block has some columns of a chunk of rows, a thread 4"},
-    {SHARE_COLUMNS, ONE_TURN, false, "a block has some columns of a chunk of rows, a thread one"},
+    {SHARE_ELEMENTS, ONE_TURN, HALVES, "a thread has 8 neighbours"},
+    {SHARE_ELEMENTS, ONE_TURN, VECTOR, "a thread has 4 neighbours"},
+    {SHARE_ELEMENTS, ONE_TURN, 1, "a thread has an element"},
+    {SHARE_WARP, ONE_TURN, VECTOR, "a warp has a row, in 1 turn of 4 neighbours a thread"},
+    {SHARE_WARP, ONE_TURN, 1, "a warp has a row, in 1 turn"},
+    {SHARE_WARP, KEPT, VECTOR, "a warp has a row, kept in registers, 4 neighbours a thread"},
+    {SHARE_WARP, KEPT, 1, "a warp has a row, kept in registers"},
+    {SHARE_WARP, READ_AGAIN, VECTOR, "a warp has a row, 4 neighbours a thread"},
+    {SHARE_WARP, READ_AGAIN, 1, "a warp has a row"},
+    {SHARE_BLOCK, KEPT, VECTOR, "a block has a row, kept in registers, 4 neighbours a thread"},
+    {SHARE_BLOCK, KEPT, 1, "a block has a row, kept in registers"},
+    {SHARE_BLOCK, READ_AGAIN, VECTOR, "a block has a row, 4 neighbours a thread"},
+    {SHARE_BLOCK, READ_AGAIN, 1, "a block has a row"},
+    {SHARE_COLUMNS, ONE_TURN, VECTOR, "a block has some columns of a chunk of rows, a thread 4"},
+    {SHARE_COLUMNS, ONE_TURN, 1, "a block has some columns of a chunk of rows, a thread one"},
 };
 
 static const Value *value_at(const Body *b, int k)
@@ -83,33 +85,49 @@ static bool is_aligned(const Body *b, int k, int64_t bytes)
     return true;
 }
 
-static bool is_vector(const Body *b, int k)
+static bool is_vector(const Body *b, int k, int width)
 {
-    int64_t bytes = VECTOR * dtype_size(value_at(b, k)->dtype);
+    int64_t bytes = width * dtype_size(value_at(b, k)->dtype);
 
     return last_stride(b, k) == 1 && !is_column_output(b->g, b->it, k) &&
            is_aligned(b, k, bytes < VECTOR_BYTES ? bytes : VECTOR_BYTES);
 }
 
+// Is operand k contiguous, so that vectors pay if it is one?
+static bool is_contiguous(const Body *b, int k)
+{
+    return !threads_of(b)->is_number[k] && last_stride(b, k) == 1 &&
+           !is_column_output(b->g, b->it, k);
+}
+
 // Vectors pay if one operand at least is read or written so, and no contiguous one isn't.
-static int choose_width(const Body *b)
+static bool has_vectors(const Body *b, int width)
 {
     const Walk *w = b->w;
-    Threads *x = threads_of(b);
     bool has_vector = false;
 
-    if (!w->rank || w->dim[w->rank - 1] < VECTOR)
-        return 1;
-    if (w->dim[w->rank - 1] % VECTOR && (w->rank > 1 || x->share != SHARE_ELEMENTS))
-        return 1;
+    if (!w->rank || w->dim[w->rank - 1] < width)
+        return false;
+    if (w->dim[w->rank - 1] % width && (w->rank > 1 || threads_of(b)->share != SHARE_ELEMENTS))
+        return false;
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
-        if (x->is_number[k] || last_stride(b, k) != 1 || is_column_output(b->g, b->it, k))
-            continue;
-        if (!is_vector(b, k))
-            return 1;
-        has_vector = true;
+        if (is_contiguous(b, k) && !is_vector(b, k, width))
+            return false;
+        has_vector |= is_contiguous(b, k);
     }
-    return has_vector ? VECTOR : 1;
+    return has_vector;
+}
+
+// Halves that share no row are moved in accesses of VECTOR_BYTES, too.
+static int choose_width(const Body *b)
+{
+    bool has_halves = false;
+
+    for (int k = 0; k < b->it->n_in + b->it->n_out; k++)
+        has_halves |= is_contiguous(b, k) && dtype_is_half(value_at(b, k)->dtype);
+    if (has_halves && threads_of(b)->share == SHARE_ELEMENTS && has_vectors(b, HALVES))
+        return HALVES;
+    return has_vectors(b, VECTOR) ? VECTOR : 1;
 }
 
 // ---- threads ----
@@ -217,7 +235,7 @@ void share_out(Body *b)
         x->is_number[k] = is_number(b, k);
     x->width = choose_width(b);
     for (int k = 0; k < n; k++)
-        x->is_vector[k] = x->width > 1 ? is_vector(b, k) : last_stride(b, k) == 1;
+        x->is_vector[k] = x->width > 1 ? is_vector(b, k, x->width) : last_stride(b, k) == 1;
     choose_threads(b);
     choose_registers(b);
 }
@@ -235,7 +253,7 @@ const char *form_of(const Threads *x)
 {
     for (int i = 0; i < COUNT(forms); i++)
         if (forms[i].share == x->share && forms[i].turns == turns_of(x) &&
-            forms[i].is_vector == (x->width > 1))
+            forms[i].width == x->width)
             return forms[i].name;
     assert(false);
     return NULL;

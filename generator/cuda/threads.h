@@ -16,7 +16,7 @@ enum { WARP = 32, BLOCK = 256 };  // threads; BLOCK is that of all but SHARE_BLO
 // How a thread has its elements: Body.own.
 typedef struct Threads {
     Share share;
-    int width;      // neighbouring elements of the last dim that a thread has together: 4 or 1
+    int width;      // neighbouring elements of the last dim that a thread has together: 8, 4 or 1
     int64_t count;  // elements of a row
     int threads;    // that share a row
     int turns;      // how often they go over a row

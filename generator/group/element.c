@@ -330,7 +330,10 @@ static void print_sum(Body *b, int i, int indent)
 
     b->names->sum(b, i, &t);
     text_printf(&t, " += ");
+    DType type = in(b->g->s->g, node_of(b, i), 0)->dtype;
     const char *limits = limits_text(b, i), *x = source_text(b, i, 0);
+    if (dtype_is_half(type))
+        x = arena_string(b->g->arena, "rt_from_%s(%s)", dtype_name(type), x);
     const char *pattern = *limits ? arena_string(b->g->arena, "%s ? $ : 0;", limits) : "$;";
     const char *hole = strchr(pattern, '$');
     text_put(&t, pattern, (size_t)(hole - pattern));

@@ -105,7 +105,7 @@ void rule_window(const Graph *g, const Node *n, Rule *r, const char *text);
 // Checks that both operands of a dot or a convolution have one float type, and finds the result's.
 // Attribute `to` is that of operands that are halves; DT_NONE: theirs.
 bool infer_product(const Graph *g, const Node *n, int to, DType *result, Diag *d);
-// The gradient of the result in the operands' type.
+// The gradient of a result, in the type of the operands.
 ValueId product_gradient(Graph *g, const Node *n, ValueId dy);
 
 // The tensors of a convolution. conv and its two gradients each make one of them from the other

@@ -1,11 +1,15 @@
-// reduce_sum: the sum along some dims.
+// reduce_sum: the sum along some dims. That of halves is f32.
 #include "ir/operator/atoms.h"
-#include "ir/operator/operator.h"
+#include "ir/operator/contract.h"
 #include "runtime/rt_scalar.h"
 
 static bool reduce_sum_infer(Graph *g, Node *n, Diag *d)
 {
-    return infer_number(g, n, 0, d) && infer_reduce(g, n, d);
+    if (!infer_number(g, n, 0, d) || !infer_reduce(g, n, d))
+        return false;
+    if (dtype_is_half(in(g, n, 0)->dtype))
+        value_edit(g, n->out[0])->dtype = F32;
+    return true;
 }
 
 static void reduce_sum_rule(const Graph *g, const Node *n, Rule *r)
@@ -19,7 +23,7 @@ static void reduce_sum_grad(Graph *g, const Node *n, const ValueId *dy, const bo
 {
     const Attr *axes = &n->attr[REDUCE_AXES];
 
-    dx[0] = broadcast_over(g, dy[0], n->in[0], axes->n, axes->v);
+    dx[0] = broadcast_over(g, product_gradient(g, n, dy[0]), n->in[0], axes->n, axes->v);
 }
 
 static double add(double a, double b) { return a + b; }

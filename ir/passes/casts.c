@@ -13,15 +13,15 @@ typedef struct Fact {
     int64_t cut;       // elements of slices of it that are cast to a half
 } Fact;
 
-// A cast among those of one new value.
+// A new value in another type, among those of one value.
 typedef struct Made {
-    NodeId node;
+    ValueId v;
     int next;  // 0: there is no other
 } Made;
 
 // Facts of a value of the new graph.
 typedef struct Known {
-    int casts;    // the first of its casts in `made`; 0: none
+    int made;     // the first entry of `made` that is of it; 0: none
     bool is_cut;  // slices that are cast to a half have all its elements
 } Known;
 
@@ -123,20 +123,24 @@ static Known *known_of(Casts *c, ValueId v)
     return &c->known[v];
 }
 
-// The cast of x to a type in the iteration and the phase that nodes are made for now.
-static ValueId shared_cast(Casts *c, ValueId x, DType to)
+// What x has been made in a type, in the iteration and the phase that nodes are made for now; 0:
+// nothing.
+static ValueId find_made(Casts *c, ValueId x, DType to)
 {
-    Graph *g = c->r.to;
+    const Graph *g = c->r.to;
 
-    for (int i = known_of(c, x)->casts; i; i = c->made[i].next) {
-        const Node *n = &g->nodes[c->made[i].node];
+    for (int i = known_of(c, x)->made; i; i = c->made[i].next) {
+        const Node *n = producer(g, c->made[i].v);
         if (out(g, n)->dtype == to && n->phase == g->phase && is_same_block(n->block, g->block))
-            return n->out[0];
+            return c->made[i].v;
     }
-    ValueId y = make_cast(g, x, to);
-    *arena_push(g->arena, c->made, c->n_made, c->cap_made) =
-        (Made){value_of(g, y)->producer, known_of(c, x)->casts};
-    known_of(c, x)->casts = c->n_made - 1;
+    return 0;
+}
+
+static ValueId note_made(Casts *c, ValueId x, ValueId y)
+{
+    *arena_push(c->r.to->arena, c->made, c->n_made, c->cap_made) = (Made){y, known_of(c, x)->made};
+    known_of(c, x)->made = c->n_made - 1;
     return y;
 }
 
@@ -159,23 +163,24 @@ static bool moves(Casts *c, const Node *n, DType to)
 }
 
 // x in another type: what x was cast from, if it holds the same numbers; moved elements of the
-// other type; else the cast of x.
+// other type; else the cast of x. It is made once.
 static ValueId cast_to(Casts *c, ValueId x, DType to)
 {
     Graph *g = c->r.to;
     DType type = value_of(g, x)->dtype;
+    ValueId made = type == to ? x : find_made(c, x, to);
 
-    if (type == to)
-        return x;
+    if (made)
+        return made;
     Node n = *producer(g, x);  // nodes are moved in memory while others are made
     if (n.op == &op_cast && dtype_is_within(in(g, &n, 0)->dtype, type))
         return cast_to(c, n.in[0], to);
     if (!n.op || !moves(c, &n, to))
-        return shared_cast(c, x, to);
+        return note_made(c, x, make_cast(g, x, to));
     ValueId *in = arena_array(g->arena, ValueId, n.n_in);
     for (int i = 0; i < n.n_in; i++)
         in[i] = cast_to(c, n.in[i], to);
-    return graph_node(g, n.op, n.n_in, in, n.attr);
+    return note_made(c, x, graph_node(g, n.op, n.n_in, in, n.attr));
 }
 
 // ---- the pass ----
@@ -196,8 +201,19 @@ static ValueId sum_halves(Casts *c, const Node *n, DType half)
 {
     ValueId x = cast_to(c, c->r.map[n->in[0]], half);
 
-    x = shared_cast(c, x, F32);
     return graph_node(c->r.to, n->op, 1, &x, n->attr);
+}
+
+// The largest or least of widened halves: that of the halves, widened; 0: they are none.
+static ValueId extreme_half(Casts *c, const Node *n)
+{
+    Graph *g = c->r.to;
+    const Node *x = producer(g, c->r.map[n->in[0]]);
+
+    if (x->op != &op_cast || !dtype_is_half(in(g, x, 0)->dtype))
+        return 0;
+    ValueId half = x->in[0];
+    return make_cast(g, graph_node(g, n->op, 1, &half, n->attr), F32);
 }
 
 static bool is_of_half(const Graph *g, const Node *n)
@@ -220,6 +236,8 @@ static ValueId simpler(Casts *c, NodeId i)
         return widen_product(c, n);
     if (n->op == &op_reduce_sum && n->phase == BACKWARD && x->half && x->sums == x->uses)
         return sum_halves(c, n, x->half);
+    if ((n->op == &op_reduce_max || n->op == &op_reduce_min) && in(g, n, 0)->dtype == F32)
+        return extreme_half(c, n);
     return 0;
 }
 

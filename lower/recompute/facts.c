@@ -68,6 +68,14 @@ static bool is_half_copy(const Recompute *r, ValueId h)
            value_of(r->g, r->l.view[n->in[0]].base)->kind == VALUE_PARAMETER;
 }
 
+// Is the value a half, widened? The half has the same numbers in fewer bytes.
+static bool is_widened_half(const Recompute *r, ValueId h)
+{
+    const Node *n = producer(r->g, h);
+
+    return n->op == &op_cast && dtype_is_half(in(r->g, n, 0)->dtype);
+}
+
 static void find_sources(Recompute *r)
 {
     const bool *is_separator = find_separators(r);
@@ -77,8 +85,9 @@ static void find_sources(Recompute *r)
         if (r->rerun->is_handed_on[v] || is_compared[v])
             r->is_source[canonical_of(r, v)] = true;
     for (ValueId h = 1; h < r->g->n_values; h++)
-        r->is_source[h] |= ends_chain(r, h) || is_half_copy(r, h) ||
-                           (is_separator[h] && is_elementwise_work(producer(r->g, h)));
+        if (!is_widened_half(r, h))
+            r->is_source[h] |= ends_chain(r, h) || is_half_copy(r, h) ||
+                               (is_separator[h] && is_elementwise_work(producer(r->g, h)));
 }
 
 static void find_facts(Recompute *r)

@@ -4,7 +4,7 @@
 // are few results, the reduced elements are split into chunks. All splits depend on the shape
 // alone, so the tree of additions is the same for any number of threads: floats are summed over at
 // most 32 rows or 256 neighbours, and these sums are added in double. Halves are widened some at a
-// time, and results are rounded once.
+// time, and their sums are f32.
 #include "runtime/cpu/floats.h"
 
 enum { RUN = 256, DEPTH = 32, MIN_CHUNK = 1 << 14, JOINED = 256 };
@@ -16,7 +16,7 @@ typedef struct Dims {
 
 typedef struct Plan {
     RtReduceOp op;
-    RtType type;
+    RtType type, result;                  // of x and y
     Dims kept, reduced;                   // sorted by falling x strides; adjacent dims are merged
     int64_t width, results;               // contiguous results in a block; all results
     int64_t units, chunks;                // blocks of results; chunks of the reduced elements
@@ -85,6 +85,7 @@ static void dims_merge(Dims *d)
 static Plan make_plan(const RtReduce *p)
 {
     Plan q = {.op = p->op, .type = p->type, .width = 1};
+    q.result = p->op == RT_SUM && rt_is_half(p->type) ? RT_F32 : p->type;
     int64_t y = 1;
 
     for (int i = p->rank - 1; i >= 0; i--) {
@@ -323,7 +324,7 @@ static void store(const Plan *q, void *y, int64_t at, const double *total, int64
 
     for (int64_t i = 0; i < n; i++)
         result[i] = (float)total[i];
-    rt_write_floats(q->type, rt_to(q->type, y, at), 0, 1, result, 0, 1, n);
+    rt_write_floats(q->result, rt_to(q->result, y, at), 0, 1, result, 0, 1, n);
 }
 
 static void reduce_unit(const Plan *q, int64_t unit, int64_t chunk, void *y, double *partial,
@@ -364,7 +365,7 @@ static void reduce_f32(Rt *rt, const RtReduce *p, void *y, const void *x)
     double *partial = (double *)rt->workspace;
 
     if (q.length == 0 || q.results == 0) {
-        rt_fill(rt, q.type, y, q.results, identity(q.op));
+        rt_fill(rt, q.result, y, q.results, identity(q.op));
         return;
     }
 #pragma omp parallel num_threads(rt_team(rt, q.results *q.length))

@@ -25,9 +25,9 @@ float *rt_cuda_outside_most(Rt *rt, const RtAttention *p, float *scratch, const 
 
     if (!p->causal || !(p->outside_added || adds_bias))
         return NULL;
-    rt_cuda_launch(rt, "rt_cuda_attention_bounds",
-                   (RtCudaGrid){rt_product(p->batch, p->n_batch) * a.groups, 1, 1}, BLOCK,
-                   RT_CUDA_ARGS(&a, &scratch, &q, &k, &bias));
+    rt_cuda_launch_typed(rt, "rt_cuda_attention_bounds", rt_cuda_attention_type(p),
+                         (RtCudaGrid){rt_product(p->batch, p->n_batch) * a.groups, 1, 1}, BLOCK,
+                         RT_CUDA_ARGS(&a, &scratch, &q, &k, &bias));
     return scratch;
 }
 
@@ -37,16 +37,16 @@ void rt_attention(Rt *rt, const RtAttention *p, void *y, void *max, void *sum, c
 {
     RtCudaAttention a = rt_cuda_attention_plan(p, p->s, p->f);
     int64_t heads = rt_product(p->batch, p->n_batch) * a.groups;
+    RtCudaAttentionOperands x = {y, max, sum, q, k, v, bias, seed, step, micro};
+    RtType type = rt_cuda_attention_type(p);
 
-    rt_cuda_launch(rt,
-                   rt_cuda_column_tiles(p->f) == 1 ? "rt_cuda_attention_1" : "rt_cuda_attention_2",
-                   (RtCudaGrid){heads * a.tiles * a.columns, 1, 1}, BLOCK,
-                   RT_CUDA_ARGS(&a, &y, &max, &sum, &q, &k, &v, &bias, &seed, &step, &micro));
+    rt_cuda_launch_typed(
+        rt, rt_cuda_column_tiles(p->f) == 1 ? "rt_cuda_attention_1" : "rt_cuda_attention_2", type,
+        (RtCudaGrid){heads * a.tiles * a.columns, 1, 1}, BLOCK, RT_CUDA_ARGS(&a, &x));
     if (!p->causal)
         return;
     float *most = rt_cuda_outside_most(rt, p, (float *)(void *)rt->workspace, q, k, bias);
     a.columns = 1;
-    rt_cuda_launch(
-        rt, "rt_cuda_attention_all", (RtCudaGrid){heads * a.tiles, 1, 1}, BLOCK,
-        RT_CUDA_ARGS(&a, &y, &max, &sum, &q, &k, &v, &bias, &seed, &step, &micro, &most));
+    rt_cuda_launch_typed(rt, "rt_cuda_attention_all", type, (RtCudaGrid){heads * a.tiles, 1, 1},
+                         BLOCK, RT_CUDA_ARGS(&a, &x, &most));
 }

@@ -72,10 +72,10 @@ template <int TILES> __device__ __forceinline__ RtQueries rt_queries(const RtCud
     return {g.quotient, g.rest, t.rest * RT_EDGE, c.rest * RT_EDGE * TILES};
 }
 
-template <int TILES>
-__device__ __forceinline__ void rt_put_result(const RtAttention &p, const RtQueries &at,
-                                              RtTilePosition thread, const RtOnline<TILES> &o,
-                                              float *y, float *max, float *sum)
+template <int TILES, class T>
+__device__ __forceinline__ void rt_put_rows(const RtAttention &p, const RtQueries &at,
+                                            RtTilePosition thread, const RtOnline<TILES> &o, T *y,
+                                            float *max, float *sum)
 {
 #pragma unroll
     for (int i = 0; i < RT_EACH; i++) {
@@ -96,22 +96,16 @@ __device__ __forceinline__ void rt_put_result(const RtAttention &p, const RtQuer
             for (int j = 0; j < RT_EACH; j++) {
                 int64_t column = at.column + c * RT_EDGE + thread.column + j;
                 if (column < p.f)
-                    y[row * p.y.row + column * p.y.col] = has_softmax ? o.y[c][i][j] * part : part;
+                    rt_put(y[row * p.y.row + column * p.y.col],
+                           has_softmax ? o.y[c][i][j] * part : part);
             }
     }
 }
 
-struct RtAttentionOperands {
-    float *y, *max, *sum;
-    const float *q, *k, *v;
-    const void *bias;
-    const int64_t *seed, *step, *micro;
-};
-
 // Goes over the keys of a block's queries, within their limits or ALL.
-template <int TILES, bool ALL>
-__device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAttentionOperands &x,
-                                          const RtQueries &at)
+template <int TILES, bool ALL, class T>
+__device__ __forceinline__ void rt_attend(const RtCudaAttention &a,
+                                          const RtCudaAttentionOperands &x, const RtQueries &at)
 {
     __shared__ __align__(16) RtSlice<float> left, right;
     __shared__ __align__(16) RtScoreTile weights;
@@ -119,8 +113,9 @@ __device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAtte
     RtTilePosition thread = rt_tile_position(false);
     RtMasks m = rt_masks(p, at.b, at.g, x.bias, x.seed, x.step, x.micro);
     RtRange keys = rt_seen_keys(p, ALL, at.row);
-    const float *q = x.q + rt_head(p, p.q, at.b, at.g), *k = x.k + rt_head(p, p.k, at.b, at.g);
-    const float *v = x.v + rt_head(p, p.v, at.b, at.g);
+    const T *q = (const T *)x.q + rt_head(p, p.q, at.b, at.g);
+    const T *k = (const T *)x.k + rt_head(p, p.k, at.b, at.g);
+    const T *v = (const T *)x.v + rt_head(p, p.v, at.b, at.g);
     RtOnline<TILES> o = {};
 
     for (int i = 0; i < RT_EACH; i++)
@@ -139,33 +134,32 @@ __device__ __forceinline__ void rt_attend(const RtCudaAttention &a, const RtAtte
                         rt_by_rows(rt_rows(v, p.v, key, p.t), at.column + c * RT_EDGE, p.f), left,
                         right);
     }
-    rt_put_result(p, at, thread, o, x.y + rt_head(p, p.y, at.b, at.g),
-                  x.max + rt_head(p, p.max, at.b, at.g), x.sum + rt_head(p, p.sum, at.b, at.g));
+    rt_put_rows(p, at, thread, o, (T *)x.y + rt_head(p, p.y, at.b, at.g),
+                x.max + rt_head(p, p.max, at.b, at.g), x.sum + rt_head(p, p.sum, at.b, at.g));
 }
 
 // For blocks of queries of which one isn't settled: computes their results again, with all keys.
-extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
-    rt_cuda_attention_all(RtCudaAttention a, float *y, float *max, float *sum, const float *q,
-                          const float *k, const float *v, const void *bias, const int64_t *seed,
-                          const int64_t *step, const int64_t *micro, const float *most)
+template <class T>
+__device__ __forceinline__ void rt_attend_all(const RtCudaAttention &a,
+                                              const RtCudaAttentionOperands &x, const float *most)
 {
     __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     RtQueries at = rt_queries<1>(a);
     int64_t row = at.row + threadIdx.x % RT_EDGE;
-    float of_row = row < p.s ? max[rt_head(p, p.max, at.b, at.g) + row * p.max.row] : 0;
+    float of_row = row < p.s ? x.max[rt_head(p, p.max, at.b, at.g) + row * p.max.row] : 0;
     float outside_most = rt_outside_most(p, most, at.b * a.groups + at.g);
 
     if (!rt_any(row < p.s && !rt_is_settled(of_row, outside_most), scratch))
         return;
 #pragma unroll 1
     for (; at.column < p.f; at.column += RT_EDGE)
-        rt_attend<1, true>(a, {y, max, sum, q, k, v, bias, seed, step, micro}, at);
+        rt_attend<1, true, T>(a, x, at);
 }
-RT_ENTRY(rt_cuda_attention_all);
 
 // The largest norm of the rows that the block's threads share.
-__device__ __forceinline__ float rt_largest_norm(const float *x, const RtStrides &s, int64_t rows,
+template <class T>
+__device__ __forceinline__ float rt_largest_norm(const T *x, const RtStrides &s, int64_t rows,
                                                  int64_t columns, Shared<float[RT_WARP]> &scratch)
 {
     auto larger = [](float a, float b) { return a != a || a > b ? a : b; };
@@ -174,7 +168,7 @@ __device__ __forceinline__ float rt_largest_norm(const float *x, const RtStrides
     for (int64_t i = threadIdx.x; i < rows; i += RT_PRODUCT_BLOCK) {
         float sum = 0;
         for (int64_t j = 0; j < columns; j++)
-            sum += x[i * s.row + j * s.col] * x[i * s.row + j * s.col];
+            sum += rt_value(x[i * s.row + j * s.col]) * rt_value(x[i * s.row + j * s.col]);
         most = larger(sum, most);
     }
     return sqrtf(rt_block_join(most, 0.f, larger, scratch));
@@ -194,9 +188,9 @@ __device__ __forceinline__ float rt_largest_bias(const RtAttention &p, const flo
 }
 
 // For the head of the block: an upper bound of its scores outside of limits.
-extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
-    rt_cuda_attention_bounds(RtCudaAttention a, float *of_heads, const float *q, const float *k,
-                             const void *bias)
+template <class T>
+__device__ __forceinline__ void rt_bounds(const RtCudaAttention &a, float *of_heads, const T *q,
+                                          const T *k, const void *bias)
 {
     __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
@@ -215,16 +209,32 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     if (threadIdx.x == 0)
         of_heads[blockIdx.x] = most;
 }
-RT_ENTRY(rt_cuda_attention_bounds);
 
-#define RT_ATTENTION(tiles)                                                                        \
-    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK) rt_cuda_attention_##tiles(      \
-        RtCudaAttention a, float *y, float *max, float *sum, const float *q, const float *k,       \
-        const float *v, const void *bias, const int64_t *seed, const int64_t *step,                \
-        const int64_t *micro)                                                                      \
+#define RT_ATTENTION_OF(T, name)                                                                   \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK) rt_cuda_attention_all_##name(   \
+        RtCudaAttention a, RtCudaAttentionOperands x, const float *most)                           \
     {                                                                                              \
-        rt_attend<tiles, false>(a, {y, max, sum, q, k, v, bias, seed, step, micro},                \
-                                rt_queries<tiles>(a));                                             \
+        rt_attend_all<T>(a, x, most);                                                              \
     }                                                                                              \
-    RT_ENTRY(rt_cuda_attention_##tiles);
+    RT_ENTRY(rt_cuda_attention_all_##name);                                                        \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
+        rt_cuda_attention_bounds_##name(RtCudaAttention a, float *of_heads, const T *q,            \
+                                        const T *k, const void *bias)                              \
+    {                                                                                              \
+        rt_bounds(a, of_heads, q, k, bias);                                                        \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_attention_bounds_##name);
+RT_CUDA_EACH_PRODUCT(RT_ATTENTION_OF)
+
+// Lists of types pass a type alone, so each width has a macro of its own.
+#define RT_ATTENTION_WIDE(tiles, T, name)                                                          \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
+        rt_cuda_attention_##tiles##_##name(RtCudaAttention a, RtCudaAttentionOperands x)           \
+    {                                                                                              \
+        rt_attend<tiles, false, T>(a, x, rt_queries<tiles>(a));                                    \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_attention_##tiles##_##name);
+#define RT_ATTENTION_1(T, name) RT_ATTENTION_WIDE(1, T, name)
+#define RT_ATTENTION_2(T, name) RT_ATTENTION_WIDE(2, T, name)
+#define RT_ATTENTION(tiles) RT_CUDA_EACH_PRODUCT(RT_ATTENTION_##tiles)
 RT_CUDA_EACH_WIDTH(RT_ATTENTION)

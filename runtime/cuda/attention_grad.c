@@ -16,23 +16,26 @@ void rt_attention_grad(Rt *rt, const RtAttention *p, void *dq, void *dk, void *d
     RtCudaQuery *of = (RtCudaQuery *)(void *)rt->workspace;
     float *bounds = rt_cuda_outside_most(rt, p, (float *)(of + heads * p->s), q, k, bias);
     RtCudaGradOperands x = {dq, dk, dv, q, k, v, bias, seed, step, micro, dy, of};
+    RtType type = rt_cuda_attention_type(p);
 
     sums.tiles = heads * p->s;
-    rt_cuda_launch(rt, "rt_cuda_attention_prepare",
-                   (RtCudaGrid){rt_ceil_div(sums.tiles, BLOCK), 1, 1}, BLOCK,
-                   RT_CUDA_ARGS(&sums, &of, &y, &dy, &max, &sum, &bounds));
-    rt_cuda_launch(
-        rt,
-        rt_cuda_column_tiles(most) == 1 ? "rt_cuda_attention_keys_1" : "rt_cuda_attention_keys_2",
-        (RtCudaGrid){batches * keys.tiles * keys.columns, 1, 1}, BLOCK, RT_CUDA_ARGS(&keys, &x));
+    rt_cuda_launch_typed(rt, "rt_cuda_attention_prepare", type,
+                         (RtCudaGrid){rt_ceil_div(sums.tiles, BLOCK), 1, 1}, BLOCK,
+                         RT_CUDA_ARGS(&sums, &of, &y, &dy, &max, &sum, &bounds));
+    rt_cuda_launch_typed(rt,
+                         rt_cuda_column_tiles(most) == 1 ? "rt_cuda_attention_keys_1"
+                                                         : "rt_cuda_attention_keys_2",
+                         type, (RtCudaGrid){batches * keys.tiles * keys.columns, 1, 1}, BLOCK,
+                         RT_CUDA_ARGS(&keys, &x));
     if (p->causal) {
         keys.columns = 1;
-        rt_cuda_launch(rt, "rt_cuda_attention_keys_all", (RtCudaGrid){batches * keys.tiles, 1, 1},
-                       BLOCK, RT_CUDA_ARGS(&keys, &x));
+        rt_cuda_launch_typed(rt, "rt_cuda_attention_keys_all", type,
+                             (RtCudaGrid){batches * keys.tiles, 1, 1}, BLOCK,
+                             RT_CUDA_ARGS(&keys, &x));
     }
-    rt_cuda_launch(rt,
-                   rt_cuda_column_tiles(p->e) == 1 ? "rt_cuda_attention_queries_1"
-                                                   : "rt_cuda_attention_queries_2",
-                   (RtCudaGrid){heads * queries.tiles * queries.columns, 1, 1}, BLOCK,
-                   RT_CUDA_ARGS(&queries, &x));
+    rt_cuda_launch_typed(rt,
+                         rt_cuda_column_tiles(p->e) == 1 ? "rt_cuda_attention_queries_1"
+                                                         : "rt_cuda_attention_queries_2",
+                         type, (RtCudaGrid){heads * queries.tiles * queries.columns, 1, 1}, BLOCK,
+                         RT_CUDA_ARGS(&queries, &x));
 }

@@ -9,25 +9,26 @@
 #include "runtime/cuda/scores.cuh"
 
 // The operands of one head.
-struct RtGradHead {
-    const float *q, *k, *v, *dy;
+template <class T> struct RtGradHead {
+    const T *q, *k, *v, *dy;
     const RtCudaQuery *queries;
     RtMasks masks;
 };
-__device__ __forceinline__ RtGradHead rt_grad_head(const RtCudaAttention &a,
-                                                   const RtCudaGradOperands &x, int64_t b,
-                                                   int64_t g)
+template <class T>
+__device__ __forceinline__ RtGradHead<T>
+rt_grad_head(const RtCudaAttention &a, const RtCudaGradOperands &x, int64_t b, int64_t g)
 {
     const RtAttention &p = a.p;
 
     return {
-        x.q + rt_head(p, p.q, b, g),          x.k + rt_head(p, p.k, b, g),
-        x.v + rt_head(p, p.v, b, g),          x.dy + rt_head(p, p.dy, b, g),
-        x.queries + (b * a.groups + g) * p.s, rt_masks(p, b, g, x.bias, x.seed, x.step, x.micro)};
+        (const T *)x.q + rt_head(p, p.q, b, g), (const T *)x.k + rt_head(p, p.k, b, g),
+        (const T *)x.v + rt_head(p, p.v, b, g), (const T *)x.dy + rt_head(p, p.dy, b, g),
+        x.queries + (b * a.groups + g) * p.s,   rt_masks(p, b, g, x.bias, x.seed, x.step, x.micro)};
 }
 
 // Have keys outside of the limits of the tile's queries weights? All threads get the answer.
-__device__ __forceinline__ bool rt_tile_needs_all(const RtAttention &p, const RtGradHead &h,
+template <class T>
+__device__ __forceinline__ bool rt_tile_needs_all(const RtAttention &p, const RtGradHead<T> &h,
                                                   int64_t row, Shared<float[RT_WARP]> &scratch)
 {
     int64_t i = row + threadIdx.x % RT_EDGE;
@@ -39,10 +40,10 @@ __device__ __forceinline__ bool rt_tile_needs_all(const RtAttention &p, const Rt
 
 // Turns products into weights and ds, for rows and keys from `row` and `key` on. Where a row has no
 // weights, `part` is 0, whatever its scores are, or NaN.
-__device__ __forceinline__ void rt_grad_weights(const RtCudaAttention &a, const RtGradHead &h,
-                                                bool all, int64_t row, int64_t key,
-                                                float (&s)[RT_EACH][RT_EACH],
-                                                float (&ds)[RT_EACH][RT_EACH])
+template <class T>
+__device__ __forceinline__ void
+rt_grad_weights(const RtCudaAttention &a, const RtGradHead<T> &h, bool all, int64_t row,
+                int64_t key, float (&s)[RT_EACH][RT_EACH], float (&ds)[RT_EACH][RT_EACH])
 {
     const RtAttention &p = a.p;
 
@@ -69,11 +70,11 @@ __device__ __forceinline__ void rt_grad_weights(const RtCudaAttention &a, const 
 
 // Computes the weights and ds of a tile of queries and keys into shared memory. `weights` may be
 // left out.
-__device__ __forceinline__ void rt_grad_tile(const RtCudaAttention &a, const RtGradHead &h,
-                                             RtTilePosition thread, bool all, int64_t row,
-                                             int64_t key, RtSlice<float> &left,
-                                             RtSlice<float> &right, RtScoreTile *weights,
-                                             RtScoreTile &changes)
+template <class T>
+__device__ __forceinline__ void
+rt_grad_tile(const RtCudaAttention &a, const RtGradHead<T> &h, RtTilePosition thread, bool all,
+             int64_t row, int64_t key, RtSlice<float> &left, RtSlice<float> &right,
+             RtScoreTile *weights, RtScoreTile &changes)
 {
     const RtAttention &p = a.p;
     float s[RT_EACH][RT_EACH] = {}, ds[RT_EACH][RT_EACH] = {};
@@ -95,9 +96,9 @@ __device__ __forceinline__ void rt_grad_tile(const RtCudaAttention &a, const RtG
 }
 
 // Stores a thread's results of some tiles of columns.
-template <int TILES>
+template <int TILES, class T>
 __device__ __forceinline__ void
-rt_put_grad(float *to, const RtStrides &s, RtTilePosition thread, int64_t row, int64_t rows,
+rt_put_grad(T *to, const RtStrides &s, RtTilePosition thread, int64_t row, int64_t rows,
             int64_t column, int64_t columns, const float (&sum)[TILES][RT_EACH][RT_EACH])
 {
 #pragma unroll
@@ -105,7 +106,7 @@ rt_put_grad(float *to, const RtStrides &s, RtTilePosition thread, int64_t row, i
         rt_each_result(sum[c], thread, [&](int i, int j, float v) {
             int64_t y = row + i, x = column + c * RT_EDGE + j;
             if (y < rows && x < columns)
-                to[y * s.row + x * s.col] = v;
+                rt_put(to[y * s.row + x * s.col], v);
         });
 }
 
@@ -122,7 +123,7 @@ template <int TILES> __device__ __forceinline__ RtKeys rt_keys(const RtCudaAtten
 
 // dk and dv of a tile of keys, of some columns: over all queries of all groups within whose limits
 // they are; with ALL, over all queries that have weights for them.
-template <int TILES, bool ALL>
+template <int TILES, bool ALL, class T>
 __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtCudaGradOperands &x,
                                              const RtKeys &at)
 {
@@ -138,7 +139,7 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
     auto change = rt_operand(false, [&](int i, int64_t k) { return (float)changes[k][i]; });
 
     for (int64_t g = 0; g < a.groups; g++) {
-        RtGradHead h = rt_grad_head(a, x, b, g);
+        RtGradHead<T> h = rt_grad_head<T>(a, x, b, g);
         for (int64_t row = rows.first; row < rows.last; row += RT_EDGE) {
             bool all = ALL && rt_tile_needs_all(p, h, row, scratch);
             if (ALL && !all && (row < seeing.first || row >= seeing.last))
@@ -154,13 +155,14 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
             }
         }
     }
-    rt_put_grad(x.dk + rt_head(p, p.dk, b, 0), p.dk, thread, key, p.t, column, p.e, dk);
-    rt_put_grad(x.dv + rt_head(p, p.dv, b, 0), p.dv, thread, key, p.t, column, p.f, dv);
+    rt_put_grad((T *)x.dk + rt_head(p, p.dk, b, 0), p.dk, thread, key, p.t, column, p.e, dk);
+    rt_put_grad((T *)x.dv + rt_head(p, p.dv, b, 0), p.dv, thread, key, p.t, column, p.f, dv);
 }
 
 // For batch entries with queries that aren't settled: computes dk and dv again.
-extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
-    rt_cuda_attention_keys_all(RtCudaAttention a, RtCudaGradOperands x)
+template <class T>
+__device__ __forceinline__ void rt_grad_keys_again(const RtCudaAttention &a,
+                                                   const RtCudaGradOperands &x)
 {
     __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
@@ -174,12 +176,11 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
         return;
 #pragma unroll 1
     for (; at.column < columns; at.column += RT_EDGE)
-        rt_grad_keys<1, true>(a, x, at);
+        rt_grad_keys<1, true, T>(a, x, at);
 }
-RT_ENTRY(rt_cuda_attention_keys_all);
 
 // dq of a tile of queries, of some columns: over all keys for which they have weights.
-template <int TILES>
+template <int TILES, class T>
 __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
                                                 const RtCudaGradOperands &x)
 {
@@ -191,7 +192,7 @@ __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
     RtDivided g = rt_divide(t.quotient, a.groups);
     int64_t row = t.rest * RT_EDGE, column = c.rest * RT_EDGE * TILES;
     RtTilePosition thread = rt_tile_position(false);
-    RtGradHead h = rt_grad_head(a, x, g.quotient, g.rest);
+    RtGradHead<T> h = rt_grad_head<T>(a, x, g.quotient, g.rest);
     bool all = rt_tile_needs_all(p, h, row, scratch);
     RtRange keys = rt_seen_keys(p, all, row);
     float dq[TILES][RT_EACH][RT_EACH] = {};
@@ -205,17 +206,17 @@ __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
                         rt_by_rows(rt_rows(h.k, p.k, key, p.t), column + i * RT_EDGE, p.e), left,
                         right);
     }
-    rt_put_grad(x.dq + rt_head(p, p.dq, g.quotient, g.rest), p.dq, thread, row, p.s, column, p.e,
-                dq);
+    rt_put_grad((T *)x.dq + rt_head(p, p.dq, g.quotient, g.rest), p.dq, thread, row, p.s, column,
+                p.e, dq);
 }
 
 // Finds what the gradient needs of each query. D is added up as a tile adds up dy·v, so that the
 // two are equal where softmax has chosen one key and y is its v. Their difference, times keys and
 // queries, is the gradient.
-extern "C" __global__ void rt_cuda_attention_prepare(RtCudaAttention a, RtCudaQuery *queries,
-                                                     const float *y, const float *dy,
-                                                     const float *max, const float *sum,
-                                                     const float *outside_most)
+template <class T>
+__device__ __forceinline__ void rt_prepare(const RtCudaAttention &a, RtCudaQuery *queries,
+                                           const T *y, const T *dy, const float *max,
+                                           const float *sum, const float *outside_most)
 {
     const RtAttention &p = a.p;
     int64_t i = (int64_t)blockIdx.x * RT_PRODUCT_BLOCK + threadIdx.x;
@@ -223,30 +224,49 @@ extern "C" __global__ void rt_cuda_attention_prepare(RtCudaAttention a, RtCudaQu
 
     if (i >= a.tiles)
         return;
-    const float *from = y + rt_head(p, p.y, g.quotient, g.rest) + row.rest * p.y.row;
-    const float *by = dy + rt_head(p, p.dy, g.quotient, g.rest) + row.rest * p.dy.row;
+    const T *from = y + rt_head(p, p.y, g.quotient, g.rest) + row.rest * p.y.row;
+    const T *by = dy + rt_head(p, p.dy, g.quotient, g.rest) + row.rest * p.dy.row;
     float d = 0, most = max[rt_head(p, p.max, g.quotient, g.rest) + row.rest * p.max.row];
     float total = sum[rt_head(p, p.sum, g.quotient, g.rest) + row.rest * p.sum.row];
     for (int64_t k = 0; k < p.f; k++)
-        d = fmaf(from[k * p.y.col], by[k * p.dy.col], d);
+        d = fmaf(rt_value(from[k * p.y.col]), rt_value(by[k * p.dy.col]), d);
     float part = total == 0 ? 0 : 1 / total;  // a row of padding has the sum 0, and no weights
     bool is_settled =
         part == 0 || rt_is_settled(most, rt_outside_most(p, outside_most, row.quotient));
     queries[i] = {d, most, part, p.causal && !is_settled ? 1.f : 0.f};
 }
-RT_ENTRY(rt_cuda_attention_prepare);
 
-#define RT_ATTENTION_GRAD(tiles)                                                                   \
-    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
-        rt_cuda_attention_keys_##tiles(RtCudaAttention a, RtCudaGradOperands x)                    \
+#define RT_ATTENTION_GRAD_OF(T, name)                                                              \
+    extern "C" __global__ void rt_cuda_attention_prepare_##name(                                   \
+        RtCudaAttention a, RtCudaQuery *queries, const T *y, const T *dy, const float *max,        \
+        const float *sum, const float *outside_most)                                               \
     {                                                                                              \
-        rt_grad_keys<tiles, false>(a, x, rt_keys<tiles>(a));                                       \
+        rt_prepare(a, queries, y, dy, max, sum, outside_most);                                     \
     }                                                                                              \
-    RT_ENTRY(rt_cuda_attention_keys_##tiles);                                                      \
+    RT_ENTRY(rt_cuda_attention_prepare_##name);                                                    \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
-        rt_cuda_attention_queries_##tiles(RtCudaAttention a, RtCudaGradOperands x)                 \
+        rt_cuda_attention_keys_all_##name(RtCudaAttention a, RtCudaGradOperands x)                 \
     {                                                                                              \
-        rt_grad_queries<tiles>(a, x);                                                              \
+        rt_grad_keys_again<T>(a, x);                                                               \
     }                                                                                              \
-    RT_ENTRY(rt_cuda_attention_queries_##tiles);
+    RT_ENTRY(rt_cuda_attention_keys_all_##name);
+RT_CUDA_EACH_PRODUCT(RT_ATTENTION_GRAD_OF)
+
+// Lists of types pass a type alone, so each width has a macro of its own.
+#define RT_ATTENTION_GRAD_WIDE(tiles, T, name)                                                     \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
+        rt_cuda_attention_keys_##tiles##_##name(RtCudaAttention a, RtCudaGradOperands x)           \
+    {                                                                                              \
+        rt_grad_keys<tiles, false, T>(a, x, rt_keys<tiles>(a));                                    \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_attention_keys_##tiles##_##name);                                             \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
+        rt_cuda_attention_queries_##tiles##_##name(RtCudaAttention a, RtCudaGradOperands x)        \
+    {                                                                                              \
+        rt_grad_queries<tiles, T>(a, x);                                                           \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_attention_queries_##tiles##_##name);
+#define RT_ATTENTION_GRAD_1(T, name) RT_ATTENTION_GRAD_WIDE(1, T, name)
+#define RT_ATTENTION_GRAD_2(T, name) RT_ATTENTION_GRAD_WIDE(2, T, name)
+#define RT_ATTENTION_GRAD(tiles) RT_CUDA_EACH_PRODUCT(RT_ATTENTION_GRAD_##tiles)
 RT_CUDA_EACH_WIDTH(RT_ATTENTION_GRAD)

@@ -9,6 +9,8 @@ static void init(Rt *rt, int kernel, const RtConv *p)
     RtConv *k = rt_cuda_kernel_new(rt, kernel, sizeof *k);
 
     *k = *p;
+    k->type = p->type == RT_NONE ? RT_F32 : p->type;
+    k->result = p->result == RT_NONE ? k->type : p->result;
 }
 
 void rt_conv_init(Rt *rt, int kernel, const RtConv *p) { init(rt, kernel, p); }
@@ -53,11 +55,11 @@ void rt_conv(Rt *rt, int kernel, void *y, const void *x, const void *w)
     RtCudaConv c = product(pixels(p, p->y_dim), v.o / v.groups, v.c / v.groups * taps);
 
     if (is_small(&v))
-        rt_cuda_launch(rt, "rt_cuda_conv_small", threads_of(v.y_count), BLOCK,
-                       RT_CUDA_ARGS(&v, &y, &x, &w));
+        rt_cuda_launch_typed(rt, "rt_cuda_conv_small", p->type, threads_of(v.y_count), BLOCK,
+                             RT_CUDA_ARGS(&v, &y, &x, &w));
     else
-        rt_cuda_launch(rt, "rt_cuda_conv", blocks_of(&v, &c), BLOCK,
-                       RT_CUDA_ARGS(&v, &c, &y, &x, &w));
+        rt_cuda_launch_typed(rt, "rt_cuda_conv", p->type, blocks_of(&v, &c), BLOCK,
+                             RT_CUDA_ARGS(&v, &c, &y, &x, &w));
 }
 
 void rt_conv_input_grad(Rt *rt, int kernel, void *dx, const void *dy, const void *w)
@@ -68,11 +70,11 @@ void rt_conv_input_grad(Rt *rt, int kernel, void *dx, const void *dy, const void
     RtCudaConv c = product(pixels(p, p->x_dim), v.c / v.groups, v.o / v.groups * taps);
 
     if (is_small(&v))
-        rt_cuda_launch(rt, "rt_cuda_conv_input_grad_small", threads_of(v.x_count), BLOCK,
-                       RT_CUDA_ARGS(&v, &dx, &dy, &w));
+        rt_cuda_launch_typed(rt, "rt_cuda_conv_input_grad_small", p->type, threads_of(v.x_count),
+                             BLOCK, RT_CUDA_ARGS(&v, &dx, &dy, &w));
     else
-        rt_cuda_launch(rt, "rt_cuda_conv_input_grad", blocks_of(&v, &c), BLOCK,
-                       RT_CUDA_ARGS(&v, &c, &dx, &dy, &w));
+        rt_cuda_launch_typed(rt, "rt_cuda_conv_input_grad", p->type, blocks_of(&v, &c), BLOCK,
+                             RT_CUDA_ARGS(&v, &c, &dx, &dy, &w));
 }
 
 void rt_conv_weight_grad(Rt *rt, int kernel, void *dw, const void *x, const void *dy)
@@ -84,15 +86,17 @@ void rt_conv_weight_grad(Rt *rt, int kernel, void *dw, const void *x, const void
     RtCudaConv c = product(v.o / v.groups, v.c / v.groups * taps, terms);
 
     if (is_small(&v)) {
-        rt_cuda_launch(rt, "rt_cuda_conv_weight_grad_small", (RtCudaGrid){elements, 1, 1}, BLOCK,
-                       RT_CUDA_ARGS(&v, &terms, &dw, &x, &dy));
+        rt_cuda_launch_typed(rt, "rt_cuda_conv_weight_grad_small", p->type,
+                             (RtCudaGrid){elements, 1, 1}, BLOCK,
+                             RT_CUDA_ARGS(&v, &terms, &dw, &x, &dy));
         return;
     }
     c.parts = rt_cuda_conv_parts(p);
+    v.is_f32 |= c.parts > 1;
     void *to = c.parts > 1 ? rt->workspace : dw;
-    rt_cuda_launch(rt, "rt_cuda_conv_weight_grad", blocks_of(&v, &c), BLOCK,
-                   RT_CUDA_ARGS(&v, &c, &to, &x, &dy));
+    rt_cuda_launch_typed(rt, "rt_cuda_conv_weight_grad", p->type, blocks_of(&v, &c), BLOCK,
+                         RT_CUDA_ARGS(&v, &c, &to, &x, &dy));
     if (c.parts > 1)
-        rt_cuda_launch(rt, "rt_cuda_conv_join", threads_of(elements), BLOCK,
-                       RT_CUDA_ARGS(&c, &elements, &dw, &to));
+        rt_cuda_launch_typed(rt, "rt_cuda_conv_join", p->result, threads_of(elements), BLOCK,
+                             RT_CUDA_ARGS(&c, &elements, &dw, &to));
 }

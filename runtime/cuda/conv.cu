@@ -1,5 +1,6 @@
 // Convolutions and their gradients as products whose operands are read from under the window. Where
-// groups are so small that tiles would be empty (depthwise), a thread sums one element.
+// groups are so small that tiles would be empty (depthwise), a thread sums one element. Sums are
+// f32; a result is rounded once, unless it is f32.
 #include "runtime/cuda/product.cuh"
 #include "runtime/cuda/window.cuh"
 
@@ -44,7 +45,8 @@ __device__ __forceinline__ int64_t rt_y_offset(const RtCudaWindow &w, const RtPo
 }
 
 // x under a tap of the window at point p of y; 0 in the padding.
-__device__ __forceinline__ float rt_x_under(const RtCudaWindow &w, const float *x, RtPoint p,
+template <class T>
+__device__ __forceinline__ float rt_x_under(const RtCudaWindow &w, const T *x, RtPoint p,
                                             const RtTap &t, int32_t channel)
 {
     for (int i = 0; i < 3; i++) {
@@ -52,11 +54,12 @@ __device__ __forceinline__ float rt_x_under(const RtCudaWindow &w, const float *
         if (!rt_is_inside(p.at[i], w.x_dim[i]))
             return 0;
     }
-    return x[rt_x_offset(w, p, channel)];
+    return rt_value(x[rt_x_offset(w, p, channel)]);
 }
 
 // y whose window has that tap at point p of x; 0 where there is none.
-__device__ __forceinline__ float rt_y_over(const RtCudaWindow &w, const float *y, RtPoint p,
+template <class T>
+__device__ __forceinline__ float rt_y_over(const RtCudaWindow &w, const T *y, RtPoint p,
                                            const RtTap &t, int32_t channel)
 {
     for (int i = 0; i < 3; i++) {
@@ -64,7 +67,7 @@ __device__ __forceinline__ float rt_y_over(const RtCudaWindow &w, const float *y
         if (p.at[i] < 0)
             return 0;
     }
-    return y[rt_y_offset(w, p, channel)];
+    return rt_value(y[rt_y_offset(w, p, channel)]);
 }
 
 // Sizes of a group, and where its channels begin.
@@ -96,8 +99,9 @@ __device__ __forceinline__ RtConvTile rt_conv_tile_of(const RtCudaConv &c)
 }
 
 // y: rows are the pixels of all samples, columns the group's channels.
-extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
-    rt_cuda_conv(RtCudaWindow w, RtCudaConv c, float *y, const float *x, const float *weight)
+template <class T>
+__device__ __forceinline__ void rt_conv_tile(const RtCudaWindow &w, const RtCudaConv &c, T *y,
+                                             const T *x, const T *weight)
 {
     __shared__ __align__(16) RtSlice<float> a, b;
     RtConvTile at = rt_conv_tile_of(c);
@@ -113,23 +117,23 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     auto right = rt_operand(true, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, k, g.c, w.x_last);
         int32_t o = (int32_t)at.column + i;
-        return o < g.o ? weight[rt_w_offset(g, g.first_o + o, t.channel, t.number)] : 0;
+        return o < g.o ? rt_value(weight[rt_w_offset(g, g.first_o + o, t.channel, t.number)]) : 0;
     });
 
     rt_multiply(sum, thread, 0, c.terms, left, right, a, b);
     rt_each_result(sum, thread, [&](int i, int j, float v) {
         int64_t row = at.row + i, o = at.column + j;
         if (row < c.rows && o < g.o)
-            y[rt_y_offset(w, rt_pixel(row, w.y_dim), g.first_o + (int32_t)o)] = v;
+            rt_put_result(y, rt_y_offset(w, rt_pixel(row, w.y_dim), g.first_o + (int32_t)o), v,
+                          w.is_f32);
     });
 }
-RT_ENTRY(rt_cuda_conv);
 
 // dx: rows are the pixels of all samples, columns the group's channels, terms its channels of y and
 // the taps.
-extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
-    rt_cuda_conv_input_grad(RtCudaWindow w, RtCudaConv c, float *dx, const float *dy,
-                            const float *weight)
+template <class T>
+__device__ __forceinline__ void rt_input_grad_tile(const RtCudaWindow &w, const RtCudaConv &c,
+                                                   T *dx, const T *dy, const T *weight)
 {
     __shared__ __align__(16) RtSlice<float> a, b;
     RtConvTile at = rt_conv_tile_of(c);
@@ -145,23 +149,25 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     auto right = rt_operand(true, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, k, g.o, w.y_last);
         int32_t channel = (int32_t)at.column + i;
-        return channel < g.c ? weight[rt_w_offset(g, g.first_o + t.channel, channel, t.number)] : 0;
+        return channel < g.c
+                   ? rt_value(weight[rt_w_offset(g, g.first_o + t.channel, channel, t.number)])
+                   : 0;
     });
 
     rt_multiply(sum, thread, 0, c.terms, left, right, a, b);
     rt_each_result(sum, thread, [&](int i, int j, float v) {
         int64_t row = at.row + i, channel = at.column + j;
         if (row < c.rows && channel < g.c)
-            dx[rt_x_offset(w, rt_pixel(row, w.x_dim), g.first_c + (int32_t)channel)] = v;
+            rt_put_result(dx, rt_x_offset(w, rt_pixel(row, w.x_dim), g.first_c + (int32_t)channel),
+                          v, w.is_f32);
     });
 }
-RT_ENTRY(rt_cuda_conv_input_grad);
 
 // dw: rows are the group's channels of y, columns its channels of x and the taps, terms the pixels
 // of all samples. Parts are stored as [part, o, c, taps].
-extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
-    rt_cuda_conv_weight_grad(RtCudaWindow w, RtCudaConv c, float *dw, const float *x,
-                             const float *dy)
+template <class T>
+__device__ __forceinline__ void rt_weight_grad_tile(const RtCudaWindow &w, const RtCudaConv &c,
+                                                    T *dw, const T *x, const T *dy)
 {
     __shared__ __align__(16) RtSlice<float> a, b;
     RtConvTile at = rt_conv_tile_of(c);
@@ -170,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
     float sum[RT_EACH][RT_EACH] = {};
     auto left = rt_operand(!w.y_last, [&](int i, int64_t k) {
         int32_t o = (int32_t)at.row + i;
-        return o < g.o ? dy[rt_y_offset(w, rt_pixel(k, w.y_dim), g.first_o + o)] : 0;
+        return o < g.o ? rt_value(dy[rt_y_offset(w, rt_pixel(k, w.y_dim), g.first_o + o)]) : 0;
     });
     auto right = rt_operand(!w.x_last, [&](int i, int64_t k) {
         RtTap t = rt_tap(w, at.column + i, g.c, w.x_last);
@@ -181,19 +187,20 @@ extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)
 
     rt_multiply(sum, thread, c.terms * at.part / c.parts, c.terms * (at.part + 1) / c.parts, left,
                 right, a, b);
-    float *to = dw + at.part * w.o * g.c * g.taps;
+    int64_t to = at.part * w.o * g.c * g.taps;
     rt_each_result(sum, thread, [&](int i, int j, float v) {
         int64_t o = at.row + i, column = at.column + j;
         RtTap t = rt_tap(w, column, g.c, w.x_last);
         if (o < g.o && column < c.columns)
-            to[rt_w_offset(g, g.first_o + (int32_t)o, t.channel, t.number)] = v;
+            rt_put_result(dw, to + rt_w_offset(g, g.first_o + (int32_t)o, t.channel, t.number), v,
+                          w.is_f32);
     });
 }
-RT_ENTRY(rt_cuda_conv_weight_grad);
 
 // Adds the parts of dw in their order; a thread for an element.
-extern "C" __global__ void rt_cuda_conv_join(RtCudaConv c, int64_t n, float *dw,
-                                             const float *partial)
+template <class Y>
+__device__ __forceinline__ void rt_conv_parts(const RtCudaConv &c, int64_t n, Y *dw,
+                                              const float *partial)
 {
     int64_t i = (int64_t)blockIdx.x * RT_PRODUCT_BLOCK + threadIdx.x;
 
@@ -202,14 +209,14 @@ extern "C" __global__ void rt_cuda_conv_join(RtCudaConv c, int64_t n, float *dw,
     float sum = partial[i];
     for (int64_t k = 1; k < c.parts; k++)
         sum += partial[k * n + i];
-    dw[i] = sum;
+    rt_put(dw[i], sum);
 }
-RT_ENTRY(rt_cuda_conv_join);
 
 // ---- small groups: a thread, or a block, for an element ----
 
-extern "C" __global__ void rt_cuda_conv_small(RtCudaWindow w, float *y, const float *x,
-                                              const float *weight)
+template <class T>
+__device__ __forceinline__ void rt_conv_element(const RtCudaWindow &w, T *y, const T *x,
+                                                const T *weight)
 {
     int64_t i = (int64_t)blockIdx.x * RT_PRODUCT_BLOCK + threadIdx.x;
 
@@ -221,14 +228,14 @@ extern "C" __global__ void rt_cuda_conv_small(RtCudaWindow w, float *y, const fl
     for (int32_t k = 0; k < g.c * g.taps; k++) {
         RtTap t = rt_tap(w, k, g.c, false);
         sum = fmaf(rt_x_under(w, x, p, t, g.first_c + t.channel),
-                   weight[rt_w_offset(g, p.channel, t.channel, t.number)], sum);
+                   rt_value(weight[rt_w_offset(g, p.channel, t.channel, t.number)]), sum);
     }
-    y[i] = sum;
+    rt_put_result(y, i, sum, w.is_f32);
 }
-RT_ENTRY(rt_cuda_conv_small);
 
-extern "C" __global__ void rt_cuda_conv_input_grad_small(RtCudaWindow w, float *dx, const float *dy,
-                                                         const float *weight)
+template <class T>
+__device__ __forceinline__ void rt_input_grad_element(const RtCudaWindow &w, T *dx, const T *dy,
+                                                      const T *weight)
 {
     int64_t i = (int64_t)blockIdx.x * RT_PRODUCT_BLOCK + threadIdx.x;
 
@@ -241,15 +248,15 @@ extern "C" __global__ void rt_cuda_conv_input_grad_small(RtCudaWindow w, float *
         RtTap t = rt_tap(w, k, g.o, false);
         int32_t o = g.first_o + t.channel;
         sum = fmaf(rt_y_over(w, dy, p, t, o),
-                   weight[rt_w_offset(g, o, p.channel - g.first_c, t.number)], sum);
+                   rt_value(weight[rt_w_offset(g, o, p.channel - g.first_c, t.number)]), sum);
     }
-    dx[i] = sum;
+    rt_put_result(dx, i, sum, w.is_f32);
 }
-RT_ENTRY(rt_cuda_conv_input_grad_small);
 
 // A block for an element of dw, whose terms are the pixels of all samples.
-extern "C" __global__ void rt_cuda_conv_weight_grad_small(RtCudaWindow w, int64_t pixels, float *dw,
-                                                          const float *x, const float *dy)
+template <class T>
+__device__ __forceinline__ void rt_weight_grad_element(const RtCudaWindow &w, int64_t pixels, T *dw,
+                                                       const T *x, const T *dy)
 {
     __shared__ Shared<float[RT_WARP]> scratch;
     RtGroup g = rt_group(w, 0);
@@ -261,11 +268,62 @@ extern "C" __global__ void rt_cuda_conv_weight_grad_small(RtCudaWindow w, int64_
 
     for (int64_t k = threadIdx.x; k < pixels; k += RT_PRODUCT_BLOCK) {
         RtPoint p = rt_pixel(k, w.y_dim);
-        sum = fmaf(rt_x_under(w, x, p, t, channel), dy[rt_y_offset(w, p, o)], sum);
+        sum = fmaf(rt_x_under(w, x, p, t, channel), rt_value(dy[rt_y_offset(w, p, o)]), sum);
     }
     sum = rt_block_join(
         sum, 0.0f, [](float a, float b) { return a + b; }, scratch);
     if (threadIdx.x == 0)
-        dw[blockIdx.x] = sum;
+        rt_put_result(dw, blockIdx.x, sum, w.is_f32);
 }
-RT_ENTRY(rt_cuda_conv_weight_grad_small);
+
+// ---- entries ----
+
+#define RT_CONV(T, name)                                                                           \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
+        rt_cuda_conv_##name(RtCudaWindow w, RtCudaConv c, T *y, const T *x, const T *weight)       \
+    {                                                                                              \
+        rt_conv_tile(w, c, y, x, weight);                                                          \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_conv_##name);                                                                 \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK) rt_cuda_conv_input_grad_##name( \
+        RtCudaWindow w, RtCudaConv c, T *dx, const T *dy, const T *weight)                         \
+    {                                                                                              \
+        rt_input_grad_tile(w, c, dx, dy, weight);                                                  \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_conv_input_grad_##name);                                                      \
+    extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
+        rt_cuda_conv_weight_grad_##name(RtCudaWindow w, RtCudaConv c, T *dw, const T *x,           \
+                                        const T *dy)                                               \
+    {                                                                                              \
+        rt_weight_grad_tile(w, c, dw, x, dy);                                                      \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_conv_weight_grad_##name);                                                     \
+    extern "C" __global__ void rt_cuda_conv_small_##name(RtCudaWindow w, T *y, const T *x,         \
+                                                         const T *weight)                          \
+    {                                                                                              \
+        rt_conv_element(w, y, x, weight);                                                          \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_conv_small_##name);                                                           \
+    extern "C" __global__ void rt_cuda_conv_input_grad_small_##name(RtCudaWindow w, T *dx,         \
+                                                                    const T *dy, const T *weight)  \
+    {                                                                                              \
+        rt_input_grad_element(w, dx, dy, weight);                                                  \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_conv_input_grad_small_##name);                                                \
+    extern "C" __global__ void rt_cuda_conv_weight_grad_small_##name(                              \
+        RtCudaWindow w, int64_t pixels, T *dw, const T *x, const T *dy)                            \
+    {                                                                                              \
+        rt_weight_grad_element(w, pixels, dw, x, dy);                                              \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_conv_weight_grad_small_##name);
+RT_CUDA_EACH_PRODUCT(RT_CONV)
+
+#define RT_CONV_JOIN(Y, name)                                                                      \
+    extern "C" __global__ void rt_cuda_conv_join_##name(RtCudaConv c, int64_t n, Y *dw,            \
+                                                        const float *partial)                      \
+    {                                                                                              \
+        rt_conv_parts(c, n, dw, partial);                                                          \
+    }                                                                                              \
+    RT_ENTRY(rt_cuda_conv_join_##name);
+RT_CONV_JOIN(float, f32)
+RT_CUDA_EACH_HALF(RT_CONV_JOIN)

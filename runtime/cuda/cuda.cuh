@@ -50,6 +50,18 @@ __device__ __forceinline__ void rt_put(RtF16 &y, float x) { y = rt_to_f16(x); }
 __device__ __forceinline__ void rt_put(RtBf16 &y, float x) { y = rt_to_bf16(x); }
 template <class T> __device__ __forceinline__ void rt_put(T &y, T x) { y = x; }
 
+// Stores element i of a result of T or, where it `is_f32`, of f32.
+template <class T>
+__device__ __forceinline__ void rt_put_result(T *y, int64_t i, RtValue<T> x, bool is_f32)
+{
+    constexpr bool is_half = sizeof(RtValue<T>) > sizeof(T);
+
+    if (is_half && is_f32)
+        reinterpret_cast<float *>(y)[i] = (float)x;
+    else
+        rt_put(y[i], x);
+}
+
 // Sums; those of whole numbers wrap.
 __device__ __forceinline__ float rt_plus(float a, float b) { return a + b; }
 __device__ __forceinline__ double rt_plus(double a, double b) { return a + b; }

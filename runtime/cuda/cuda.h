@@ -99,6 +99,12 @@ void rt_cuda_matmuls_free(RtCuda *c);
 
 // ---- attention ----
 
+// The type of q, k, v and y.
+static inline RtType rt_cuda_attention_type(const RtAttention *p)
+{
+    return p->type == RT_NONE ? RT_F32 : p->type;
+}
+
 // Tiles of `rows` rows (queries or keys) and blocks of columns.
 RtCudaAttention rt_cuda_attention_plan(const RtAttention *p, int64_t rows, int64_t columns);
 // Launches the kernel that finds, for each head, an upper bound of the scores outside of the

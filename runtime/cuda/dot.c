@@ -20,20 +20,19 @@ void rt_dot_init(Rt *rt, int kernel, const RtDot *p)
 
 void rt_cuda_product(Rt *rt, const RtDot *p, void *y, const void *a, const void *b)
 {
+    RtType result = rt_dot_result(p);
     RtCudaDot d = {.p = *p,
                    .batches = rt_product(p->batch, p->n_batch),
                    .tiles_m = rt_ceil_div(p->m, RT_CUDA_EDGE),
-                   .tiles_n = rt_ceil_div(p->n, RT_CUDA_EDGE)};
+                   .tiles_n = rt_ceil_div(p->n, RT_CUDA_EDGE),
+                   .is_f32 = result == RT_F32};
     int64_t tiles = d.batches * d.tiles_m * d.tiles_n, results = d.batches * p->m * p->n;
     void *partial = rt->workspace;
-
-    RtType result = rt_dot_result(p);
 
     if (results == 0)
         return;
     d.parts = rt_cuda_reduce_chunks(tiles, p->k, RT_CUDA_TERMS);
-    rt_cuda_launch_typed(rt, result == p->type ? "rt_cuda_dot" : "rt_cuda_dot_to_f32", p->type,
-                         (RtCudaGrid){tiles * d.parts, 1, 1}, BLOCK,
+    rt_cuda_launch_typed(rt, "rt_cuda_dot", p->type, (RtCudaGrid){tiles * d.parts, 1, 1}, BLOCK,
                          RT_CUDA_ARGS(&d, &y, &partial, &a, &b));
     if (d.parts > 1)
         rt_cuda_launch_typed(rt, "rt_cuda_dot_join", result,

@@ -26,9 +26,9 @@ __device__ __forceinline__ int64_t rt_batch_start(const RtDot &p, const int64_t 
     return at;
 }
 
-// The sums of halves, and their parts, are f32; a result is rounded once.
-template <class Y, class T>
-__device__ __forceinline__ void rt_dot_tile(const RtCudaDot &d, Y *y, RtValue<T> *partial,
+// The sums of halves, and their parts, are f32; a result is rounded once, unless it is f32.
+template <class T>
+__device__ __forceinline__ void rt_dot_tile(const RtCudaDot &d, T *y, RtValue<T> *partial,
                                             const T *left, const T *right)
 {
     typedef RtValue<T> S;
@@ -48,7 +48,7 @@ __device__ __forceinline__ void rt_dot_tile(const RtCudaDot &d, Y *y, RtValue<T>
 
     rt_multiply(sum, thread, p.k * at.part / d.parts, p.k * (at.part + 1) / d.parts, x_at, z_at, a,
                 b);
-    Y *to = y + rt_batch_start(p, p.y_batch, at.batch);
+    int64_t to = rt_batch_start(p, p.y_batch, at.batch);
     S *part = partial + (at.part * d.batches + at.batch) * p.m * p.n;
     rt_each_result(sum, thread, [&](int i, int j, S v) {
         int64_t row = at.row + i, column = at.column + j;
@@ -57,7 +57,7 @@ __device__ __forceinline__ void rt_dot_tile(const RtCudaDot &d, Y *y, RtValue<T>
         if (d.parts > 1)
             part[row * p.n + column] = v;
         else
-            rt_put(to[row * p.y_m + column * p.y_n], v);
+            rt_put_result(y, to + row * p.y_m + column * p.y_n, v, d.is_f32);
     });
 }
 
@@ -77,14 +77,16 @@ __device__ __forceinline__ void rt_dot_parts(const RtCudaDot &d, Y *y, const RtV
     rt_put(y[rt_batch_start(p, p.y_batch, b.quotient) + b.rest * p.y_m + a.rest * p.y_n], sum);
 }
 
-// The operands are of T, the result is of Y.
-#define RT_DOT(Y, T, name)                                                                         \
+#define RT_DOT(T, name)                                                                            \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
-        rt_cuda_dot_##name(RtCudaDot d, Y *y, RtValue<T> *partial, const T *a, const T *b)         \
+        rt_cuda_dot_##name(RtCudaDot d, T *y, RtValue<T> *partial, const T *a, const T *b)         \
     {                                                                                              \
         rt_dot_tile(d, y, partial, a, b);                                                          \
     }                                                                                              \
     RT_ENTRY(rt_cuda_dot_##name);
+RT_CUDA_EACH_PRODUCT(RT_DOT)
+RT_DOT(double, f64)
+
 #define RT_DOT_JOIN(Y, name)                                                                       \
     extern "C" __global__ void rt_cuda_dot_join_##name(RtCudaDot d, Y *y,                          \
                                                        const RtValue<Y> *partial)                  \
@@ -92,8 +94,6 @@ __device__ __forceinline__ void rt_dot_parts(const RtCudaDot &d, Y *y, const RtV
         rt_dot_parts(d, y, partial);                                                               \
     }                                                                                              \
     RT_ENTRY(rt_cuda_dot_join_##name);
-#define RT_DOT_FLOAT(T, name) RT_DOT(T, T, name) RT_DOT_JOIN(T, name)
-#define RT_DOT_HALF(T, name) RT_DOT_FLOAT(T, name) RT_DOT(float, T, to_f32_##name)
-RT_DOT_FLOAT(float, f32)
-RT_DOT_FLOAT(double, f64)
-RT_CUDA_EACH_HALF(RT_DOT_HALF)
+RT_DOT_JOIN(float, f32)
+RT_DOT_JOIN(double, f64)
+RT_CUDA_EACH_HALF(RT_DOT_JOIN)

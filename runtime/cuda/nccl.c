@@ -51,6 +51,10 @@ int rt_nccl_type(RtType t)
         return RT_NCCL_FLOAT32;
     case RT_F64:
         return RT_NCCL_FLOAT64;
+    case RT_F16:
+        return RT_NCCL_FLOAT16;
+    case RT_BF16:
+        return RT_NCCL_BFLOAT16;
     case RT_I8:
         return RT_NCCL_INT8;
     case RT_I32:

@@ -24,6 +24,10 @@
 #ifndef RT_CUDA_EACH_HALF
 #define RT_CUDA_EACH_HALF(X)
 #endif
+// The types of the operands of products, convolutions and attention, except f64.
+#ifndef RT_CUDA_EACH_PRODUCT
+#define RT_CUDA_EACH_PRODUCT(X) X(float, f32) RT_CUDA_EACH_HALF(X)
+#endif
 // X(tiles): the columns of attention's blocks, as rt_cuda_column_tiles.
 #ifndef RT_CUDA_EACH_WIDTH
 #define RT_CUDA_EACH_WIDTH(X) X(1) X(2)
@@ -66,6 +70,7 @@ typedef struct RtCudaResample {
 typedef struct RtCudaDot {
     RtDot p;
     int64_t batches, tiles_m, tiles_n, parts;
+    bool is_f32;  // the result
 } RtCudaDot;
 
 // Attention in tiles of queries or keys. A block has `tiles` of them for each head, or batch entry,
@@ -90,13 +95,19 @@ typedef struct RtCudaQuery {
     float d, max, part, needs_all;
 } RtCudaQuery;
 
-// The operands of attention's gradient; `queries`: [batch, group, s].
-typedef struct RtCudaGradOperands {
-    float *dq, *dk, *dv;
-    const float *q, *k, *v;
-    const void *bias;
+// The operands of attention, of which q, k, v and y have the type of RtAttention, and those of its
+// gradient; `queries`: [batch, group, s].
+typedef struct RtCudaAttentionOperands {
+    void *y;
+    float *max, *sum;
+    const void *q, *k, *v, *bias;
     const int64_t *seed, *step, *micro;
-    const float *dy;
+} RtCudaAttentionOperands;
+typedef struct RtCudaGradOperands {
+    void *dq, *dk, *dv;
+    const void *q, *k, *v, *bias;
+    const int64_t *seed, *step, *micro;
+    const void *dy;
     const RtCudaQuery *queries;
 } RtCudaGradOperands;
 

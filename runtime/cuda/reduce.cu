@@ -16,6 +16,18 @@ template <> struct RtTotal<float> {
 };
 template <> struct RtTotal<double> : RtTotal<float> {
 };
+template <> struct RtTotal<RtF16> : RtTotal<float> {
+};
+template <> struct RtTotal<RtBf16> : RtTotal<float> {
+};
+
+// Stores a total: sums of halves as f32, their extremes as halves again.
+template <class T>
+__device__ __forceinline__ void rt_put_total(const RtCudaReduce &p, T *y, int64_t result,
+                                             typename RtTotal<T>::type s)
+{
+    rt_put_result(y, rt_offsets(p.kept, result).y, (RtValue<T>)s, p.op == RT_SUM);
+}
 
 template <class S> struct RtReducer {
     RtReduceOp op;
@@ -41,11 +53,11 @@ rt_reduce_some(const RtCudaReduce &p, const T *x, int64_t first, int64_t last, i
     if (p.reduced.n == 1) {
 #pragma unroll 4
         for (int64_t i = first; i < last; i += step)
-            s = join(s, x[i * p.reduced.x[0]]);
+            s = join(s, rt_value(x[i * p.reduced.x[0]]));
     } else {
 #pragma unroll 4
         for (int64_t i = first; i < last; i += step)
-            s = join(s, x[rt_offsets(p.reduced, i).x]);
+            s = join(s, rt_value(x[rt_offsets(p.reduced, i).x]));
     }
     return s;
 }
@@ -59,7 +71,7 @@ __device__ __forceinline__ void rt_reduced(const RtCudaReduce &p, T *y,
     if (p.chunks > 1)
         partial[chunk * p.results + result] = s;
     else
-        y[rt_offsets(p.kept, result).y] = (T)s;
+        rt_put_total(p, y, result, s);
 }
 
 struct RtChunk {
@@ -141,7 +153,7 @@ __device__ __forceinline__ void rt_reduce_chunks(const RtCudaReduce &p, T *y,
 #pragma unroll 4
     for (int64_t i = 1; i < p.chunks; i++)
         s = RtReducer<S>{p.op}(s, partial[i * p.results + result]);
-    y[rt_offsets(p.kept, result).y] = (T)s;
+    rt_put_total(p, y, result, s);
 }
 
 #define RT_REDUCE(T, name)                                                                         \
@@ -169,3 +181,4 @@ __device__ __forceinline__ void rt_reduce_chunks(const RtCudaReduce &p, T *y,
     }                                                                                              \
     RT_ENTRY(rt_cuda_reduce_join_##name);
 RT_CUDA_EACH_TYPE(RT_REDUCE)
+RT_CUDA_EACH_HALF(RT_REDUCE)

@@ -31,30 +31,32 @@ __device__ __forceinline__ int64_t rt_head(const RtAttention &p, const RtStrides
 }
 
 // Rows of an operand: element (row + i, k) is at(i, k), 0 from row `last` and column `columns` on.
-struct RtRows {
-    const float *at;
+template <class T> struct RtRows {
+    const T *at;
     int64_t row, last, row_stride, col_stride;
 };
-__device__ __forceinline__ RtRows rt_rows(const float *at, const RtStrides &s, int64_t row,
-                                          int64_t last)
+template <class T>
+__device__ __forceinline__ RtRows<T> rt_rows(const T *at, const RtStrides &s, int64_t row,
+                                             int64_t last)
 {
     return {at, row, last, s.row, s.col};
 }
 // The operand of a product whose terms are the columns.
-__device__ __forceinline__ auto rt_by_columns(const RtRows &r)
+template <class T> __device__ __forceinline__ auto rt_by_columns(const RtRows<T> &r)
 {
     return rt_operand(r.col_stride == 1, [=](int i, int64_t k) {
         int64_t row = r.row + i;
-        return row < r.last ? r.at[row * r.row_stride + k * r.col_stride] : 0;
+        return row < r.last ? rt_value(r.at[row * r.row_stride + k * r.col_stride]) : 0;
     });
 }
 // The operand of a product whose terms are the rows, up to the last one; its own rows are the
 // columns from `first` on.
-__device__ __forceinline__ auto rt_by_rows(const RtRows &r, int64_t first, int64_t columns)
+template <class T>
+__device__ __forceinline__ auto rt_by_rows(const RtRows<T> &r, int64_t first, int64_t columns)
 {
     return rt_operand(r.col_stride != 1, [=](int i, int64_t k) {
         int64_t row = r.row + k, column = first + i;
-        return column < columns ? r.at[row * r.row_stride + column * r.col_stride] : 0;
+        return column < columns ? rt_value(r.at[row * r.row_stride + column * r.col_stride]) : 0;
     });
 }
 

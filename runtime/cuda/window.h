@@ -12,6 +12,7 @@ typedef struct RtCudaWindow {
     int64_t x_sample, y_sample, x_channel, y_channel;
     int64_t x_count, y_count;  // elements, with c channels in x and o in y
     bool x_last, y_last;
+    bool is_f32;  // the result
 } RtCudaWindow;
 
 // For pooling, where y has the channels and the layout of x, p->o may be unset.
@@ -40,6 +41,7 @@ static inline RtCudaWindow rt_cuda_window(const RtConv *p, bool is_pool)
     w.groups = p->groups > 0 ? (int32_t)p->groups : 1;
     w.x_last = p->x_last;
     w.y_last = y_last;
+    w.is_f32 = p->result == RT_F32;
     w.x_channel = p->x_last ? 1 : x;
     w.y_channel = y_last ? 1 : y;
     w.x_sample = p->x_last ? x : x * p->c;

@@ -1,8 +1,9 @@
-// Attention and its gradient on GPUs against the CPU's: masks and their numbers, limits, groups,
-// layouts, dropout.
+// Attention and its gradient on GPUs against the CPU's, of halves against those in f32: masks and
+// their numbers, limits, groups, layouts, dropout.
 #include <float.h>
 
 #include "tests/cuda/both.h"
+#include "tests/runtime/halves.h"
 
 CALL_BOTH(attention, p, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9])
 CALL_BOTH(attention_grad, p, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9], o[10],
@@ -107,9 +108,12 @@ typedef struct Tensors {
     Operand q, k, v, bias, seed, step, micro, y, max, sum, dy, dq, dk, dv;
 } Tensors;
 
-static Operand floats(Random *r, int64_t n, double limit)
+static Operand draw_operand(Random *r, RtType t, int64_t n, double limit)
 {
-    return (Operand){draw_floats(r, n), 4 * n, limit != 0, RT_F32, limit};
+    RtType type = t == RT_NONE ? RT_F32 : t;
+
+    return (Operand){draw_elements(r, type, n, false), n * rt_type_bytes(type), limit != 0, type,
+                     limit};
 }
 
 static Operand scalar(int64_t x, bool is_there)
@@ -127,7 +131,7 @@ static Operand scalar(int64_t x, bool is_there)
 // Some masked keys, and a bias of -inf where it isn't of bools.
 static Operand draw_bias(Random *r, const RtAttention *p, int64_t n)
 {
-    Operand o = floats(r, n, 0);
+    Operand o = draw_operand(r, RT_F32, n, 0);
 
     o.bytes = p->bool_bias ? n : 4 * n;
     for (int64_t i = 0; i < n; i++)
@@ -146,16 +150,16 @@ static Tensors draw_tensors(Random *r, RtAttention *p)
 {
     Tensors t;
 
-    t.q = floats(r, layout(r, p, &p->q, true, p->s, p->e), 0);
-    t.k = floats(r, layout(r, p, &p->k, false, p->t, p->e), 0);
-    t.v = floats(r, layout(r, p, &p->v, false, p->t, p->f), 0);
-    t.y = floats(r, layout(r, p, &p->y, true, p->s, p->f), 3e-6);
-    t.dy = floats(r, layout(r, p, &p->dy, true, p->s, p->f), 0);
-    t.dq = floats(r, layout(r, p, &p->dq, true, p->s, p->e), 3e-5);
-    t.dk = floats(r, layout(r, p, &p->dk, false, p->t, p->e), 3e-5);
-    t.dv = floats(r, layout(r, p, &p->dv, false, p->t, p->f), 3e-5);
-    t.max = floats(r, layout_rows(p, &p->max), 3e-6);
-    t.sum = floats(r, layout_rows(p, &p->sum), 4e-4);  // up to 140 weights, 3e-6 each
+    t.q = draw_operand(r, p->type, layout(r, p, &p->q, true, p->s, p->e), 0);
+    t.k = draw_operand(r, p->type, layout(r, p, &p->k, false, p->t, p->e), 0);
+    t.v = draw_operand(r, p->type, layout(r, p, &p->v, false, p->t, p->f), 0);
+    t.y = draw_operand(r, p->type, layout(r, p, &p->y, true, p->s, p->f), 3e-6);
+    t.dy = draw_operand(r, p->type, layout(r, p, &p->dy, true, p->s, p->f), 0);
+    t.dq = draw_operand(r, p->type, layout(r, p, &p->dq, true, p->s, p->e), 3e-5);
+    t.dk = draw_operand(r, p->type, layout(r, p, &p->dk, false, p->t, p->e), 3e-5);
+    t.dv = draw_operand(r, p->type, layout(r, p, &p->dv, false, p->t, p->f), 3e-5);
+    t.max = draw_operand(r, RT_F32, layout_rows(p, &p->max), 3e-6);
+    t.sum = draw_operand(r, RT_F32, layout_rows(p, &p->sum), 4e-4);  // up to 140 weights, 3e-6 each
     t.bias = draw_bias(r, p, layout(r, p, &p->bias, true, p->s, p->t));
     if (draw(r, 3) == 0)
         p->bias.row = 0;
@@ -170,38 +174,52 @@ static Tensors draw_tensors(Random *r, RtAttention *p)
     return t;
 }
 
-// The gradient's y, max and sum are those that the CPU's forward kernel gives.
-static void run_forward(const RtAttention *p, Tensors *t)
+// The gradient's y, max and sum are those that the CPU's forward kernel gives, y rounded.
+static void run_forward(const RtAttention *wide, Tensors *t)
 {
-    Rt rt = rt_new(1, rt_attention_workspace(p, 1));
+    Rt rt = rt_new(1, rt_attention_workspace(wide, 1));
+    float *y = widen(&t->y), *q = widen(&t->q), *k = widen(&t->k), *v = widen(&t->v);
+    int64_t n = t->y.bytes / rt_type_bytes(t->y.type);
 
-    rt_attention(&rt, p, (void *)t->y.data, (void *)t->max.data, (void *)t->sum.data, t->q.data,
-                 t->k.data, t->v.data, t->bias.data, t->seed.data, t->step.data, t->micro.data);
+    rt_attention(&rt, wide, y, (void *)t->max.data, (void *)t->sum.data, q, k, v, t->bias.data,
+                 t->seed.data, t->step.data, t->micro.data);
+    for (int64_t i = 0; i < n; i++)
+        set_element(t->y.type, (void *)t->y.data, i, y[i]);
+    free(y);
+    free(q);
+    free(k);
+    free(v);
     rt_delete(&rt);
     t->y.is_result = t->max.is_result = t->sum.is_result = false;
 }
 
 static void check(const RtAttention *p, Tensors *t)
 {
-    int64_t cpu = rt_attention_workspace(p, 1), cuda = rt_cuda_attention_workspace(p);
+    RtAttention wide = *p;
     Operand forward[] = {t->y, t->max,  t->sum,  t->q,    t->k,
                          t->v, t->bias, t->seed, t->step, t->micro};
 
-    CHECK_BOTH(attention, p, forward, 10, cpu, cuda);
-    run_forward(p, t);
+    wide.type = RT_NONE;
+    int64_t cpu = rt_attention_workspace(&wide, 1), cuda = rt_cuda_attention_workspace(p);
+    CHECK_HALVES(attention, &wide, p, forward, 10, cpu, cuda);
+    run_forward(&wide, t);
     Operand grad[] = {t->dq,   t->dk,   t->dv,    t->q, t->k,   t->v,   t->bias,
                       t->seed, t->step, t->micro, t->y, t->max, t->sum, t->dy};
-    CHECK_BOTH(attention_grad, p, grad, 14, cpu, cuda);
+    CHECK_HALVES(attention_grad, &wide, p, grad, 14, cpu, cuda);
     for (int i = 0; i < 14; i++)
         free((void *)grad[i].data);
 }
+
+static const RtType types[] = {RT_NONE, RT_BF16, RT_F16};
+enum { TYPES = sizeof types / sizeof *types };
 
 static void test_attention(void **state)
 {
     Random r = {1};
 
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 48; i++) {
         RtAttention p = draw_attention(&r);
+        p.type = types[i % TYPES];
         Tensors t = draw_tensors(&r, &p);
         check(&p, &t);
     }
@@ -210,11 +228,11 @@ static void test_attention(void **state)
 // Query and key i have one large element, number i.
 static void set_diagonal(const Operand *o, const RtStrides *s, int64_t n)
 {
-    float *x = (float *)(uintptr_t)o->data;
+    void *x = (void *)(uintptr_t)o->data;
 
     memset(x, 0, (size_t)o->bytes);
     for (int64_t i = 0; i < n; i++)
-        x[i * s->row + i * s->col] = 1000;
+        set_element(o->type, x, i * s->row + i * s->col, 1000);
 }
 
 // Each query has chosen one key, so that q and k have no gradient: dy v - D is 0 only if the two
@@ -225,13 +243,14 @@ static void test_chosen_keys(void **state)
     Random r = {2};
 
     for (int64_t width = 1; width < 70; width += 5) {
-        RtAttention p = {.s = N, .t = N, .e = N, .f = width, .scale = 1};
+        RtType type = types[width / 5 % TYPES];
+        RtAttention p = {.s = N, .t = N, .e = N, .f = width, .scale = 1, .type = type};
         Tensors t = draw_tensors(&r, &p);
-        float *v = (float *)(uintptr_t)t.v.data;
+        void *v = (void *)(uintptr_t)t.v.data;
         set_diagonal(&t.q, &p.q, N);
         set_diagonal(&t.k, &p.k, N);
-        for (int64_t i = 0; i < t.v.bytes / 4; i++)
-            v[i] *= 1e5f;
+        for (int64_t i = 0; i < t.v.bytes / rt_type_bytes(t.v.type); i++)
+            set_element(t.v.type, v, i, 3e4f * element(t.v.type, v, i));
         t.dq.limit = t.dk.limit = 1e-9;
         check(&p, &t);
     }

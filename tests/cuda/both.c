@@ -70,7 +70,7 @@ static void run_gpu(Call *call, const void *p, const Operand *o, int n, int64_t 
 
 static int64_t elements_of(const Operand *o) { return o->bytes / rt_type_bytes(o->type); }
 
-static void *widened(const Operand *o)
+void *widen(const Operand *o)
 {
     int64_t n = elements_of(o);
     void *to = NULL;
@@ -84,7 +84,7 @@ static void *widened(const Operand *o)
 
 static void *copied_operand(const Operand *o)
 {
-    return is_half(o->type) ? widened(o) : copied(o->data, o->bytes);
+    return is_half(o->type) ? widen(o) : copied(o->data, o->bytes);
 }
 
 // ---- results ----

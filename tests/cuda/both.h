@@ -60,6 +60,10 @@ void read_failure(void (*f)(const void *x), const void *x, char *text, size_t ro
 // Checks that what it says has a text in it.
 void check_failure(void (*f)(const void *x), const void *x, const char *says);
 
+// The elements of an operand of f32 or halves as f32, aligned like the buffers of an arena. The
+// caller frees them.
+void *widen(const Operand *o);
+
 // Random elements of a type; floats in [-1, 1), integers near 0, a NaN or infinity now and then if
 // `has_odd`. The caller frees them.
 void *draw_elements(Random *r, RtType t, int64_t n, bool has_odd);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/rt_half.h"
 #include "tests/cuda/memory.h"
 
 using namespace cudart;
@@ -25,6 +26,9 @@ size_t width_of(int type)
     case RT_NCCL_INT8:
     case RT_NCCL_UINT8:
         return 1;
+    case RT_NCCL_FLOAT16:
+    case RT_NCCL_BFLOAT16:
+        return 2;
     case RT_NCCL_INT32:
     case RT_NCCL_UINT32:
     case RT_NCCL_FLOAT32:
@@ -37,12 +41,24 @@ size_t width_of(int type)
     }
 }
 
+float value(RtF16 x) { return rt_from_f16(x); }
+float value(RtBf16 x) { return rt_from_bf16(x); }
+template <class T> T value(T x) { return x; }
+void put(RtF16 &y, float x) { y = rt_to_f16(x); }
+void put(RtBf16 &y, float x) { y = rt_to_bf16(x); }
+template <class T> void put(T &y, T x) { y = x; }
+
+// Halves are combined in f32, and rounded after each term.
 template <class T> void combine_as(int op, T *y, const T *x, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        y[i] = op == RT_NCCL_SUM   ? (T)(y[i] + x[i])
-               : op == RT_NCCL_MAX ? (x[i] > y[i] ? x[i] : y[i])
-                                   : (x[i] < y[i] ? x[i] : y[i]);
+    typedef decltype(value(T())) V;
+
+    for (size_t i = 0; i < n; i++) {
+        V a = value(y[i]), b = value(x[i]);
+        put(y[i], op == RT_NCCL_SUM   ? (V)(a + b)
+                  : op == RT_NCCL_MAX ? (b > a ? b : a)
+                                      : (b < a ? b : a));
+    }
 }
 
 void combine(const Said &s, void *y, const void *x, size_t n)
@@ -57,6 +73,8 @@ void combine(const Said &s, void *y, const void *x, size_t n)
         CASE(RT_NCCL_INT32, int32_t);
         CASE(RT_NCCL_UINT32, uint32_t);
         CASE(RT_NCCL_INT64, int64_t);
+        CASE(RT_NCCL_FLOAT16, RtF16);
+        CASE(RT_NCCL_BFLOAT16, RtBf16);
         CASE(RT_NCCL_FLOAT32, float);
         CASE(RT_NCCL_FLOAT64, double);
     }

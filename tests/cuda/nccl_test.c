@@ -31,6 +31,7 @@ static void refuses_what_is_old_or_missing(void **state)
 static void knows_types(void **state)
 {
     assert_int_equal(rt_nccl_type(RT_F32), RT_NCCL_FLOAT32);
+    assert_int_equal(rt_nccl_type(RT_BF16), RT_NCCL_BFLOAT16);
     assert_int_equal(rt_nccl_type(RT_U64), RT_NCCL_INT64);
     assert_int_equal(rt_nccl_type(RT_BOOL), RT_NCCL_UINT8);
     assert_int_equal(rt_nccl_type(RT_I16), -1);

@@ -325,6 +325,20 @@ static void add_flat(Test *t, int64_t rows, int64_t n)
     add_check(t, &form_line, make_tanh(g, make_add(g, x, y)), 1);
 }
 
+// The same of halves and f32, each read and written.
+static void add_halves(Test *t, int64_t rows, int64_t n)
+{
+    Graph *g = t->cases.g;
+    const int64_t dim[] = {rows, n};
+    ValueId x = add_input(&t->cases, BF16, 2, dim, (Mark){0});
+    ValueId y = add_input(&t->cases, F32, 1, &n, (Mark){0});
+
+    x = make_cast(g, x, F32);
+    y = make_add(g, x, make_broadcast(g, y, 2, dim, (int64_t[]){1}));
+    add_check(t, &form_line, y, 1);
+    add_check(t, &form_line, make_cast(g, y, F16), 1);
+}
+
 // Elements of one dim, whose number no vector divides; others lie `step` apart, and two apart.
 static void add_line(Test *t, int64_t n, int64_t step)
 {
@@ -364,6 +378,9 @@ static void make_form_graph(Test *t, Diag *d)
     add_line(t, 2049, 2);
     add_flat(t, 35, 36);
     add_flat(t, 35, 37);
+    for (int i = 0; i < 3; i++)
+        add_halves(t, 35, (int64_t[]){36, 37, 40}[i]);
+    add_halves(t, 1, 2059);
     for (int i = 0; i < 6; i++)
         add_norm(t, 35, (int64_t[]){5, 64, 37, 300, 261, 600}[i]);
     for (int i = 0; i < 2; i++)

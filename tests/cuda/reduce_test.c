@@ -1,5 +1,6 @@
 // Reductions on GPUs against the CPU's: random shapes, long sums, all types.
 #include "tests/cuda/both.h"
+#include "tests/runtime/halves.h"
 
 CALL_BOTH(reduce, p, o[0], o[1])
 
@@ -11,15 +12,19 @@ static void check(Random *r, RtReduce *p, bool is_repeated, bool has_odd)
         stride[i] = &p->stride[i];
         *(p->reduced[i] ? &length : &results) *= p->dim[i];
     }
-    int64_t span = draw_strides(r, p->rank, p->dim, stride), width = rt_type_bytes(p->type);
+    int64_t span = draw_strides(r, p->rank, p->dim, stride);
+    RtType type = is_half(p->type) && p->op == RT_SUM ? RT_F32 : p->type;  // of y
     if (is_repeated && p->rank)
         p->stride[draw(r, p->rank)] = 0;
     void *x = draw_elements(r, p->type, span, has_odd);
-    void *y = draw_elements(r, p->type, results, false);
-    bool is_rounded = p->op == RT_SUM && (p->type == RT_F32 || p->type == RT_F64);
-    double limit = (p->type == RT_F32 ? 1e-6 : 1e-15) * (1 + sqrt((double)length));
-    Operand o[] = {{y, results * width, true, p->type, is_rounded ? limit : 0}, {x, span * width}};
-    CHECK_BOTH(reduce, p, o, 2, rt_reduce_workspace(p), rt_cuda_reduce_workspace(p));
+    void *y = draw_elements(r, type, results, false);
+    bool is_rounded = p->op == RT_SUM && p->type <= RT_BF16;
+    double limit = (p->type == RT_F64 ? 1e-15 : 1e-6) * (1 + sqrt((double)length));
+    Operand o[] = {{y, results * rt_type_bytes(type), true, type, is_rounded ? limit : 0},
+                   {x, span * rt_type_bytes(p->type), false, p->type, 0}};
+    RtReduce wide = *p;
+    wide.type = is_half(p->type) ? RT_F32 : p->type;
+    CHECK_HALVES(reduce, &wide, p, o, 2, rt_reduce_workspace(&wide), rt_cuda_reduce_workspace(p));
     free(x);
     free(y);
 }
@@ -44,14 +49,12 @@ static void test_types(void **state)
 
     for (int i = 0; i < 200; i++) {
         RtReduce p = {.op = (RtReduceOp)draw(&r, 3), .type = (RtType)(1 + draw(&r, RT_BOOL))};
-        if (p.type == RT_F16 || p.type == RT_BF16)
-            continue;
         p.rank = 3;
         for (int k = 0; k < p.rank; k++) {
             p.dim[k] = draw_size(&r, 40);
             p.reduced[k] = draw(&r, 2);
         }
-        check(&r, &p, false, p.type == RT_F64 && p.op != RT_SUM);
+        check(&r, &p, false, p.op != RT_SUM && (p.type == RT_F64 || is_half(p.type)));
     }
 }
 
@@ -61,8 +64,7 @@ static void test_rows_of_types(void **state)
 
     for (RtType t = RT_F32; t <= RT_BOOL; t++) {
         RtReduce p = {.op = RT_MAX, .type = t, .rank = 1, .dim = {5000}, .reduced = {true}};
-        if (t != RT_F16 && t != RT_BF16)
-            check(&r, &p, false, false);
+        check(&r, &p, false, false);
     }
 }
 
@@ -83,7 +85,8 @@ static void test_long(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int op = 0; op < 3; op++) {
-            RtReduce p = {.op = (RtReduceOp)op, .type = op ? RT_F64 : RT_F32, .rank = 3};
+            RtReduce p = {
+                .op = (RtReduceOp)op, .type = (RtType)(1 + (op + (int)i) % RT_BF16), .rank = 3};
             int64_t n = 1;
             for (int k = 2; k >= 0; k--) {
                 p.dim[k] = cases[i].dim[k];

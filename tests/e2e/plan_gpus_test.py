@@ -20,7 +20,7 @@ SUM = """graph "sum" {
 }
 """
 SUM_REFUSED = (
-    "sum.ir: error: node 'y' (reduce_scatter): the target cuda computes it with operands of f32, f64, bool, and integers of 8, 32 and 64 bits only\n"
+    "sum.ir: error: node 'y' (reduce_scatter): the target cuda computes it with operands of floats, bool, and integers of 8, 32 and 64 bits only\n"
     "  in 0  v2 i16[6]\n"
 )
 

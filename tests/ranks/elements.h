@@ -1,5 +1,5 @@
-// Elements of tests/ranks/exchange.c: drawn, and reduced by plain operations. Halves are reduced as
-// f32.
+// Elements of the operands of collectives, for tests/ranks/exchange.c: random ones, and how two are
+// reduced.
 #ifndef SHARDCC_TESTS_RANKS_ELEMENTS_H
 #define SHARDCC_TESTS_RANKS_ELEMENTS_H
 

@@ -32,16 +32,31 @@ typedef struct Test {
     RtType x_type;  // of x
     uint64_t bits;  // hash of all results
     int wrong, calls;
-    bool is_large;   // large tensors too
-    bool is_beside;  // calls run on the comm thread, with their own workspace
+    bool is_large;     // large tensors too
+    bool is_beside;    // calls run on the comm thread, with their own workspace
+    bool rounds_each;  // sums of halves are rounded after each term, as NCCL's are
     Operands on;
 } Test;
+
+// ---- the wanted results ----
+
+static void add_term(const Test *t, char *to, const char *x)
+{
+    RtType type = t->p.type;
+    char element[8];
+
+    join(wide_of(type), t->p.op, to, x);
+    if (!t->rounds_each)
+        return;
+    narrow(type, element, to);
+    widen(type, to, element);
+}
 
 // Writes to `want` the reduction of element `from` of all ranks' x: first within each host, then
 // over the hosts, in the order of ranks. Halves are rounded after each of the two.
 static void want_joined(Test *t, int64_t to, int64_t from, int intra_host)
 {
-    RtType type = t->p.type, wide = wide_of(type);
+    RtType type = t->p.type;
     int64_t bytes = rt_type_bytes(type);
     char all[8], part[8], x[8], element[8];
 
@@ -49,12 +64,12 @@ static void want_joined(Test *t, int64_t to, int64_t from, int intra_host)
         widen(type, part, t->x[k] + from * bytes);
         for (int j = k + 1; j < k + intra_host; j++) {
             widen(type, x, t->x[j] + from * bytes);
-            join(wide, t->p.op, part, x);
+            add_term(t, part, x);
         }
         narrow(type, element, part);
         widen(type, part, element);
         if (k)
-            join(wide, t->p.op, all, part);
+            add_term(t, all, part);
         else
             memcpy(all, part, sizeof all);
     }
@@ -376,7 +391,7 @@ static void run(Test *t)
 
     for (int a = 0; a < m->n_axes; a++) {
         take_axis(t, a);
-        for (int k = 0; k < (HAS_HALVES ? 7 : 5); k++) {
+        for (int k = 0; k < 7; k++) {
             for (int i = 0; i < (k < 5 ? 8 : 3); i++)
                 call_all(t, types[k], 3, sizes[i][0], sizes[i][1], sizes[i][2]);
             if (k < 5)
@@ -401,7 +416,9 @@ int main(int argc, char **argv)
     const char *at = argc > 1 ? argv[1] : "1", *by = argc > 2 ? argv[2] : "host";
     bool by_nccl = !strcmp(by, "nccl"), is_large = m.collectives == NULL || argc > 3;
     size_t operand = is_large ? LARGE_BYTES : SMALL_BYTES;
-    Test t = {.rt = {.device = &DEVICE, .threads = 1, .gpu.number = -1}, .is_large = is_large};
+    Test t = {.rt = {.device = &DEVICE, .threads = 1, .gpu.number = -1},
+              .is_large = is_large,
+              .rounds_each = by_nccl};
 
     m.exchange_bytes = 3 * (int64_t)operand;
 

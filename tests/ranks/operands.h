@@ -22,7 +22,6 @@ typedef struct Operands {
 #include "runtime/cuda/cuda.h"
 #include "runtime/rt_cuda.h"
 
-enum { HAS_HALVES = false };
 #define DEVICE rt_cuda
 #define COLLECTIVES &rt_cuda_collectives
 #define WORKSPACE rt_cuda_exchange_workspace
@@ -81,7 +80,6 @@ static inline void operand_get(Rt *rt, void *to, const char *from, size_t bytes)
 #else
 #include "runtime/rt_cpu.h"
 
-enum { HAS_HALVES = true };
 #define DEVICE rt_cpu
 #define COLLECTIVES NULL
 #define WORKSPACE rt_exchange_workspace
