@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Trainers in half precision beside PyTorch's, by torch.autocast.
 
-  precision_test.py --shardcc build/shardcc [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
+  precision_test.py --shardcc build/shardcc [--cuda] [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
 
 For each model with its NAME.halves.json (made by models/export.py), in bf16 and in f16: the distance of its gradients, as one
 vector, to those in f32 is at most 1.25 times that of autocast's (in f16, where a rectifier that rounding turns weighs more, 1.35
 times), the cosine of their angle at least 0.995, and the curve of AdamW is within 2 % of f32's. Where autocast's own are further
-from f32 (batch norms of few samples), ours may be as far.
+from f32 (batch norms of few samples), ours may be as far. With --cuda the same for programs for GPUs, on the tests' GPU, whose
+gradients are also those of the CPU's program but for rounding.
 """
 import json
 
 import numpy as np
 
 from harness import read_safetensors
-from model import Model, for_models, parser
+from model import QUICK_CC, Model, for_models, gpu_toolkit, parser
 
 MOST = {"bf16": 1.25, "f16": 1.35}  # times the distance of autocast's gradients
 
@@ -55,32 +56,52 @@ def off_curve(losses, wide):
 
 
 def test(checks, model, precision, references):
-    name = f"{model.name} in {precision}"
+    """Returns the gradients of the first step."""
+    name = f"{model.name} in {precision}{' on a GPU' if model.cuda else ''}"
     gradients = model.work / f"{precision}.safetensors"
     trainer = model.compile(precision, None, "--precision", precision)
     losses = model.train(trainer, None, "--save-gradients", gradients)
     wide, autocast = references["f32"]["curve"], references[precision]
     far, theirs = off_curve(losses, wide), off_curve(autocast.get("curve", wide), wide)
     checks.check(f"{name}: curve", len(losses) == len(wide) and far <= max(0.02, 1.5 * theirs), f"{far:.1e}, autocast {theirs:.1e}")
+    found = read_safetensors(gradients)
     if "gradients" in autocast:
-        ours, theirs = ours_and_autocast(model, read_safetensors(gradients), autocast["gradients"])
+        ours, theirs = ours_and_autocast(model, found, autocast["gradients"])
         text = f"{ours.distance():.1e}, autocast {theirs.distance():.1e}"
         checks.check(f"{name}: gradients", ours.distance() <= MOST[precision] * theirs.distance(), text)
         text = f"{ours.cosine():.6f}, autocast {theirs.cosine():.6f}"
         checks.check(f"{name}: angle of gradients", 1 - ours.cosine() <= max(0.005, 1.25 * (1 - theirs.cosine())), text)
+    return found
+
+
+def compare(checks, name, gpu, cpu):
+    """Of both programs' gradients, as vectors."""
+    both = Difference()
+    for tensor, a in gpu.items():
+        a, b = a.astype(np.float64).ravel(), cpu[tensor].astype(np.float64).ravel()
+        both.add((a - b) @ (a - b), a @ a, b @ b, a @ b)
+    checks.check(f"{name}: the CPU's gradients", gpu.keys() == cpu.keys() and both.cosine() >= 0.9999, f"{both.cosine():.7f}")
 
 
 def main():
-    options = parser(__doc__).parse_args()
+    p = parser(__doc__)
+    p.add_argument("--cuda", action="store_true", help="programs for GPUs, too")
+    options = p.parse_args()
+    toolkit = gpu_toolkit(options) if options.cuda else None
 
     def one(checks, path, work):
         model, halves = Model(path, options.shardcc, work), path.with_suffix(".halves.json")
+        gpu = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit) if toolkit else None
         if not halves.exists():  # dropout: no two programs draw the same bits
             return
         references = json.loads(halves.read_text())
-        model.info["steps"] = len(references["f32"]["curve"])
         for precision in ("bf16", "f16"):
-            test(checks, model, precision, references)
+            found = []
+            for m in [model, gpu][: 1 + options.cuda]:
+                m.info["steps"] = len(references["f32"]["curve"])
+                found.append(test(checks, m, precision, references))
+            if gpu:
+                compare(checks, f"{model.name} in {precision}", found[1], found[0])
 
     for_models(options, one)
 
