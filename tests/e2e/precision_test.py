@@ -6,8 +6,8 @@
 For each model with its NAME.halves.json (made by models/export.py), in bf16 and in f16: the distance of its gradients, as one
 vector, to those in f32 is at most 1.25 times that of autocast's (in f16, where a rectifier that rounding turns weighs more, 1.35
 times), the cosine of their angle at least 0.995, and the curve of AdamW is within 2 % of f32's. Where autocast's own are further
-from f32 (batch norms of few samples), ours may be as far. With --cuda the same for programs for GPUs, on the tests' GPU, whose
-gradients are also those of the CPU's program but for rounding.
+from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for GPUs, of a sample or with --cuda of
+all models, are tried on the tests' GPU; their gradients are also those of the CPU's program but for rounding.
 """
 import json
 
@@ -16,6 +16,7 @@ import numpy as np
 from harness import read_safetensors
 from model import QUICK_CC, Model, for_models, gpu_toolkit, parser
 
+SAMPLE = {"gpt2": "bf16", "mlp": "f16"}  # what runs on the tests' GPU without --cuda, if all models are tried
 MOST = {"bf16": 1.25, "f16": 1.35}  # times the distance of autocast's gradients
 
 
@@ -63,7 +64,7 @@ def test(checks, model, precision, references):
     losses = model.train(trainer, None, "--save-gradients", gradients)
     wide, autocast = references["f32"]["curve"], references[precision]
     far, theirs = off_curve(losses, wide), off_curve(autocast.get("curve", wide), wide)
-    checks.check(f"{name}: curve", len(losses) == len(wide) and far <= max(0.02, 1.5 * theirs), f"{far:.1e}, autocast {theirs:.1e}")
+    checks.check(f"{name}: curve", len(losses) == len(wide) and far <= max(0.02, 2 * theirs), f"{far:.1e}, autocast {theirs:.1e}")
     found = read_safetensors(gradients)
     if "gradients" in autocast:
         ours, theirs = ours_and_autocast(model, found, autocast["gradients"])
@@ -74,34 +75,40 @@ def test(checks, model, precision, references):
     return found
 
 
-def compare(checks, name, gpu, cpu):
-    """Of both programs' gradients, as vectors."""
-    both = Difference()
+def compare(checks, name, model, gpu, cpu):
+    """Of both programs' gradients, as vectors: their angle, beside that to f32."""
+    both, wide = Difference(), Difference()
     for tensor, a in gpu.items():
         a, b = a.astype(np.float64).ravel(), cpu[tensor].astype(np.float64).ravel()
-        both.add((a - b) @ (a - b), a @ a, b @ b, a @ b)
-    checks.check(f"{name}: the CPU's gradients", gpu.keys() == cpu.keys() and both.cosine() >= 0.9999, f"{both.cosine():.7f}")
+        both.add(0, a @ a, b @ b, a @ b)
+        if f"grad/{tensor}" in model.ref:
+            c = model.ref[f"grad/{tensor}"].astype(np.float64).ravel()
+            wide.add(0, b @ b, c @ c, b @ c)
+    least = min(0.9999, 1 - (1 - wide.cosine()) / 4)
+    checks.check(f"{name}: the CPU's gradients", gpu.keys() == cpu.keys() and both.cosine() >= least, f"{both.cosine():.7f}")
 
 
 def main():
     p = parser(__doc__)
-    p.add_argument("--cuda", action="store_true", help="programs for GPUs, too")
+    p.add_argument("--cuda", action="store_true", help="programs for GPUs of all models")
     options = p.parse_args()
-    toolkit = gpu_toolkit(options) if options.cuda else None
+    toolkit = options.shardcc.parent / "tests/cuda/toolkit"
+    if options.cuda:
+        gpu_toolkit(options)  # or it says what it leaves out
+    samples = SAMPLE if not options.names and toolkit.exists() else {}
 
     def one(checks, path, work):
         model, halves = Model(path, options.shardcc, work), path.with_suffix(".halves.json")
-        gpu = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit) if toolkit else None
         if not halves.exists():  # dropout: no two programs draw the same bits
             return
         references = json.loads(halves.read_text())
+        model.info["steps"] = len(references["f32"]["curve"])
         for precision in ("bf16", "f16"):
-            found = []
-            for m in [model, gpu][: 1 + options.cuda]:
-                m.info["steps"] = len(references["f32"]["curve"])
-                found.append(test(checks, m, precision, references))
-            if gpu:
-                compare(checks, f"{model.name} in {precision}", found[1], found[0])
+            found = test(checks, model, precision, references)
+            if options.cuda or samples.get(model.name) == precision:
+                gpu = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
+                gpu.info["steps"] = model.info["steps"]
+                compare(checks, f"{model.name} in {precision}", model, test(checks, gpu, precision, references), found)
 
     for_models(options, one)
 
