@@ -19,7 +19,8 @@ static bool run_simplify(Run *r) { return simplify(r->g, r->d); }
 
 static bool run_precision(Run *r)
 {
-    const PrecisionOptions o = {r->q->precision, r->q->keep_f32.s, r->q->keep_f32.n};
+    const PrecisionOptions o = {r->q->precision, r->q->keep_f32.s, r->q->keep_f32.n,
+                                r->g->training || !r->q->loss};
 
     return precision(r->g, &o, r->d);
 }

@@ -23,6 +23,7 @@ typedef struct PrecisionOptions {
     int type;                 // DType; of no half: the pass does nothing
     const char *const *keep;  // globs of modules and parameters whose products stay in f32
     int n_keep;
+    bool tells;  // warns of globs that name nothing
 } PrecisionOptions;
 
 bool precision(Graph *g, const PrecisionOptions *o, Diag *d);

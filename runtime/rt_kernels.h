@@ -153,7 +153,7 @@ typedef struct RtSums {
 // I32 or I64, rows [batch, outer, index, inner]. The table is rows [offset, offset + n) of `whole`
 // rows. Gather gives zeros for an index outside of it; scatter skips it. Scatter combines elements
 // of onto (NULL: zeros) and of the rows by `op`, in the order of the index; table may be
-// onto.
+// onto. Scatter takes no halves.
 typedef struct RtGather {
     RtType type, index_type;
     int64_t batch, outer, n, index, inner;

@@ -15,8 +15,9 @@ static bool cast_infer(Graph *g, Node *n, Diag *d)
 static void cast_rule(const Graph *g, const Node *n, Rule *r)
 {
     rule_elementwise(g, n, r);
-    // A partial sum may be widened; rounding it would round once a rank.
-    if (dtype_is_float(in(g, n, 0)->dtype) && dtype_is_within(in(g, n, 0)->dtype, out(g, n)->dtype))
+    // Parts of a sum aren't rounded to halves one by one.
+    if (dtype_is_float(in(g, n, 0)->dtype) && dtype_is_float(out(g, n)->dtype) &&
+        !dtype_is_half(out(g, n)->dtype))
         r->joint = 1;
 }
 

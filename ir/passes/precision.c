@@ -68,12 +68,38 @@ static bool narrow_node(Narrowing *w, NodeId i)
     return first != 0;
 }
 
-static void warn_unused(const Narrowing *w, Diag *d)
+// The names that globs may match: modules of products, and their parameters.
+static int product_names(const Graph *g, const char **name)
 {
-    for (int i = 0; i < w->o->n_keep; i++)
+    int n = 0;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *x = &g->nodes[i];
+        if (!x->op->narrow_in)
+            continue;
+        if (x->source && x->source->scope && *x->source->scope)
+            name[n++] = x->source->scope;
+        for (int k = 0; k < 2; k++) {
+            const Value *p = parameter_below(g, x->in[k]);
+            if (p && p->name)
+                name[n++] = p->name;
+        }
+    }
+    return n;
+}
+
+static void warn_unused(const Narrowing *w, const Graph *g, Diag *d)
+{
+    const char **name = arena_array(g->arena, const char *, 3 * g->n_nodes);
+    int n = w->o->n_keep ? product_names(g, name) : 0;
+
+    for (int i = 0; i < w->o->n_keep; i++) {
+        const char *near = w->is_used[i] ? NULL : nearest_name(w->o->keep[i], name, n);
         if (!w->is_used[i])
-            diag_warn(d, "--keep-f32 '%s' names no module with a product and no parameter of one",
-                      w->o->keep[i]);
+            diag_warn(d, "--keep-f32 '%s' names no module with a product and no parameter of one%s",
+                      w->o->keep[i],
+                      near ? arena_string(g->arena, " (did you mean '%.200s'?)", near) : "");
+    }
 }
 
 bool precision(Graph *g, const PrecisionOptions *o, Diag *d)
@@ -90,6 +116,7 @@ bool precision(Graph *g, const PrecisionOptions *o, Diag *d)
         if (is_narrow ? !narrow_node(&w, i) : !rewrite_copy(&w.r, i, d))
             return false;
     }
-    warn_unused(&w, d);
+    if (o->tells)
+        warn_unused(&w, g, d);
     return rewrite_end(&w.r, d);
 }

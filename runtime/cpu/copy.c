@@ -81,23 +81,48 @@ BLOCK(uint16_t, block_2)
 BLOCK(uint32_t, block_4)
 BLOCK(uint64_t, block_8)
 
+static inline void transpose_block_4(uint32_t *to, int64_t to_row, const uint32_t *from,
+                                     int64_t from_row)
+{
+    rt_transpose_block((float *)to, to_row, (const float *)from, from_row);
+}
+
+// Elements of 2 bytes are transposed as words of 4.
+static inline void transpose_block_2(uint16_t *to, int64_t to_row, const uint16_t *from,
+                                     int64_t from_row)
+{
+    enum { N = RT_TRANSPOSE_BLOCK };
+    uint32_t x[N * N] __attribute__((aligned(64))), y[N * N] __attribute__((aligned(64)));
+
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            x[i * N + j] = from[i * from_row + j];
+    transpose_block_4(y, N, x, N);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            to[i * to_row + j] = (uint16_t)y[i * N + j];
+}
+
 // Transposes; x is contiguous along the rows. Blocks are transposed in registers and prefetched
 // three blocks of columns ahead, since their lines are a stride apart.
-static void transpose(uint32_t *y, int64_t y_r, const uint32_t *x, int64_t x_c, int64_t rows,
-                      int64_t columns)
-{
-    int64_t r = 0, c = 0;
-
-    for (; c + RT_TRANSPOSE_BLOCK <= columns; c += RT_TRANSPOSE_BLOCK)
-        for (r = 0; r + RT_TRANSPOSE_BLOCK <= rows; r += RT_TRANSPOSE_BLOCK) {
-            for (int64_t i = 0; i < RT_TRANSPOSE_BLOCK && c + 4 * RT_TRANSPOSE_BLOCK <= columns;
-                 i++)
-                __builtin_prefetch(x + r + (c + 3 * RT_TRANSPOSE_BLOCK + i) * x_c);
-            rt_transpose_block((float *)y + r * y_r + c, y_r, (const float *)x + r + c * x_c, x_c);
-        }
-    block_4(y + r * y_r, y_r, 1, x + r, 1, x_c, rows - r, c);
-    block_4(y + c, y_r, 1, x + c * x_c, 1, x_c, rows, columns - c);
-}
+#define TRANSPOSE(T, n)                                                                            \
+    static void transpose_##n(T *y, int64_t y_r, const T *x, int64_t x_c, int64_t rows,            \
+                              int64_t columns)                                                     \
+    {                                                                                              \
+        int64_t r = 0, c = 0;                                                                      \
+                                                                                                   \
+        for (; c + RT_TRANSPOSE_BLOCK <= columns; c += RT_TRANSPOSE_BLOCK)                         \
+            for (r = 0; r + RT_TRANSPOSE_BLOCK <= rows; r += RT_TRANSPOSE_BLOCK) {                 \
+                for (int64_t i = 0;                                                                \
+                     i < RT_TRANSPOSE_BLOCK && c + 4 * RT_TRANSPOSE_BLOCK <= columns; i++)         \
+                    __builtin_prefetch(x + r + (c + 3 * RT_TRANSPOSE_BLOCK + i) * x_c);            \
+                transpose_block_##n(y + r * y_r + c, y_r, x + r + c * x_c, x_c);                   \
+            }                                                                                      \
+        block_##n(y + r * y_r, y_r, 1, x + r, 1, x_c, rows - r, c);                                \
+        block_##n(y + c, y_r, 1, x + c * x_c, 1, x_c, rows, columns - c);                          \
+    }
+TRANSPOSE(uint16_t, 2)
+TRANSPOSE(uint32_t, 4)
 
 static void block(int bytes, char *y, int64_t y_r, int64_t y_c, const char *x, int64_t x_r,
                   int64_t x_c, int64_t rows, int64_t columns)
@@ -107,11 +132,14 @@ static void block(int bytes, char *y, int64_t y_r, int64_t y_c, const char *x, i
         block_1((uint8_t *)y, y_r, y_c, (const uint8_t *)x, x_r, x_c, rows, columns);
         break;
     case 2:
-        block_2((uint16_t *)y, y_r, y_c, (const uint16_t *)x, x_r, x_c, rows, columns);
+        if (x_r == 1 && y_c == 1)
+            transpose_2((uint16_t *)y, y_r, (const uint16_t *)x, x_c, rows, columns);
+        else
+            block_2((uint16_t *)y, y_r, y_c, (const uint16_t *)x, x_r, x_c, rows, columns);
         break;
     case 4:
         if (x_r == 1 && y_c == 1)
-            transpose((uint32_t *)y, y_r, (const uint32_t *)x, x_c, rows, columns);
+            transpose_4((uint32_t *)y, y_r, (const uint32_t *)x, x_c, rows, columns);
         else
             block_4((uint32_t *)y, y_r, y_c, (const uint32_t *)x, x_r, x_c, rows, columns);
         break;

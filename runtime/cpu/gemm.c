@@ -332,7 +332,7 @@ static void multiply_columns(const RtMicro *u, const RtGemm *g, void *y, const v
 
     own.n = rt_least(g->n, rt_partition(panels, rank + 1, team) * u->columns) - first;
     own.slab_n = (rt_partition(shared, rank + 1, team) - at) * u->columns;
-    if (g->sums)
+    if (rt_is_half(g->result))
         own.sums += at * u->columns * kept * u->rows;
     pack += at * column_panel(u, part_of(u, g->k, g->slab_k));
     multiply_slabs(u, &own, rt_to(g->result, y, first * g->y_n), a, b,

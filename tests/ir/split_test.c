@@ -173,8 +173,9 @@ static void check_linear(const Sample *s, const SampleText *t, uint64_t mask)
     eval_whole(s, both, y);
     for (int i = 0; i < s->node.n_out; i++) {
         Tensor sum = join(s, FACTOR_SUM, &y1[i], &y2[i]);
+        bool is_half = y[i].dtype == BF16 || both[0].dtype == BF16;
 
-        if (!is_near(&sum, &y[i], y[i].dtype == BF16 ? 1e-2 : tolerance))
+        if (!is_near(&sum, &y[i], is_half ? 1e-2 : tolerance))
             fail_msg("%s: output %d is not linear in inputs %" PRIx64, t->node, i, mask);
     }
 }

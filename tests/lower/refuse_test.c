@@ -12,22 +12,23 @@ static const struct {
     const char *lines, *message;
 } cases[] = {
     {"  input %x f32[2]\n"
-     "  %y bf16[2] = cast(%x) to=bf16\n",
-     "(cast): trainers don't compute in bf16 yet: export the model in f32"},
+     "  %h bf16[2] = cast(%x) to=bf16\n"
+     "  %y bf16[2] = add(%h, %h)\n",
+     "(add): trainers don't compute in bf16: export the model in f32, and give --precision"},
     {"  input %x f16[2]\n"
-     "  %y f32[2] = cast(%x) to=f32\n",
-     "(cast): trainers don't compute in f16 yet: export the model in f32"},
+     "  %y f16[2] = tanh(%x)\n",
+     "(tanh): trainers don't compute in f16: export the model in f32, and give --precision"},
     {"  input %x f64[1,2,5]\n"
      "  parameter %w f64[3,2,2]\n"
      "  %y f64[1,3,4] = conv(%x, %w)\n",
-     "(conv): the target cpu computes it with operands of f32 only"},
+     "(conv): the target cpu computes it with operands of f32, f16 or bf16 only"},
     {"  input %x f64[1,2,5]\n"
      "  %y f64[1,2,4] = sum_pool(%x) size=[2]\n",
      "(sum_pool): the target cpu computes it with operands of f32 only"},
     {"  input %q f64[3,2]\n"
      "  input %k f64[4,2]\n"
      "  %y f64[3,2], %m f64[3], %sum f64[3] = attention(%q, %k, %k) eq=\"se,te,tf->sf\"\n",
-     "(attention): the target cpu computes it with operands of f32 only"},
+     "(attention): the target cpu computes it with operands of f32, f16 or bf16 only"},
     {"  input %x f32[2]\n"
      "  %y f32[4] = all_gather(%x) axes=[0] ranks=[2] dim=0 size=4\n",
      "(all_gather): it is a collective, but the program has one rank"},

@@ -58,6 +58,8 @@ static void test_copy(void **state)
     }
     RtCopy large = {.bytes = 4, .rank = 2, .dim = {301, 5003}};
     check_copy(&r, &large);
+    RtCopy halves = {.bytes = 2, .rank = 2, .dim = {301, 503}};
+    check_copy(&r, &halves);
     RtCopy line = {.bytes = 4, .rank = 1, .dim = {100003}};
     check_copy(&r, &line);
 }
