@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The texts of programs for GPUs: one as it is kept in tests/cases, and all compiled by a C compiler, a C++ compiler and nvcc.
+"""The texts of programs for GPUs: two as they are kept in tests/cases, and all compiled by a C compiler, a C++ compiler and nvcc.
 
   cuda_text_test.py --shardcc build/shardcc
 
 The programs of all tiny models and the demo GPT, with training: no line is too long, and no compiler warns. nvcc makes
-code for two architectures, and no kernel spills a register. UPDATE=1 rewrites the kept text. Without nvcc, or without a
+code for two architectures, and no kernel spills a register. UPDATE=1 rewrites the kept texts. Without nvcc, or without a
 C++ compiler, what needs it is left out.
 """
 import argparse
@@ -21,6 +21,7 @@ from model import Model, curves_of
 
 ROOT = Path(__file__).parents[2]
 LOSS = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw"]
+BF16 = ["--precision", "bf16"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 NVCC = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
 CXX = shutil.which(os.environ.get("CXX", "c++"))
@@ -85,7 +86,8 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--shardcc", type=Path, required=True)
     shardcc, checks = p.parse_args().shardcc.resolve(), Checks()
-    compare(checks, ROOT / "tests/cases/nanogpt_cuda.cu", texts(shardcc, "models/tiny/nanogpt.onnx", *LOSS)[1])
+    for name, more in ("nanogpt_cuda", []), ("nanogpt_cuda_bf16", BF16):
+        compare(checks, ROOT / f"tests/cases/{name}.cu", texts(shardcc, "models/tiny/nanogpt.onnx", *LOSS, *more)[1])
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         programs = {}
@@ -93,6 +95,7 @@ def main():
             model = Model(path, shardcc, folder)
             programs[model.name] = [path, *model.arguments(curves_of(model.info)["adamw"])]
         programs["demo_gpt"] = ["models/demo_gpt.onnx", "--bind", "batch=64", *LOSS]
+        programs["demo_gpt_bf16"] = [*programs["demo_gpt"], *BF16]
 
         def check(name):
             c, kernels = texts(shardcc, *programs[name])
