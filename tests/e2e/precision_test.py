@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 """Trainers in half precision beside PyTorch's, by torch.autocast.
 
-  precision_test.py --shardcc build/shardcc [--cuda] [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
+  precision_test.py --shardcc build/shardcc [--all] [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
 
 For each model with its NAME.halves.json (made by models/export.py), in bf16 and in f16: the distance of its gradients, as one
 vector, to those in f32 is at most 1.25 times that of autocast's (in f16, where a rectifier that rounding turns weighs more, 1.35
 times), the cosine of their angle at least 0.995, and the curve of AdamW is within 2 % of f32's. Where autocast's own are further
-from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for GPUs, of a sample or with --cuda of
-all models, are tried on the tests' GPU; their gradients are also those of the CPU's program but for rounding.
+from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for the tests' GPU are tried too;
+their gradients are also those of the CPU's program but for rounding. A sample of all that, unless --all is given.
 """
 import json
 
 import numpy as np
 
 from harness import read_safetensors
-from model import QUICK_CC, Model, for_models, gpu_toolkit, parser
+from model import QUICK_CC, Model, for_models, parser
 
-SAMPLE = {"gpt2": "bf16", "mlp": "f16"}  # what runs on the tests' GPU without --cuda, if all models are tried
+# Without --all: the models and their types, and the type of programs for the tests' GPU.
+SAMPLE = {"mlp": ("bf16", "f16"), "cnn": ("bf16",), "gpt2": ("bf16", "f16"), "llama": ("bf16",), "mobilenet": ("bf16",)}
+SAMPLE_GPU = {"gpt2": "bf16", "mlp": "f16"}
 MOST = {"bf16": 1.25, "f16": 1.35}  # times the distance of autocast's gradients
 
 
@@ -90,12 +92,12 @@ def compare(checks, name, model, gpu, cpu):
 
 def main():
     p = parser(__doc__)
-    p.add_argument("--cuda", action="store_true", help="programs for GPUs of all models")
+    p.add_argument("--all", action="store_true", help="all models, in both types, on CPUs and GPUs")
     options = p.parse_args()
     toolkit = options.shardcc.parent / "tests/cuda/toolkit"
-    if options.cuda:
-        gpu_toolkit(options)  # or it says what it leaves out
-    samples = SAMPLE if not options.names and toolkit.exists() else {}
+    gpu = SAMPLE_GPU if toolkit.exists() else {}
+    if not options.all and not options.names:
+        options.names = list(SAMPLE)
 
     def one(checks, path, work):
         model, halves = Model(path, options.shardcc, work), path.with_suffix(".halves.json")
@@ -103,12 +105,12 @@ def main():
             return
         references = json.loads(halves.read_text())
         model.info["steps"] = len(references["f32"]["curve"])
-        for precision in ("bf16", "f16"):
+        for precision in ("bf16", "f16") if options.all else SAMPLE.get(model.name, ("bf16", "f16")):
             found = test(checks, model, precision, references)
-            if options.cuda or samples.get(model.name) == precision:
-                gpu = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
-                gpu.info["steps"] = model.info["steps"]
-                compare(checks, f"{model.name} in {precision}", model, test(checks, gpu, precision, references), found)
+            if gpu and (options.all or gpu.get(model.name) == precision):
+                other = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
+                other.info["steps"] = model.info["steps"]
+                compare(checks, f"{model.name} in {precision}", model, test(checks, other, precision, references), found)
 
     for_models(options, one)
 
