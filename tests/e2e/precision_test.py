@@ -7,12 +7,14 @@ For each model with its NAME.halves.json (made by models/export.py), in bf16 and
 vector, to those in f32 is at most 1.25 times that of autocast's (in f16, where a rectifier that rounding turns weighs more, 1.35
 times), the cosine of their angle at least 0.995, and the curve of AdamW is within 2 % of f32's. Where autocast's own are further
 from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for GPUs, of a sample or with --cuda of
-all models, are tried on the tests' GPU; their gradients are also those of the CPU's program but for rounding.
+all models, are tried on the tests' GPU; their gradients are also those of the CPU's program but for rounding, and their bits
+the same in all orders of threads.
 """
 import json
 
 import numpy as np
 
+from cuda_test import test_bits
 from harness import read_safetensors
 from model import QUICK_CC, Model, for_models, gpu_toolkit, parser
 
@@ -108,7 +110,9 @@ def main():
             if options.cuda or samples.get(model.name) == precision:
                 gpu = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
                 gpu.info["steps"] = model.info["steps"]
-                compare(checks, f"{model.name} in {precision}", model, test(checks, gpu, precision, references), found)
+                of_gpu = test(checks, gpu, precision, references)
+                compare(checks, f"{model.name} in {precision}", model, of_gpu, found)
+                test_bits(checks, gpu, precision)
 
     for_models(options, one)
 
