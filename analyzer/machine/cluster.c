@@ -29,6 +29,9 @@ static const NumberField device_fields[] = {
     {"vector", offsetof(Cluster, vector), false, 1, 1e21},
     {"attention", offsetof(Cluster, attention.forward), false, 1, 1e21, true},
     {"attention_grad", offsetof(Cluster, attention.grad), false, 1, 1e21, true},
+};
+
+static const NumberField half_fields[] = {
     {"half_attention", offsetof(Cluster, half_attention.forward), false, 1, 1e21, true},
     {"half_attention_grad", offsetof(Cluster, half_attention.grad), false, 1, 1e21, true},
 };
@@ -317,6 +320,7 @@ static bool read_cluster(const ClusterReader *r, const cJSON *root, Cluster *c)
         return false;
     ok &= read_is_gpu(r, device, c);
     ok &= read_numbers(r, device, "device.", device_fields, COUNT(device_fields), c);
+    ok &= read_numbers(r, device, "device.", half_fields, COUNT(half_fields), c);
     if (version > CLUSTER_VERSION_2)
         ok &= read_exchange_memory(r, device, c);
     return read_rates(r, device, c) && ok;
@@ -373,9 +377,11 @@ void cluster_print(const Cluster *c, int version, Text *t)
     text_printf(t, "%s],\n  \"device\": {\n    ", c->n_links ? "  " : "");
     text_printf(t, "%s", c->is_gpu && version > CLUSTER_VERSION_2 ? "\"is_gpu\": true,\n    " : "");
     print_numbers(t, ",\n    ", device_fields, COUNT(device_fields), c);
-    if (version > CLUSTER_VERSION_2)
+    if (version > CLUSTER_VERSION_2) {
+        print_numbers(t, ",\n    ", half_fields, COUNT(half_fields), c);
         text_printf(t, "\"exchange_memory\": {\"base\": %.15g, \"communicator\": %.15g},\n    ",
                     e->base, e->communicator);
+    }
     text_printf(t, "\"gemm\": [\n");
     for (int i = 0; i < c->n_gemm; i++) {
         text_printf(t, "      {");

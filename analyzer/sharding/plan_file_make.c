@@ -96,8 +96,9 @@ uint64_t graph_hash(const Graph *g)
     return hash_text(&t);
 }
 
-// Plans have exchange_memory themselves, and the kind of device has no part in prices, so plans
-// that were made for a cluster before it had them are still plans for it.
+// Plans have exchange_memory themselves, the kind of device has no part in prices, and the rates of
+// attention in halves have none in plans of f32, so plans that were made for a cluster before it
+// had them are still plans for it.
 uint64_t cluster_hash(const Cluster *c)
 {
     Text t = {0};

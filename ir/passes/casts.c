@@ -123,8 +123,8 @@ static Known *known_of(Casts *c, ValueId v)
     return &c->known[v];
 }
 
-// What x has been made in a type, in the iteration and the phase that nodes are made for now; 0:
-// nothing.
+// Finds the value that x was made in another type, in the iteration and the phase that nodes are
+// made for now; 0: there is none.
 static ValueId find_made(Casts *c, ValueId x, DType to)
 {
     const Graph *g = c->r.to;

@@ -210,7 +210,10 @@ class Emit:
             needs = called.union(*(objects[f][1] for f in sources)) & set().union(*(o[0] for o in objects.values()))
             self.checks.check(f"{name}: nothing is missing", needs <= has, str(needs - has))
             kernels = [f.stem for f in (folder / "runtime/cpu").glob("*.c") if f.stem != "kernel"]
-            idle = [f for f in kernels if not needs & objects[f][0]]
+            # What other CPUs need is included at least.
+            texts = {f: self.text(folder / f"runtime/cpu/{f}.c") for f in kernels}
+            included = {f for f in kernels if any(f'/{f}.h"' in texts[k] for k in kernels if k != f)}
+            idle = [f for f in kernels if not needs & objects[f][0] and f not in included]
             self.checks.check(f"{name}: {len(kernels)} files of kernels, none without use", not idle, str(idle))
             made = (folder / "Makefile").read_text()
             self.checks.check(f"{name}: oneDNN is asked for if needed", ("dnnl" in made) == ("onednn" in kernels))
