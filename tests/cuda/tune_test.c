@@ -8,17 +8,21 @@
 
 extern __typeof__(rt_dot_init) cuda_dot_init;
 
-#define PRODUCT(type_, m_, n_, k_)                                                                 \
+#define PRODUCT(type_, result_, m_, n_, k_)                                                        \
     {                                                                                              \
-        .type = type_, .m = m_, .n = n_, .k = k_, .a_m = k_, .a_k = 1, .b_k = n_, .b_n = 1,        \
-        .y_m = n_, .y_n = 1                                                                        \
+        .type = type_, .result = result_, .m = m_, .n = n_, .k = k_, .a_m = k_, .a_k = 1,          \
+        .b_k = n_, .b_n = 1, .y_m = n_, .y_n = 1                                                   \
     }
-static const RtDot products[] = {PRODUCT(RT_F32, 4, 6, 8), PRODUCT(RT_F64, 4, 6, 8),
-                                 PRODUCT(RT_F32, 4, 6, 8)};
-static const char *const texts[] = {"f32 1: 6x8/6+0 8x4/8+0 = 6x4/6+0 in 768",
-                                    "f64 1: 6x8/6+0 8x4/8+0 = 6x4/6+0 in 1536"};
+// The last product is the first one again.
+enum { DISTINCT = 4, KERNELS = DISTINCT + 1 };
+static const RtDot products[KERNELS] = {
+    PRODUCT(RT_F32, RT_NONE, 4, 6, 8), PRODUCT(RT_F64, RT_NONE, 4, 6, 8),
+    PRODUCT(RT_BF16, RT_F32, 4, 6, 8), PRODUCT(RT_F16, RT_F16, 4, 6, 8),
+    PRODUCT(RT_F32, RT_NONE, 4, 6, 8)};
+static const char *const texts[DISTINCT] = {
+    "f32 1: 6x8/6+0 8x4/8+0 = 6x4/6+0 in 768", "f64 1: 6x8/6+0 8x4/8+0 = 6x4/6+0 in 1536",
+    "bf16 to f32 1: 6x8/6+0 8x4/8+0 = 6x4/6+0 in 768", "f16 1: 6x8/6+0 8x4/8+0 = 6x4/6+0 in 768"};
 
-enum { KERNELS = 3 };
 static const RtModel model = {.name = "tuned",
                               .device = &rt_cuda,
                               .arena_bytes = 4096,
@@ -67,18 +71,17 @@ static void remove_file(void)
     remove(path);
 }
 
-// Checks that the file has these algorithms for the products in f32 and in f64.
-static void check_file(int in_f32, int in_f64)
+// Checks that the file has these algorithms for the product in f64, and for the others.
+static void check_file(int others, int in_f64)
 {
-    const int algorithm[] = {in_f32, in_f64};
     RtTune t;
 
     read_file(&t);
     assert_string_equal(t.gpu, "tests' GPU, sm_90, 132 multiprocessors");
     assert_int_equal(t.library, 130000);
-    assert_int_equal(t.n, 2);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(rt_tune_find(&t, texts[i])->algorithm, algorithm[i]);
+    assert_int_equal(t.n, DISTINCT);
+    for (int i = 0; i < DISTINCT; i++)
+        assert_int_equal(rt_tune_find(&t, texts[i])->algorithm, i == 1 ? in_f64 : others);
     rt_tune_free(&t);
 }
 
@@ -86,9 +89,10 @@ static void check_file(int in_f32, int in_f64)
 // are equal. Others get theirs at a call.
 static void check_choices(const Machine *m, bool is_made)
 {
-    const RtMatmul *last = rt_cuda_of(&m->rt)->matmul, *first = last->next->next;
+    const RtMatmul *last = rt_cuda_of(&m->rt)->matmul, *first = last;
 
     for (const RtMatmul *q = last; q; q = q->next) {
+        first = q;
         assert_int_equal(q->choice[RT_ALIGNED].is_made, is_made);
         assert_false(q->choice[RT_UNALIGNED].is_made);
     }
@@ -96,8 +100,8 @@ static void check_choices(const Machine *m, bool is_made)
                         sizeof(RtMatmulChoice));
 }
 
-// The two products are tried with each algorithm that can compute them: once, and five times more.
-enum { TRIED = 3, TRIES = 2 * TRIED * 6 };
+// Products are tried with each algorithm that can compute them: once, and five times more.
+enum { TRIED = 3, TRIES = DISTINCT * TRIED * 6 };
 
 static void test_fastest(void **state)
 {
@@ -151,8 +155,8 @@ static void test_unknown_algorithms(void **state)
     start(&m, true, false, 4096);
     end(&m);
     read_file(&t);
-    t.product[0].algorithm = RT_TUNE_ALGORITHMS - 1;
-    t.product[1].algorithm = RT_TUNE_ALGORITHMS - 1;
+    for (int i = 0; i < DISTINCT; i++)
+        t.product[i].algorithm = RT_TUNE_ALGORITHMS - 1;
     assert_true(rt_path_of(&model, ".tune", path, sizeof path));
     assert_true(rt_tune_write(&t, path, &e));
     rt_tune_free(&t);

@@ -18,15 +18,15 @@ def bits(path):
     return {name: array.tobytes() for name, array in read_safetensors(path).items()}
 
 
-def test_bits(checks, model):
+def test_bits(checks, model, tag):
     """Threads, blocks and streams in other orders, and late, with graphs and without: the same losses and weights."""
     saved = model.work / "again.safetensors"
-    trainer = model.work / f"{model.name}_adamw"
+    trainer = model.work / f"{model.name}_{tag}"
     results = []
     for env, more in WAYS:
         losses = model.train(trainer, None, "--save", saved, "--steps", 3, *more, env=env)
         results.append((losses, bits(saved)))
-    checks.check(f"{model.name}: the same bits in all orders", all(r == results[0] for r in results))
+    checks.check(f"{trainer.name}: the same bits in all orders", all(r == results[0] for r in results))
 
 
 def main():
@@ -39,7 +39,7 @@ def main():
             model.compile("adamw")
         else:
             test(checks, model, {"adamw": curves_of(model.info)["adamw"]})
-        test_bits(checks, model)
+        test_bits(checks, model, "adamw")
 
     for_models(options, one)
 

@@ -6,13 +6,20 @@
 For each model with its NAME.halves.json (made by models/export.py), in bf16 and in f16: the distance of its gradients, as one
 vector, to those in f32 is at most 1.25 times that of autocast's (in f16, where a rectifier that rounding turns weighs more, 1.35
 times), the cosine of their angle at least 0.995, and the curve of AdamW is within 2 % of f32's. Where autocast's own are further
+<<<<<<< HEAD
 from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for the tests' GPU are tried too;
 their gradients are also those of the CPU's program but for rounding. A sample of all that, unless --all is given.
+=======
+from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for GPUs, of a sample or with --cuda of
+all models, are tried on the tests' GPU; their gradients are also those of the CPU's program but for rounding, and their bits
+the same in all orders of threads.
+>>>>>>> kg
 """
 import json
 
 import numpy as np
 
+from cuda_test import test_bits
 from harness import read_safetensors
 from model import QUICK_CC, Model, for_models, parser
 
@@ -107,10 +114,19 @@ def main():
         model.info["steps"] = len(references["f32"]["curve"])
         for precision in ("bf16", "f16") if options.all else SAMPLE.get(model.name, ("bf16", "f16")):
             found = test(checks, model, precision, references)
+<<<<<<< HEAD
             if gpu and (options.all or gpu.get(model.name) == precision):
                 other = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
                 other.info["steps"] = model.info["steps"]
                 compare(checks, f"{model.name} in {precision}", model, test(checks, other, precision, references), found)
+=======
+            if options.cuda or samples.get(model.name) == precision:
+                gpu = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
+                gpu.info["steps"] = model.info["steps"]
+                of_gpu = test(checks, gpu, precision, references)
+                compare(checks, f"{model.name} in {precision}", model, of_gpu, found)
+                test_bits(checks, gpu, precision)
+>>>>>>> kg
 
     for_models(options, one)
 
