@@ -26,6 +26,32 @@ static void print_layers(const Graph *g)
     }
 }
 
+// Says which products read halves, if any does.
+static void print_precision(const Graph *g)
+{
+    DType half = DT_NONE;
+    int products = 0, narrow = 0;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        if (!n->op->is_product)
+            continue;
+        products++;
+        if (dtype_is_half(in(g, n, 0)->dtype)) {
+            half = in(g, n, 0)->dtype;
+            narrow++;
+        }
+    }
+    if (!narrow)
+        return;
+    printf("%-13s %s: ", "precision", dtype_name(half));
+    if (narrow == products)
+        printf("all products");
+    else
+        printf("%d of %d products", narrow, products);
+    printf("; parameters, states, gradients f32\n");
+}
+
 void report_model(const char *file, const Graph *g)
 {
     double parameters = 0;
@@ -55,6 +81,7 @@ void report_model(const char *file, const Graph *g)
         text_free(&t);
     }
     printf("\n");
+    print_precision(g);
 }
 
 void report_program(Arena *a, const Program *p)
