@@ -30,7 +30,7 @@ typedef struct CompileRequest {
     int accumulate;    // micro-batches of a step, at least 1
 
     // Passes.
-    DType precision;   // of products' operands: F16 or BF16; else F32
+    DType precision;   // of products' operands: F16, BF16 or F32; DT_NONE: as the model's file
     Strings keep_f32;  // globs: modules and parameters whose products stay in f32
     bool no_fuse;
     bool verify;        // after each pass: does the graph compute what it did before?

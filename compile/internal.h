@@ -40,6 +40,7 @@ typedef struct Run {
     bool is_training;      // the graph is one of training
     Weights *weights;      // gets the model's, if it isn't NULL
     Graph *g;
+    DType half;      // the type of the model's parameters in its file; DT_NONE if it is no half
     Budget *budget;  // of the whole compilation
     Diag *d;
 } Run;

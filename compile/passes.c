@@ -19,7 +19,8 @@ static bool run_simplify(Run *r) { return simplify(r->g, r->d); }
 
 static bool run_precision(Run *r)
 {
-    const PrecisionOptions o = {r->q->precision, r->q->keep_f32.s, r->q->keep_f32.n,
+    DType type = r->q->precision ? r->q->precision : r->half;
+    const PrecisionOptions o = {type, r->q->keep_f32.s, r->q->keep_f32.n,
                                 r->g->training || !r->q->loss};
 
     return precision(r->g, &o, r->d);
@@ -115,7 +116,8 @@ static bool spares_weights(const Run *r, const Weights *w)
 static bool run_import(Run *r)
 {
     const CompileRequest *q = r->q;
-    ImportOptions i = {.model = q->model,
+    ImportOptions i = {.half = &r->half,
+                       .model = q->model,
                        .bind = q->bind.s,
                        .n_bind = q->bind.n,
                        .shape = q->shape.s,

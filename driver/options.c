@@ -106,8 +106,9 @@ static const OptionDef table[] = {
      "batch norms use their running statistics", .use = USE_GRAPH},
     {"Precision"},
     {"--precision", "TYPE", &option_precision, AT(request.precision),
-     "what products read: f32 (the default), bf16 or f16; they sum in f32, and\n"
-     "parameters, gradients, states and all other operators stay in f32",
+     "what products read: f32, bf16 or f16 (as the model's file has its\n"
+     "parameters); they sum in f32, and parameters, gradients, states and all\n"
+     "other operators stay in f32",
      .use = USE_GRAPH},
     {"--keep-f32", "GLOB", &option_texts, AT(request.keep_f32),
      "modules and parameters whose products stay in f32", .needs = "--precision", .use = USE_GRAPH},

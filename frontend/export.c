@@ -54,7 +54,8 @@ static bool find_values(Arena *arena, const Weights *w, const WeightFile *values
         const RtStored *have = weight_file_find(values, t[i].name);
         compare(&x, &t[i], have);
         map_set(&known, t[i].name, 1);
-        to[i] = (Weight){.name = t[i].name, .dtype = w->weight[i].dtype, .bytes = t[i].bytes};
+        to[i] =
+            (Weight){.name = t[i].name, .dtype = w->weight[i].dtype, .bytes = w->weight[i].bytes};
         if (have)
             to[i].value = weight_value_of(arena, have);
     }

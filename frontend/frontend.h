@@ -26,6 +26,7 @@ const char *model_path(const ModelFile *f);  // NULL for a model in memory, whos
 void model_close(ModelFile *f);              // f may be NULL
 
 typedef struct ImportOptions {
+    DType *half;  // gets the type of parameters that the file has in halves; NULL: nobody asks
     const ModelFile *model;
     const char *const *bind;  // "batch=4"
     int n_bind;
@@ -59,7 +60,8 @@ typedef struct WeightValue WeightValue;
 // The location of a parameter's or buffer's initial bytes: in the model's own file or in another.
 typedef struct Weight {
     const char *name;  // of the parameter
-    DType dtype;
+    DType dtype;       // of the bytes
+    DType wide;        // of the parameter: F32 for halves; DT_NONE: as `dtype`
     const char *path;  // file beneath the model's folder; "": the model itself; NULL: use `data`
     int64_t offset, bytes;
     const void *data;          // bytes computed or decoded by the importer (typed data fields)

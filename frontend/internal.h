@@ -308,6 +308,8 @@ bool is_learned(Import *x, ValueId v);  // does a gradient flow from it to a par
 enum { PART_KEY = 24 };
 const char *part_key(char *to, const void *part);
 DType dtype_of_onnx(int32_t t);  // DT_NONE: not supported
+// The type that the graph has for a type of the file: it has f32 for halves.
+DType dtype_widened(DType t);
 int32_t dtype_to_onnx(DType t);  // not of DT_NONE
 enum { EXTERNAL = 1 };           // data_location of a tensor whose bytes are in another file
 // Returns the other file that holds the tensor, and adds it to Import.file; NULL if none does.

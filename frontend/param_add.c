@@ -50,7 +50,11 @@ void params_note(Import *x, const Onnx__TensorProto *t, ValueId v)
 
 Weight params_weight(const Import *x, const char *name, const Literal *l)
 {
-    Weight w = {.name = name, .dtype = l->dtype, .bytes = l->bytes, .value = l->value};
+    Weight w = {.name = name,
+                .dtype = l->dtype,
+                .wide = dtype_widened(l->dtype),
+                .bytes = l->bytes,
+                .value = l->value};
     const uint8_t *data = l->data;
 
     if (l->value)
@@ -73,13 +77,15 @@ ValueId params_add(Import *x, ValueKind kind, const char *name, const Literal *l
     ValueId v = map_get(&x->by_bytes, key);
 
     if (v && !memcmp(value_of(x->g, v)->dim, l->dim, sizeof l->dim) &&
-        value_of(x->g, v)->dtype == l->dtype) {
+        value_of(x->g, v)->dtype == dtype_widened(l->dtype)) {
         params_note(x, l->origin, v);
         return v;
     }
+    if (x->o->half && kind == VALUE_PARAMETER && dtype_is_half(l->dtype))
+        *x->o->half = l->dtype;
     Weight *w = arena_push(x->arena, x->weights, x->n_weights, x->cap_weights);
     *w = params_weight(x, free_name(x, name), l);
-    v = graph_value(x->g, kind, w->name, l->dtype, l->rank, l->dim);
+    v = graph_value(x->g, kind, w->name, dtype_widened(l->dtype), l->rank, l->dim);
     map_set(&x->by_bytes, key, v);
     params_note(x, l->origin, v);
     return v;

@@ -18,6 +18,8 @@ DType dtype_of_onnx(int32_t t)
     return t > 0 && t < COUNT(table) ? table[t] : DT_NONE;
 }
 
+DType dtype_widened(DType t) { return dtype_is_half(t) ? F32 : t; }
+
 int32_t dtype_to_onnx(DType t)
 {
     int32_t i = 1;

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "frontend/weight_file.h"
+#include "runtime/rt_element.h"
 
 static const void *read_small(Import *x, const Literal *l, const char *name)
 {
@@ -28,6 +29,18 @@ static const void *copy_value(Import *x, const Literal *l)
     return weight_value_copy(l->value, l->dtype, data, x->diag) ? data : NULL;
 }
 
+// The elements in the type that the graph has for them.
+static const void *widened(Import *x, const Literal *l, const void *data)
+{
+    int64_t n = l->bytes / dtype_size(l->dtype);
+
+    if (!dtype_is_half(l->dtype))
+        return data;
+    float *wide = arena_array(x->arena, float, n + 1);
+    rt_round_floats(RT_F32, wide, (RtType)l->dtype, data, n);
+    return wide;
+}
+
 static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *name)
 {
     Literal l;
@@ -50,7 +63,7 @@ static ValueId make_literal(Import *x, const Onnx__TensorProto *t, const char *n
     if (l.dtype == BOOL)
         for (int64_t i = 0; i < l.bytes; i++)
             data[i] = data[i] != 0;
-    ValueId v = graph_constant(x->g, l.dtype, l.rank, l.dim, data);
+    ValueId v = graph_constant(x->g, dtype_widened(l.dtype), l.rank, l.dim, widened(x, &l, data));
     return known_canonical(x, v);
 }
 

@@ -6,6 +6,10 @@
 #include <sys/mman.h>
 
 #include "frontend/weight_file.h"
+#include "runtime/rt_element.h"
+
+// The type of the parameter, in which a weight is written.
+static DType written_type(const Weight *w) { return w->wide ? w->wide : w->dtype; }
 
 bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
 {
@@ -29,9 +33,10 @@ bool weights_describe(const Weights *w, const Graph *g, RtStored *t, Diag *d)
             break;
         }
         t[i] = (RtStored){.name = w->weight[i].name,
-                          .dtype = stored_type(w->weight[i].dtype),
+                          .dtype = stored_type(written_type(&w->weight[i])),
                           .rank = rank,
-                          .bytes = w->weight[i].bytes};
+                          .bytes = w->weight[i].bytes / dtype_size(w->weight[i].dtype) *
+                                   dtype_size(written_type(&w->weight[i]))};
         memcpy(t[i].dim, is_own ? v->own_dim : v->dim, (size_t)rank * sizeof *t[i].dim);
     }
     arena_free(a);
@@ -98,6 +103,23 @@ const uint8_t *weights_data(const Weights *w, const Weight *weight, Opened *s, D
     return (const uint8_t *)s->map.data + weight->offset;
 }
 
+// Writes a weight's elements, halves widened.
+static void write_elements(const Weight *w, const uint8_t *data, RtOut *out)
+{
+    enum { PIECE = 4096 };
+    float wide[PIECE];
+
+    if (!dtype_is_half(w->dtype) || written_type(w) == w->dtype) {
+        rt_out_write(out, data, (size_t)w->bytes);
+        return;
+    }
+    for (int64_t left = w->bytes / 2, n; left; left -= n, data += 2 * n) {
+        n = left < PIECE ? left : PIECE;
+        rt_round_floats(RT_F32, wide, (RtType)w->dtype, data, n);
+        rt_out_write(out, wide, (size_t)n * sizeof *wide);
+    }
+}
+
 bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out, Diag *d)
 {
     RtFileError error;
@@ -108,14 +130,14 @@ bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out,
     }
     if (weight->value) {
         int64_t infinite = 0;
-        bool ok = weight_value_write(weight->value, weight->dtype, out, &infinite, d);
+        bool ok = weight_value_write(weight->value, written_type(weight), out, &infinite, d);
         if (infinite && !s->n_infinite++)
             s->first_infinite = weight->name;
         s->infinite += infinite;
         return ok;
     }
     if (!weight->path) {
-        rt_out_write(out, weight->data, (size_t)weight->bytes);
+        write_elements(weight, weight->data, out);
         return true;
     }
     if (!weight->bytes)
@@ -123,7 +145,7 @@ bool weights_copy(const Weights *w, const Weight *weight, Opened *s, RtOut *out,
     const uint8_t *data = weights_data(w, weight, s, d);
     if (!data)
         return false;
-    rt_out_write(out, data, (size_t)weight->bytes);
+    write_elements(weight, data, out);
     // The pages aren't needed again.
     (void)madvise((void *)s->map.data, s->map.size, MADV_DONTNEED);
     return rt_map_check(&s->map, &error) || source_error(w, weight->path, error.text, d);

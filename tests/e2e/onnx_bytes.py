@@ -29,9 +29,10 @@ def pairs(number, entries):
 
 
 def tensor(name, array):
-    """An initializer with its bytes in the file."""
+    """An initializer with its bytes in the file; uint16 are the bits of bf16."""
     a = np.asarray(array)
-    kind = {"float32": "f32", "float64": "f64", "int64": "i64", "int32": "i32", "bool": "bool"}[a.dtype.name]
+    kinds = {"float32": "f32", "float64": "f64", "int64": "i64", "int32": "i32", "bool": "bool", "float16": "f16", "uint16": "bf16"}
+    kind = kinds[a.dtype.name]
     return field(1, list(a.shape)) + field(2, TYPES[kind]) + field(8, name) + field(9, a.tobytes())
 
 

@@ -6,22 +6,19 @@
 For each model with its NAME.halves.json (made by models/export.py), in bf16 and in f16: the distance of its gradients, as one
 vector, to those in f32 is at most 1.25 times that of autocast's (in f16, where a rectifier that rounding turns weighs more, 1.35
 times), the cosine of their angle at least 0.995, and the curve of AdamW is within 2 % of f32's. Where autocast's own are further
-<<<<<<< HEAD
 from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for the tests' GPU are tried too;
 their gradients are also those of the CPU's program but for rounding. A sample of all that, unless --all is given.
-=======
-from f32 (batch norms of few samples), ours may be as far, and curves twice. Programs for GPUs, of a sample or with --cuda of
-all models, are tried on the tests' GPU; their gradients are also those of the CPU's program but for rounding, and their bits
-the same in all orders of threads.
->>>>>>> kg
 """
 import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
-from cuda_test import test_bits
-from harness import read_safetensors
+from harness import read_log, read_safetensors, run, write_data
 from model import QUICK_CC, Model, for_models, parser
+from onnx_bytes import model as onnx_model
+from onnx_bytes import node, tensor, value
 
 # Without --all: the models and their types, and the type of programs for the tests' GPU.
 SAMPLE = {"mlp": ("bf16", "f16"), "cnn": ("bf16",), "gpt2": ("bf16", "f16"), "llama": ("bf16",), "mobilenet": ("bf16",)}
@@ -97,6 +94,52 @@ def compare(checks, name, model, gpu, cpu):
     checks.check(f"{name}: the CPU's gradients", gpu.keys() == cpu.keys() and both.cosine() >= least, f"{both.cosine():.7f}")
 
 
+def in_halves(a, precision):
+    """An array in f16, or the bits of bf16, and the same numbers in f32."""
+    if precision == "f16":
+        half = a.astype(np.float16)
+        return half, half.astype(np.float32)
+    bits = (a.view(np.uint32) >> 16).astype(np.uint16)
+    return bits, (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def net(weights, kind):
+    """logits = relu(x · w0) · w1, with inputs and weights of a type."""
+    nodes = [node("MatMul", ["x", "w0"], ["a"]), node("Relu", ["a"], ["b"]), node("MatMul", ["b", "w1"], ["logits"])]
+    initializers = [tensor(f"w{i}", w) for i, w in enumerate(weights)]
+    return onnx_model(nodes, [value("x", kind, [4, 6])], [value("logits", kind, [4, 3])], initializers)
+
+
+def test_exported(checks, shardcc, work):
+    """A model that was exported in halves trains as the same one in f32 does with --precision; its weights are f32."""
+    work.mkdir(parents=True)
+    draw = np.random.default_rng(1)
+    weights = [draw.normal(size=s).astype(np.float32) for s in ((6, 8), (8, 3))]
+    write_data(work / "data", {"x": draw.normal(size=(8, 6)).astype(np.float32), "labels": draw.integers(0, 3, 8)})
+    train = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw(lr=0.1)", "--cc", QUICK_CC]
+    for precision in ("bf16", "f16"):
+        halves = [in_halves(w, precision) for w in weights]
+        losses = {}
+        for name, content, more in (
+            ("half", net([h for h, _ in halves], precision), []),
+            ("wide", net([w for _, w in halves], "f32"), ["--precision", precision]),
+        ):
+            (work / f"{name}.onnx").write_bytes(content)
+            said = run(shardcc, work / f"{name}.onnx", "-o", work / name, *train, *more)
+            checks.check(f"{name} in {precision}: it says so", f"precision     {precision}: all products;" in said, said)
+            saved = read_safetensors(work / f"{name}.safetensors")
+            same = all(saved[f"w{i}"].dtype == np.float32 and (saved[f"w{i}"] == w).all() for i, (_, w) in enumerate(halves))
+            checks.check(f"{name} in {precision}: weights are f32", same)
+            run(work / name, "--data", work / "data", "--steps", 6, "--no-shuffle", "--quiet", "--log", work / "log.jsonl")
+            losses[name] = [x["loss"] for x in read_log(work / "log.jsonl")]
+        checks.check(f"exported in {precision}: the same losses", losses["half"] == losses["wide"], str(losses))
+
+
+def in_folder(checks, options):
+    with tempfile.TemporaryDirectory() as temp:
+        test_exported(checks, options.shardcc, Path(temp) / "exported")
+
+
 def main():
     p = parser(__doc__)
     p.add_argument("--all", action="store_true", help="all models, in both types, on CPUs and GPUs")
@@ -114,21 +157,12 @@ def main():
         model.info["steps"] = len(references["f32"]["curve"])
         for precision in ("bf16", "f16") if options.all else SAMPLE.get(model.name, ("bf16", "f16")):
             found = test(checks, model, precision, references)
-<<<<<<< HEAD
             if gpu and (options.all or gpu.get(model.name) == precision):
                 other = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
                 other.info["steps"] = model.info["steps"]
                 compare(checks, f"{model.name} in {precision}", model, test(checks, other, precision, references), found)
-=======
-            if options.cuda or samples.get(model.name) == precision:
-                gpu = Model(path, options.shardcc, work / "gpu", cc=QUICK_CC, cuda=toolkit)
-                gpu.info["steps"] = model.info["steps"]
-                of_gpu = test(checks, gpu, precision, references)
-                compare(checks, f"{model.name} in {precision}", model, of_gpu, found)
-                test_bits(checks, gpu, precision)
->>>>>>> kg
 
-    for_models(options, one)
+    for_models(options, one, lambda checks: in_folder(checks, options))
 
 
 if __name__ == "__main__":

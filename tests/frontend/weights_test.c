@@ -63,10 +63,13 @@ static const Case cases[] = {
     {LINEAR("w f32[3,2]") "w); output y", "w I64[3,2]",
      .result = "m: error: tensors of 'w.safetensors' don't fit the model\n"
                "  different   w: 'w' is I64[3,2], expected F32[3,2]: not a type of floats\n"},
+    // Weights of a model in halves are f32.
     {"input x f16[2]; init w f16[2]; y = Mul(x, w); output y", "w F32[2] 2049",
-     .result = "w F16[2] 2048 2050\n"},
-    {"input x f16[2]; init w f16[2]; y = Mul(x, w); output y", "w F32[2] 65519",
-     .result = "w F16[2] 65504 inf\n"
+     .result = "w F32[2] 2049 2050\n"},
+    {"input x f16[2]; init w f16[2]; y = Mul(x, w); output y", "w BF16[2] 256",
+     .result = "w F32[2] 256 256\n"},
+    {"input x f32[1]; init w f32[1]; y = Mul(x, w); output y", "w F64[1] 1e39",
+     .result = "w F32[1] inf\n"
                "m: warning: 1 numbers of 1 weights, the first is 'w', are too large for the "
                "weight's type and became infinite\n"},
     // ---- shapes ----
@@ -146,7 +149,7 @@ static const Case cases[] = {
     {"input x f32[2,3]; y = MatMul(x, w); output y f32[2,2]", "w F16[3,2]",
      .result = "w F32[3,2] 1 2 3 4 5 6\n"},
     {"input x i64[2]; info y f16[2,2]; y = Gather(m.w, x); output y", "w F32[3,2]",
-     .result = "m.w F16[3,2] 1 2 3 4 5 6\n"},
+     .result = "m.w F32[3,2] 1 2 3 4 5 6\n"},
     {"input x f32[2]; z = Mul(x, a.w) fx='aten.mul](args = (%b_a_w'; y = Add(z, a.b) "
      "fx='aten.add](args = (%p_a_b'; output y",
      "a.w F32[2]; a.b F32[2]", .result = "a.w F32[2] 1 2 buffer\na.b F32[2] 1 2\n"},
