@@ -78,7 +78,7 @@ static void import_running_product(Op *o)
         *(
             (
                 f"analyzer/target/target_{target}.c",
-                '    {"cumsum"},\n',
+                '    {"cumsum", kernel_takes_no_halves, NO_HALVES},\n',
                 '    {"running_product", kernel_takes_floats, "one type, f32 or f64"},\n',
             )
             for target in ("cpu", "cuda")
