@@ -13,7 +13,6 @@ const Target target_abacus = {
     .threads = 1,
     .kernel = kernels,
     .n_kernels = COUNT(kernels),
-    .types = (uint32_t)1 << F32 | (uint32_t)1 << F64 | (uint32_t)1 << I64 | (uint32_t)1 << BOOL,
     .parallel_rows = 1,
     .few_elements = 1 << 15,
     .least_columns = 8,
