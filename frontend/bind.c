@@ -174,7 +174,7 @@ static void bind_input(Binding *b, Frame *f, const Onnx__ValueInfoProto *v)
     Import *x = b->x;
     const char *name = v->name ? v->name : "";
     const Onnx__TypeProto__Tensor *type = v->type ? v->type->tensor_type : NULL;
-    DType t = type ? dtype_widened(dtype_of_onnx(type->elem_type)) : DT_NONE;
+    DType t = type ? dtype_of_onnx(type->elem_type) : DT_NONE;
     Dims d = {0};
     int64_t count = 1;
 
@@ -192,9 +192,11 @@ static void bind_input(Binding *b, Frame *f, const Onnx__ValueInfoProto *v)
             return;
         }
     Symbol *symbol = frame_define(x, f, name);
-    if (symbol)
-        symbol->value =
+    if (symbol) {
+        ValueId input =
             graph_value(x->g, VALUE_INPUT, arena_string(x->arena, "%s", name), t, d.rank, d.dim);
+        symbol->value = dtype_is_half(t) ? make_cast(x->g, input, F32) : input;
+    }
     map_set(&x->taken, arena_string(x->scratch, "%s", name), 1);
 }
 
@@ -265,7 +267,7 @@ void bind_check(Import *x, const char *name, ValueId v)
     // A micro-batch is smaller than the file says, so its sizes can't be compared.
     if (!shape || x->o->accumulate > 1)
         return;
-    DType t = dtype_widened(dtype_of_onnx(hint->elem_type));
+    DType t = dtype_in_graph(hint->elem_type);
     bool same = (int)shape->n_dim == value->rank && (!t || t == value->dtype);
     for (int d = 0; d < value->rank && same; d++)
         same = !shape->dim[d]->has_dim_value || shape->dim[d]->dim_value == value->dim[d];

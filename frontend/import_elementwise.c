@@ -161,7 +161,7 @@ static void import_where(Op *o)
 static void import_cast(Op *o)
 {
     int64_t to = attr_int(o, "to", 0);
-    DType t = to > 0 && to < INT32_MAX ? dtype_widened(dtype_of_onnx((int32_t)to)) : DT_NONE;
+    DType t = to > 0 && to < INT32_MAX ? dtype_in_graph((int32_t)to) : DT_NONE;
 
     if (!t)
         op_error(o, "element type %" PRId64 " is not supported", to);

@@ -72,9 +72,7 @@ static bool read_type(Op *o, DType missing, DType *t)
 {
     int64_t type = attr_int(o, "dtype", 0);
 
-    *t = !type                          ? missing
-         : type > 0 && type < INT32_MAX ? dtype_widened(dtype_of_onnx((int32_t)type))
-                                        : DT_NONE;
+    *t = !type ? missing : type > 0 && type < INT32_MAX ? dtype_in_graph((int32_t)type) : DT_NONE;
     return *t || op_error(o, "element type %" PRId64 " is not supported", type);
 }
 
@@ -181,7 +179,7 @@ static void import_multinomial(Op *o)
     noise = make_neg(g, make_log(g, noise));
     ValueId score = make_broadcast(g, make_cast(g, arg(o, 0), F32), 3, d.dim, (int64_t[]){0, 2});
     ValueId y = make_arg_max(g, make_add(g, score, noise), 2);
-    give(o, 0, make_cast(g, y, dtype_widened(dtype_of_onnx((int32_t)type))));
+    give(o, 0, make_cast(g, y, dtype_in_graph((int32_t)type)));
 }
 
 const OpImporter import_random[] = {

@@ -195,7 +195,7 @@ static void import_stft(Op *o)
 static DType output_type(Op *o)
 {
     int64_t t = attr_int(o, "output_datatype", 1);
-    DType type = t > 0 && t < INT32_MAX ? dtype_widened(dtype_of_onnx((int32_t)t)) : DT_NONE;
+    DType type = t > 0 && t < INT32_MAX ? dtype_in_graph((int32_t)t) : DT_NONE;
 
     if (!type || type == BOOL)
         op_error(o, "output_datatype %" PRId64 " is not a type of numbers", t);

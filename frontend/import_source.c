@@ -79,7 +79,7 @@ static void import_eye_like(Op *o)
     Graph *g = o->g;
     Dims d = dims_of(g, arg(o, 0));
     int64_t type = attr_int(o, "dtype", 0), k = attr_int(o, "k", 0);
-    DType t = type > 0 && type < INT32_MAX ? dtype_widened(dtype_of_onnx((int32_t)type)) : DT_NONE;
+    DType t = type > 0 && type < INT32_MAX ? dtype_in_graph((int32_t)type) : DT_NONE;
 
     if (d.rank != 2 || (type && !t)) {
         op_error(o, "a matrix of numbers is expected");

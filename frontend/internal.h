@@ -310,8 +310,9 @@ const char *part_key(char *to, const void *part);
 DType dtype_of_onnx(int32_t t);  // DT_NONE: not supported
 // The type that the graph has for a type of the file: it has f32 for halves.
 DType dtype_widened(DType t);
-int32_t dtype_to_onnx(DType t);  // not of DT_NONE
-enum { EXTERNAL = 1 };           // data_location of a tensor whose bytes are in another file
+DType dtype_in_graph(int32_t t);  // DT_NONE: not supported
+int32_t dtype_to_onnx(DType t);   // not of DT_NONE
+enum { EXTERNAL = 1 };            // data_location of a tensor whose bytes are in another file
 // Returns the other file that holds the tensor, and adds it to Import.file; NULL if none does.
 const char *literal_file(Import *x, const Onnx__TensorProto *t);
 // An entry of external_data that is a number, such as "offset"; -1: it is no number.

@@ -20,6 +20,8 @@ DType dtype_of_onnx(int32_t t)
 
 DType dtype_widened(DType t) { return dtype_is_half(t) ? F32 : t; }
 
+DType dtype_in_graph(int32_t t) { return dtype_widened(dtype_of_onnx(t)); }
+
 int32_t dtype_to_onnx(DType t)
 {
     int32_t i = 1;

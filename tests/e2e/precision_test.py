@@ -17,8 +17,8 @@ import numpy as np
 
 from harness import read_log, read_safetensors, run, write_data
 from model import QUICK_CC, Model, for_models, parser
+from onnx_bytes import TYPES, node, tensor, value
 from onnx_bytes import model as onnx_model
-from onnx_bytes import node, tensor, value
 
 # Without --all: the models and their types, and the type of programs for the tests' GPU.
 SAMPLE = {"mlp": ("bf16", "f16"), "cnn": ("bf16",), "gpt2": ("bf16", "f16"), "llama": ("bf16",), "mobilenet": ("bf16",)}
@@ -104,10 +104,10 @@ def in_halves(a, precision):
 
 
 def net(weights, kind):
-    """logits = relu(x · w0) · w1, with inputs and weights of a type."""
-    nodes = [node("MatMul", ["x", "w0"], ["a"]), node("Relu", ["a"], ["b"]), node("MatMul", ["b", "w1"], ["logits"])]
+    """logits = relu(x · w0) · w1, with weights and products of a type."""
+    nodes = [node("Cast", ["x"], ["h"], to=TYPES[kind]), node("MatMul", ["h", "w0"], ["a"]), node("Relu", ["a"], ["b"]), node("MatMul", ["b", "w1"], ["logits"])]
     initializers = [tensor(f"w{i}", w) for i, w in enumerate(weights)]
-    return onnx_model(nodes, [value("x", kind, [4, 6])], [value("logits", kind, [4, 3])], initializers)
+    return onnx_model(nodes, [value("x", "f32", [4, 6])], [value("logits", kind, [4, 3])], initializers)
 
 
 def test_exported(checks, shardcc, work):
