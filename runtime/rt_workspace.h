@@ -45,6 +45,7 @@ int64_t rt_exchange_piece(const RtExchange *p, int ranks);
 
 int64_t rt_product(const int64_t *dim, int n);
 int rt_type_bytes(RtType t);
+static inline bool rt_is_half(RtType t) { return t == RT_F16 || t == RT_BF16; }
 
 // Returns the same product with as few batch dims as possible: they are folded into m or n where
 // strides allow. It is transposed (y' = b' a'; the caller swaps the operands) if m is 1 or if m has

@@ -1,5 +1,6 @@
 // The element types that kernels of targets take.
 #include "analyzer/target/target.h"
+#include "runtime/rt_workspace.h"
 
 static bool all_of(const Kernel *k, RtType type)
 {
@@ -13,27 +14,25 @@ bool kernel_takes_f32(const Kernel *k) { return all_of(k, RT_F32); }
 
 bool kernel_takes_floats(const Kernel *k) { return all_of(k, RT_F32) || all_of(k, RT_F64); }
 
-static bool is_half(RtType t) { return t == RT_F16 || t == RT_BF16; }
-
 // The result of halves may be f32.
 bool kernel_takes_products(const Kernel *k)
 {
     RtType t = k->type[0], y = k->type[k->n_in];
 
-    if (is_half(t))
+    if (rt_is_half(t))
         return k->type[1] == t && (y == t || y == RT_F32);
     return kernel_takes_floats(k);
 }
 
 bool kernel_takes_convolutions(const Kernel *k)
 {
-    return is_half(k->type[0]) ? kernel_takes_products(k) : kernel_takes_f32(k);
+    return rt_is_half(k->type[0]) ? kernel_takes_products(k) : kernel_takes_f32(k);
 }
 
 bool kernel_takes_no_halves(const Kernel *k)
 {
     for (int i = 0; i < k->n_in + k->n_out; i++)
-        if (is_half(k->type[i]))
+        if (rt_is_half(k->type[i]))
             return false;
     return true;
 }
@@ -51,5 +50,5 @@ bool kernel_takes_attention(const Kernel *k)
         if (k->type[i] != want && !is_free)
             return false;
     }
-    return t == RT_F32 || is_half(t);
+    return t == RT_F32 || rt_is_half(t);
 }

@@ -140,16 +140,6 @@ static void store_ints(RtType t, void *y, const int64_t *x, int64_t n)
     }
 }
 
-static void load_halves(double *y, RtType t, const void *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        uint16_t half;
-
-        memcpy(&half, (const char *)x + 2 * i, sizeof half);
-        y[i] = (double)(t == RT_BF16 ? rt_from_bf16((RtBf16){half}) : rt_from_f16((RtF16){half}));
-    }
-}
-
 static void load_doubles(double *y, RtType t, const void *x, int64_t n)
 {
     typedef double Wide;
@@ -159,7 +149,7 @@ static void load_doubles(double *y, RtType t, const void *x, int64_t n)
         FLOATS(LOAD)
     case RT_F16:
     case RT_BF16:
-        load_halves(y, t, x, n);
+        rt_round_floats(RT_F64, y, t, x, n);
         break;
     default:
         load_ints(ints, t, x, n);

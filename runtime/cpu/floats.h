@@ -5,8 +5,6 @@
 
 #include "runtime/cpu/internal.h"
 
-static inline bool rt_is_half(RtType t) { return t == RT_BF16 || t == RT_F16; }
-
 // The address of element `i`. RT_NONE is taken as RT_F32, here and below.
 static inline const char *rt_at(RtType t, const void *x, int64_t i)
 {

@@ -47,8 +47,8 @@ void rt_reduce(Rt *rt, const RtReduce *p, void *y, const void *x)
     if (q.results == 0)
         return;
     if (q.length == 0) {
-        bool is_half = t == RT_F16 || t == RT_BF16;
-        rt_fill(rt, is_half && q.op == RT_SUM ? RT_F32 : t, y, q.results, rt_identity(t, q.op));
+        rt_fill(rt, rt_is_half(t) && q.op == RT_SUM ? RT_F32 : t, y, q.results,
+                rt_identity(t, q.op));
         return;
     }
     if (has_columns(&q)) {

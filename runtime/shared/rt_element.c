@@ -49,7 +49,7 @@ static double load_float(RtType t, const char *p)
 int64_t rt_round_floats(RtType to, void *y, RtType from, const void *x, int64_t n)
 {
     static const int bytes[] = {[RT_F32] = 4, [RT_F64] = 8, [RT_F16] = 2, [RT_BF16] = 2};
-    bool is_half = to == RT_F16 || to == RT_BF16;
+    bool is_half = rt_is_half(to);
     const char *p = x;
     char *q = y;
     int64_t infinite = 0;
@@ -65,7 +65,7 @@ int64_t rt_round_floats(RtType to, void *y, RtType from, const void *x, int64_t 
 
 double rt_identity(RtType t, RtReduceOp op)
 {
-    bool is_float = t == RT_F32 || t == RT_F64 || t == RT_F16 || t == RT_BF16;
+    bool is_float = t == RT_F32 || t == RT_F64 || rt_is_half(t);
     bool is_unsigned = t == RT_BOOL || t == RT_U8 || t == RT_U16 || t == RT_U32;
     // u64 is ordered as i64.
     int bits = 8 * rt_type_bytes(t) - !is_unsigned;

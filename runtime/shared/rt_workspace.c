@@ -117,14 +117,12 @@ RtDot rt_dot_fold(const RtDot *p, bool *is_transposed)
 
 int64_t rt_dot_slab(int64_t batches) { return batches > 1 ? RT_BLOCK_K : RT_SLAB_K; }
 
-static bool is_half(RtType t) { return t == RT_F16 || t == RT_BF16; }
-
 RtType rt_dot_result(const RtDot *p) { return p->result == RT_NONE ? p->type : p->result; }
 
 // A tile's rows and columns are at most RT_PANEL.
 int64_t rt_product_sums(RtType result, int64_t m, int64_t n, int64_t most)
 {
-    return is_half(result) ? least((m + RT_PANEL) * round_up(n, RT_PANEL), most) : 0;
+    return rt_is_half(result) ? least((m + RT_PANEL) * round_up(n, RT_PANEL), most) : 0;
 }
 
 int64_t rt_dot_sums(const RtDot *folded, int64_t batches)
@@ -148,7 +146,7 @@ int64_t rt_dot_workspace(const RtDot *p, int threads)
     if (d.n == 1 || d.type == RT_F64)
         return 0;
     return 4 * rt_dot_sums(&d, batches) * each +
-           (is_half(d.type) ? 4 : 6) * slab * (batches == 1 && !is_one ? 2 : each);
+           (rt_is_half(d.type) ? 4 : 6) * slab * (batches == 1 && !is_one ? 2 : each);
 }
 
 // Partial sums in f64 of up to RT_CHUNKS chunks, if there are few results. They take at most 2 *
@@ -159,7 +157,7 @@ int64_t rt_reduce_workspace(const RtReduce *p)
 
     for (int i = 0; i < p->rank; i++)
         results *= p->reduced[i] ? 1 : p->dim[i];
-    if ((p->type != RT_F32 && !is_half(p->type)) || results >= RT_CHUNKS * RT_WIDTH)
+    if ((p->type != RT_F32 && !rt_is_half(p->type)) || results >= RT_CHUNKS * RT_WIDTH)
         return 0;
     return 8 * least(results * RT_CHUNKS, 2 * RT_CHUNKS * RT_WIDTH);
 }
@@ -229,8 +227,8 @@ int64_t rt_attention_workspace(const RtAttention *p, int threads)
 
 int64_t rt_attention_dq(const RtAttention *p)
 {
-    return is_half(p->type) ? rt_product(p->group, p->n_group) * p->s * round_up(p->e, RT_PANEL)
-                            : 0;
+    return rt_is_half(p->type) ? rt_product(p->group, p->n_group) * p->s * round_up(p->e, RT_PANEL)
+                               : 0;
 }
 
 // A thread has one batch entry at a time.
@@ -290,7 +288,7 @@ int64_t rt_conv_workspace(const RtConv *p)
     int64_t w = is_depthwise ? round_up(groups, 16) * o * c * taps
                              : groups * round_up(o, 16) * round_up(c, 16) * taps;
 
-    if (is_half(p->type))
+    if (rt_is_half(p->type))
         return widened_workspace(p);
     return 4 * (2 * x + 2 * y + 9 * w) + 1048576;
 }
