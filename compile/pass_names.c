@@ -27,10 +27,4 @@ unsigned pass_needs(int pass) { return passes[pass].needs; }
 
 bool pass_needs_loss(const char *name) { return pass_needs(pass_find(name)) & LOSS; }
 
-bool has_loss(const Graph *g)
-{
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_LOSS_SUM)
-            return true;
-    return false;
-}
+bool has_loss(const Graph *g) { return output_of_role(g, OUTPUT_LOSS_SUM); }

@@ -126,11 +126,8 @@ static bool is_carried(const Graph *g, ValueId v)
 // The gradient of the loss by itself is the reciprocal of its count.
 static void find_seeds(const Graph *g, bool *is_adjoint)
 {
-    ValueId count = 0;
+    ValueId count = output_of_role(g, OUTPUT_LOSS_COUNT);
 
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_LOSS_COUNT)
-            count = g->outputs[i].value;
     for (NodeId i = 1; i < g->n_nodes && count; i++) {
         const Node *n = &g->nodes[i];
         for (int k = 0; k < n->n_in && n->phase == BACKWARD; k++)

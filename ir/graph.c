@@ -202,6 +202,14 @@ void graph_output_like(Graph *g, const Output *like, ValueId v)
         (Output){like->name, v, like->role, like->ignored, like->bound};
 }
 
+ValueId output_of_role(const Graph *g, OutputRole role)
+{
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i].role == role)
+            return g->outputs[i].value;
+    return 0;
+}
+
 ValueId graph_constant(Graph *g, DType t, int rank, const int64_t *dim, const void *data)
 {
     ValueId v = graph_value(g, VALUE_CONSTANT, NULL, t, rank, dim);

@@ -222,6 +222,8 @@ ValueId graph_output_of(const Graph *g, ValueId v, int i);
 const Source *graph_source(Graph *g, const char *name, const char *scope);  // NULL counts as ""
 void graph_carry(Graph *g, ValueId in, ValueId out, Scope scope);
 void graph_output(Graph *g, const char *name, ValueId v, OutputRole role);
+// The first output of that role; 0: there is none.
+ValueId output_of_role(const Graph *g, OutputRole role);
 // Appends an output like one of another graph, which is the value `v`.
 void graph_output_like(Graph *g, const Output *like, ValueId v);
 

@@ -60,18 +60,10 @@ static int count_edges(const ValueCheck *c, const Side *s)
 
 // ---- sides ----
 
-static bool has_output(const Graph *g, OutputRole role)
-{
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == role)
-            return true;
-    return false;
-}
-
 // Has autodiff run? Where nothing is trained, it makes at most accumulators.
 static bool has_gradients(const Graph *g)
 {
-    bool has = has_output(g, OUTPUT_GRADIENT);
+    bool has = output_of_role(g, OUTPUT_GRADIENT);
 
     for (int i = 0; i < g->n_carries; i++)
         has |= g->carries[i].scope == SCOPE_MICRO;
@@ -85,7 +77,7 @@ static Graph *with_gradients(Arena *a, Graph *g, int accumulate)
     Diag d = {.to = &said};
     Graph *to = g;
 
-    if (g->training && has_output(g, OUTPUT_LOSS_SUM) && !has_gradients(g)) {
+    if (g->training && output_of_role(g, OUTPUT_LOSS_SUM) && !has_gradients(g)) {
         to = graph_clone(a, g);
         if (!autodiff(to, accumulate, &d))
             to = g;
@@ -310,8 +302,8 @@ static bool compare_edge(const ValueCheck *c, const Side *now, Edge e, const cha
         say_where(c, now, e, &diff, d);
         return false;
     }
-    if (has_output(c->was.base, OUTPUT_GRADIENT) || !has_output(now->base, OUTPUT_GRADIENT) ||
-        e > EDGE_TIES)
+    if (output_of_role(c->was.base, OUTPUT_GRADIENT) ||
+        !output_of_role(now->base, OUTPUT_GRADIENT) || e > EDGE_TIES)
         return true;
     const char *name = find_wrong_slope(c, &c->was, now, e, slope);
     if (name)

@@ -14,14 +14,6 @@ typedef struct Moving {
     bool *is_moved;      // by ValueId
 } Moving;
 
-static ValueId output_of(const Graph *g, OutputRole role)
-{
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == role)
-            return g->outputs[i].value;
-    return 0;
-}
-
 // Evaluates the micro-batches one by one. Buffers pass from one to the next.
 static void eval_micros(Moving *m, const Feed *feed)
 {
@@ -135,7 +127,7 @@ static double factor_of(Arena *a, const Graph *g, Tensor *value, double count)
             value[v].f[0] = count;
         }
     graph_eval(a, g, value);
-    return value[output_of(g, OUTPUT_LOSS_FACTOR)].f[0];
+    return value[output_of_role(g, OUTPUT_LOSS_FACTOR)].f[0];
 }
 
 static double moved_loss(const void *moving, double h)
@@ -152,11 +144,11 @@ static double moved_loss(const void *moving, double h)
         for (NodeId n = 1; n < g->n_nodes; n++)
             if (any_moved(m, &g->nodes[n]))
                 eval_moved(a, m, &g->nodes[n], value, m->value[k]);
-        sum += value[output_of(g, OUTPUT_LOSS_SUM)].f[0];
-        count += value[output_of(g, OUTPUT_LOSS_COUNT)].f[0];
+        sum += value[output_of_role(g, OUTPUT_LOSS_SUM)].f[0];
+        count += value[output_of_role(g, OUTPUT_LOSS_COUNT)].f[0];
     }
     double loss =
-        output_of(g, OUTPUT_LOSS_FACTOR) ? sum * factor_of(a, g, value, count) : sum / count;
+        output_of_role(g, OUTPUT_LOSS_FACTOR) ? sum * factor_of(a, g, value, count) : sum / count;
     arena_free(a);
     return loss;
 }
@@ -256,7 +248,7 @@ const char *find_wrong_slope(const ValueCheck *c, const Side *was, const Side *n
     const char *name = NULL;
     Graph *g = graph_widen(a, was->base, &map, NULL);
 
-    if (g && output_of(g, OUTPUT_LOSS_SUM) && output_of(g, OUTPUT_LOSS_COUNT)) {
+    if (g && output_of_role(g, OUTPUT_LOSS_SUM) && output_of_role(g, OUTPUT_LOSS_COUNT)) {
         Moving m = {.g = g, .arena = a, .accumulate = side_accumulate(c, was)};
         m.direction = arena_array(a, double *, g->n_values);
         m.is_moved = arena_array(a, bool, g->n_values);

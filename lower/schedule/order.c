@@ -12,13 +12,10 @@ static bool can_update_early(const Lowering *l)
 {
     const Graph *g = l->g;
     bool *waits = arena_array(l->p->arena, bool, g->n_nodes);
-    NodeId norm = 0;
+    NodeId norm = value_of(g, output_of_role(g, OUTPUT_GRAD_NORM))->producer;
 
     if (l->o->accumulate > 1)
         return false;
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_GRAD_NORM)
-            norm = value_of(g, g->outputs[i].value)->producer;
     for (NodeId i = norm + 1; norm && i < g->n_nodes; i++)
         for (int k = 0; k < g->nodes[i].n_in; k++) {
             NodeId from = value_of(g, g->nodes[i].in[k])->producer;

@@ -158,14 +158,6 @@ static bool sweep(Autodiff *a, ValueId loss, ValueId seed, Diag *d)
 
 // ---- results ----
 
-static ValueId find_output(const Graph *g, OutputRole role)
-{
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == role)
-            return g->outputs[i].value;
-    return 0;
-}
-
 static ValueId reciprocal(Graph *g, ValueId x)
 {
     return make_div(g, graph_scalar(g, value_of(g, x)->dtype, 1), x);
@@ -181,7 +173,7 @@ static void set_labels(Graph *g, Phase phase, Block block, const Source *source)
 // The source of nodes that follow from the loss.
 static const Source *loss_source(Graph *g)
 {
-    ValueId loss = find_output(g, OUTPUT_LOSS_SUM);
+    ValueId loss = output_of_role(g, OUTPUT_LOSS_SUM);
 
     return value_of(g, loss)->producer ? producer(g, loss)->source : NULL;
 }
@@ -212,7 +204,7 @@ static ValueId accumulated(Graph *g, ValueId x, const char *name, Block block)
 // The accumulator that OUTPUT_LOSS_FACTOR is made of; 0: there is none.
 static ValueId find_total(const Graph *g)
 {
-    for (ValueId v = 1; v < g->n_values && find_output(g, OUTPUT_LOSS_FACTOR); v++)
+    for (ValueId v = 1; v < g->n_values && output_of_role(g, OUTPUT_LOSS_FACTOR); v++)
         if (value_of(g, v)->kind == VALUE_ZERO && !strcmp(value_of(g, v)->name, LOSS_COUNT_TOTAL))
             return v;
     return 0;
@@ -306,7 +298,8 @@ static ValueId made_of(Graph *g, ValueId v, ValueId from, ValueId to)
 // is taken away. Then OUTPUT_LOSS_COUNT becomes its reciprocal.
 static ValueId take_factor(Graph *g)
 {
-    ValueId total = find_output(g, OUTPUT_LOSS_COUNT), factor = find_output(g, OUTPUT_LOSS_FACTOR);
+    ValueId total = output_of_role(g, OUTPUT_LOSS_COUNT),
+            factor = output_of_role(g, OUTPUT_LOSS_FACTOR);
     int n = 0;
 
     if (!factor)
@@ -406,7 +399,7 @@ static void check_classes(Graph *g, Diag *d)
 bool autodiff(Graph *g, int accumulate, Diag *d)
 {
     Autodiff a = {.g = g, .n_nodes = g->n_nodes, .n_values = g->n_values};
-    ValueId loss = find_output(g, OUTPUT_LOSS_SUM), count = find_output(g, OUTPUT_LOSS_COUNT);
+    ValueId loss = output_of_role(g, OUTPUT_LOSS_SUM), count = output_of_role(g, OUTPUT_LOSS_COUNT);
     int errors = d->errors;
 
     if (!loss || !count) {

@@ -73,11 +73,8 @@ bool clip_add(Graph *g, Diag *d)
 
 ValueId clip_scale(Graph *g, const OptimizerOptions *o)
 {
-    ValueId norm = 0;
+    ValueId norm = output_of_role(g, OUTPUT_GRAD_NORM);
 
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == OUTPUT_GRAD_NORM)
-            norm = g->outputs[i].value;
     if (!norm || o->clip_norm <= 0)
         return 0;
     g->source = graph_source(g, "clip_norm", "");

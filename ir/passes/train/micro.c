@@ -16,14 +16,6 @@ typedef struct Micro {
     ValueId sum, count;  // of `whole`: see find_tail
 } Micro;
 
-static ValueId find_output(const Graph *g, OutputRole role)
-{
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->outputs[i].role == role)
-            return g->outputs[i].value;
-    return 0;
-}
-
 static void set_output(Graph *g, OutputRole role, ValueId v)
 {
     for (int i = 0; i < g->n_outputs; i++)
@@ -290,9 +282,9 @@ static bool split_mean(Micro *m, ValueId u, ValueId v)
 
 static bool run(Micro *m)
 {
-    ValueId u = find_output(m->g, OUTPUT_LOSS_SUM), v = find_output(m->whole, OUTPUT_LOSS_SUM);
-    ValueId of_u = find_output(m->g, OUTPUT_LOSS_COUNT);
-    ValueId of_v = find_output(m->whole, OUTPUT_LOSS_COUNT);
+    ValueId u = output_of_role(m->g, OUTPUT_LOSS_SUM), v = output_of_role(m->whole, OUTPUT_LOSS_SUM);
+    ValueId of_u = output_of_role(m->g, OUTPUT_LOSS_COUNT);
+    ValueId of_v = output_of_role(m->whole, OUTPUT_LOSS_COUNT);
     double micro = 1, whole = m->accumulate;
     const Reads *r = &m->samples.of[v];
     bool is_number = value_splat(m->whole, of_v, &whole) && value_splat(m->g, of_u, &micro);
