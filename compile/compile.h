@@ -25,9 +25,10 @@ typedef struct CompileRequest {
 
     // Training; without a loss and an optimizer there is no training step.
     const char *loss, *optimizer;
-    double clip_norm;  // 0: gradients aren't clipped
-    Strings no_decay;  // globs: parameters without weight decay
-    int accumulate;    // micro-batches of a step, at least 1
+    double clip_norm;        // 0: gradients aren't clipped
+    const char *loss_scale;  // see loss_scale_add; NULL: dynamic if products read f16
+    Strings no_decay;        // globs: parameters without weight decay
+    int accumulate;          // micro-batches of a step, at least 1
 
     // Passes.
     DType precision;   // of products' operands: F16, BF16 or F32; DT_NONE: as the model's file

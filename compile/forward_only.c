@@ -26,7 +26,8 @@ void drop_training_only(Graph *g)
 
     for (int i = 0; i < g->n_outputs; i++) {
         OutputRole role = g->outputs[i].role;
-        if (role != OUTPUT_GRADIENT && role != OUTPUT_GRAD_NORM && role != OUTPUT_LOSS_FACTOR)
+        if (role != OUTPUT_GRADIENT && role != OUTPUT_GRAD_NORM && role != OUTPUT_LOSS_FACTOR &&
+            role != OUTPUT_LOSS_SCALE)
             g->outputs[n++] = g->outputs[i];
     }
     g->n_outputs = n;

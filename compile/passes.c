@@ -27,6 +27,22 @@ static bool run_precision(Run *r)
 }
 
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
+// Does a product read f16, in which small gradients would be lost?
+static bool reads_f16(const Graph *g)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (g->nodes[i].op->is_product && in(g, &g->nodes[i], 0)->dtype == F16)
+            return true;
+    return false;
+}
+
+static bool run_scale(Run *r)
+{
+    const char *text = r->optimizer.loss_scale;
+
+    return loss_scale_add(r->g, text ? text : reads_f16(r->g) ? "dynamic" : "none", r->d);
+}
+
 static bool run_autodiff(Run *r) { return autodiff(r->g, r->q->accumulate, r->d); }
 static bool run_casts(Run *r) { return casts(r->g, r->d); }
 static bool run_clip(Run *r) { return clip_add(r->g, r->d); }
@@ -152,6 +168,7 @@ static Run run_new(Arena *a, const CompileRequest *q, int last, Diag *d)
                  .d = d,
                  .optimizer = {.text = q->optimizer,
                                .clip_norm = q->clip_norm,
+                               .loss_scale = q->loss_scale,
                                .no_decay = q->no_decay.s,
                                .n_no_decay = q->no_decay.n}};
 }

@@ -23,6 +23,7 @@ const char *request_of_training(const CompileRequest *r, const char *pass)
 {
     return r->optimizer                    ? "--optimizer"
            : r->clip_norm > 0              ? "--clip-norm"
+           : r->loss_scale                 ? "--loss-scale"
            : r->no_decay.n                 ? "--no-decay"
            : r->recompute.n                ? "--recompute"
            : pass && pass_needs_loss(pass) ? "that pass of --dump-after"

@@ -94,6 +94,7 @@ bool read_whole(const char *s, const char **end, int64_t most, int64_t *n);
 
 // Does the value have the form that the option takes?
 bool check_loss(const char *s, int *status);
+bool check_loss_scale(const char *s, int *status);
 bool check_optimizer(const char *s, int *status);
 bool check_bind(const char *s, int *status);           // DIM=N
 bool check_bind_or_range(const char *s, int *status);  // DIM=N or DIM=A..B

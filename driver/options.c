@@ -55,6 +55,14 @@ static const OptionDef table[] = {
      .check = check_optimizer, .needs = "--loss", .use = USE_GRAPH},
     {"--clip-norm", "X", &option_number, AT(request.clip_norm),
      "scale gradients so that their 2-norm is at most X", .use = USE_GRAPH},
+    {"--loss-scale", "WHAT", &option_text, AT(request.loss_scale),
+     "the factor of the loss while its gradients are made, which are divided by\n"
+     "it: none, a number, or dynamic (so with --precision f16), which begins\n"
+     "with 65536, doubles after 2000 good steps, and halves after one whose\n"
+     "gradients aren't finite. Such steps are skipped (docs/trainer.md). With\n"
+     "dynamic(init_scale=X, growth_factor=X, backoff_factor=X,\n"
+     "growth_interval=N) others",
+     .check = check_loss_scale, .use = USE_GRAPH},
     {"--accumulate", "K", &option_count, AT(request.accumulate),
      "split the batch into K micro-batches; auto: as many as --memory needs\n"
      "and the shortest step has, one with batch statistics\n"

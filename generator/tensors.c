@@ -210,7 +210,7 @@ static const char *role_text(RtRole r)
         [RT_GRADIENT] = "RT_GRADIENT",     [RT_LOSS_SUM] = "RT_LOSS_SUM",
         [RT_LOSS_COUNT] = "RT_LOSS_COUNT", [RT_GRAD_NORM] = "RT_GRAD_NORM",
         [RT_BAD_LABEL] = "RT_BAD_LABEL",   [RT_BAD_INDEX] = "RT_BAD_INDEX",
-        [RT_BAD_SIZES] = "RT_BAD_SIZES",
+        [RT_BAD_SIZES] = "RT_BAD_SIZES",   [RT_LOSS_SCALE] = "RT_LOSS_SCALE",
     };
     return names[r];
 }

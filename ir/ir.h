@@ -13,6 +13,7 @@ enum {
     MAX_ATTRS = 19,
     MAX_FACTORS = 24,
     MAX_OUTPUTS = 4,
+    MAX_ACCUMULATE = 1 << 20,  // micro-batches of a step
 };
 
 typedef int32_t ValueId, NodeId;
@@ -150,6 +151,7 @@ typedef enum OutputRole {
     // f32[]: the factor of OUTPUT_LOSS_SUM, instead of 1 / OUTPUT_LOSS_COUNT. It is made of the
     // accumulator of that over micro-batches, a VALUE_ZERO; autodiff replaces it by the total.
     OUTPUT_LOSS_FACTOR,
+    OUTPUT_LOSS_SCALE,  // f32[]: the factor of the loss while its gradients are made
 } OutputRole;
 
 typedef struct Output {
@@ -170,8 +172,6 @@ typedef struct BlockClass {
     const char *name;  // common scope, for comments: "transformer.h"
     int32_t length;
 } BlockClass;
-
-enum { MAX_ACCUMULATE = 1 << 20 };  // micro-batches of a step
 
 typedef struct Graph {
     Arena *arena;
@@ -222,10 +222,8 @@ ValueId graph_output_of(const Graph *g, ValueId v, int i);
 const Source *graph_source(Graph *g, const char *name, const char *scope);  // NULL counts as ""
 void graph_carry(Graph *g, ValueId in, ValueId out, Scope scope);
 void graph_output(Graph *g, const char *name, ValueId v, OutputRole role);
-// The first output of that role; 0: there is none.
-ValueId output_of_role(const Graph *g, OutputRole role);
-// Appends an output like one of another graph, which is the value `v`.
-void graph_output_like(Graph *g, const Output *like, ValueId v);
+ValueId output_of_role(const Graph *g, OutputRole role);  // the first one; 0: there is none
+void graph_output_like(Graph *g, const Output *like, ValueId v);  // like one of another graph
 
 // Values to read. value_edit gives one to those who may change the graph.
 static inline const Value *value_of(const Graph *g, ValueId v) { return &g->values[v]; }

@@ -42,6 +42,11 @@ bool optimizer_check(const char *text, Diag *d);
 // there is none. Reports a loss that reads several samples otherwise, and returns false.
 bool micro_batches(Graph *g, const Graph *whole, int accumulate, Diag *d);
 
+// Adds the loss's scale of a training step, OUTPUT_LOSS_SCALE, before the gradients. `text` is the
+// user's: "dynamic(init_scale=65536)", "1024" or "none".
+bool loss_scale_add(Graph *g, const char *text, Diag *d);
+bool loss_scale_check(const char *text, Diag *d);
+
 // Adds the gradients of OUTPUT_LOSS_SUM / OUTPUT_LOSS_COUNT (each summed over `accumulate`
 // micro-batches) with respect to every parameter, as OUTPUT_GRADIENT.
 bool autodiff(Graph *g, int accumulate, Diag *d);
@@ -52,6 +57,7 @@ bool casts(Graph *g, Diag *d);
 typedef struct OptimizerOptions {
     const char *text;             // "adamw(lr=3e-4, weight_decay=0.1)"
     double clip_norm;             // 0: no clipping
+    const char *loss_scale;       // as loss_scale_add was given it; NULL: its defaults
     const char *const *no_decay;  // globs of parameters without weight decay
     int n_no_decay;
 } OptimizerOptions;

@@ -182,9 +182,9 @@ static bool check_nodes(const Graph *g, Diag *d)
 static bool check_output(const Graph *g, const Output *o, Diag *d)
 {
     static const DType scalar[] = {
-        [OUTPUT_LOSS_SUM] = F32,   [OUTPUT_LOSS_COUNT] = F32, [OUTPUT_GRAD_NORM] = F32,
-        [OUTPUT_BAD_LABEL] = I64,  [OUTPUT_BAD_INDEX] = I64,  [OUTPUT_BAD_SIZES] = I64,
-        [OUTPUT_LOSS_FACTOR] = F32};
+        [OUTPUT_LOSS_SUM] = F32,    [OUTPUT_LOSS_COUNT] = F32, [OUTPUT_GRAD_NORM] = F32,
+        [OUTPUT_BAD_LABEL] = I64,   [OUTPUT_BAD_INDEX] = I64,  [OUTPUT_BAD_SIZES] = I64,
+        [OUTPUT_LOSS_FACTOR] = F32, [OUTPUT_LOSS_SCALE] = F32};
 
     if (o->value <= 0 || o->value >= g->n_values) {
         diag_error(d, "output '%s' has no value", o->name ? o->name : "");

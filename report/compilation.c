@@ -49,7 +49,10 @@ static void print_precision(const Graph *g)
         printf("all products");
     else
         printf("%d of %d products", narrow, products);
-    printf("; parameters, states, gradients f32\n");
+    printf("; parameters, states, gradients f32");
+    if (output_of_role(g, OUTPUT_LOSS_SCALE))
+        printf("; the loss is scaled");
+    printf("\n");
 }
 
 void report_model(const char *file, const Graph *g)

@@ -16,7 +16,7 @@ static void adagrad_prepare(Optimizer *o)
 {
     Graph *g = o->g;
     ValueId one = graph_scalar(g, F32, 1);
-    ValueId before = make_sub(g, hyper_value(g, "step", 1), one);
+    ValueId before = make_sub(g, optimizer_step(o, F32), one);
     ValueId slow = make_add(g, one, make_mul(g, before, optimizer_hyper(o, LR_DECAY)));
 
     o->scalar[STEP] = make_neg(g, make_div(g, optimizer_hyper(o, LR), slow));

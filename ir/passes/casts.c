@@ -58,7 +58,8 @@ static void find_gradients(const Graph *g, Fact *fact)
         fact[g->outputs[i].value].is_gradient |= g->outputs[i].role == OUTPUT_GRADIENT;
     for (NodeId i = g->n_nodes - 1; i > 0; i--) {
         const Node *n = &g->nodes[i];
-        bool adds = n->op == &op_add || n->op == &op_cast || is_move(n);
+        bool adds = n->op == &op_add || n->op == &op_cast || is_move(n) ||
+                    (n->op == &op_mul && n->phase == UPDATE);  // the factor of all gradients
         for (int k = 0; k < n->n_in && adds && fact[n->out[0]].is_gradient; k++)
             fact[n->in[k]].is_gradient = true;
     }

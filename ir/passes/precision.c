@@ -118,9 +118,5 @@ bool precision(Graph *g, const PrecisionOptions *o, Diag *d)
     }
     if (o->tells)
         warn_unused(&w, g, d);
-    if (g->training && o->type == F16)
-        diag_warn(d,
-                  "in f16, gradients below 6e-8 become 0, as the loss isn't scaled; bf16 has the "
-                  "range of f32");
     return rewrite_end(&w.r, d);
 }

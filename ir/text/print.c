@@ -215,9 +215,9 @@ static void put_node(Printer *p, const Node *n)
 
 // ---- the whole ----
 
-const char *const output_role_names[] = {"model",     "loss_sum",  "loss_count",
-                                         "gradient",  "grad_norm", "bad_label",
-                                         "bad_index", "bad_sizes", "loss_factor"};
+const char *const output_role_names[] = {"model",       "loss_sum",  "loss_count", "gradient",
+                                         "grad_norm",   "bad_label", "bad_index",  "bad_sizes",
+                                         "loss_factor", "loss_scale"};
 
 static void put_ends(Printer *p)
 {

@@ -7,7 +7,7 @@
 
 bool value_kind_has_fill(ValueKind k);  // is it printed with "= 0"?
 
-enum { N_OUTPUT_ROLES = OUTPUT_LOSS_FACTOR + 1 };
+enum { N_OUTPUT_ROLES = OUTPUT_LOSS_SCALE + 1 };
 extern const char *const output_role_names[N_OUTPUT_ROLES];
 
 // ---- reading ----

@@ -223,7 +223,7 @@ static const char *const role_names[] = {
     [OUTPUT_LOSS_COUNT] = "output", [OUTPUT_GRADIENT] = "gradient of",
     [OUTPUT_GRAD_NORM] = "output",  [OUTPUT_BAD_LABEL] = "output",
     [OUTPUT_BAD_INDEX] = "output",  [OUTPUT_BAD_SIZES] = "output",
-    [N_ROLES] = "new value of"};
+    [OUTPUT_LOSS_SCALE] = "output", [N_ROLES] = "new value of"};
 
 static bool tensors_differ(const Tensor *x, const Tensor *y, int64_t *at)
 {

@@ -56,7 +56,7 @@ typedef struct End {
     ValueId v;
 } End;
 
-enum { N_ROLES = OUTPUT_BAD_SIZES + 1 };
+enum { N_ROLES = OUTPUT_LOSS_SCALE + 1 };
 
 // A graph after a pass, and its results by edge. Where it has a loss and no gradients yet, `g` has
 // the gradients that autodiff makes of it.

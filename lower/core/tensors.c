@@ -5,11 +5,14 @@
 #include "lower/internal.h"
 
 const char *const tensor_role_names[] = {
-    [RT_PARAMETER] = "parameter", [RT_BUFFER] = "buffer",         [RT_STATE] = "state",
-    [RT_ZERO] = "zero",           [RT_HYPER] = "hyper",           [RT_CONSTANT] = "constant",
-    [RT_INPUT] = "input",         [RT_OUTPUT] = "output",         [RT_GRADIENT] = "gradient",
-    [RT_LOSS_SUM] = "loss_sum",   [RT_LOSS_COUNT] = "loss_count", [RT_GRAD_NORM] = "grad_norm",
-    [RT_BAD_LABEL] = "bad_label", [RT_BAD_INDEX] = "bad_index",   [RT_BAD_SIZES] = "bad_sizes"};
+    [RT_PARAMETER] = "parameter",   [RT_BUFFER] = "buffer",
+    [RT_STATE] = "state",           [RT_ZERO] = "zero",
+    [RT_HYPER] = "hyper",           [RT_CONSTANT] = "constant",
+    [RT_INPUT] = "input",           [RT_OUTPUT] = "output",
+    [RT_GRADIENT] = "gradient",     [RT_LOSS_SUM] = "loss_sum",
+    [RT_LOSS_COUNT] = "loss_count", [RT_GRAD_NORM] = "grad_norm",
+    [RT_LOSS_SCALE] = "loss_scale", [RT_BAD_LABEL] = "bad_label",
+    [RT_BAD_INDEX] = "bad_index",   [RT_BAD_SIZES] = "bad_sizes"};
 
 RtRole output_tensor_role(OutputRole r)
 {
@@ -18,6 +21,7 @@ RtRole output_tensor_role(OutputRole r)
         [OUTPUT_LOSS_COUNT] = RT_LOSS_COUNT, [OUTPUT_GRADIENT] = RT_GRADIENT,
         [OUTPUT_GRAD_NORM] = RT_GRAD_NORM,   [OUTPUT_BAD_LABEL] = RT_BAD_LABEL,
         [OUTPUT_BAD_INDEX] = RT_BAD_INDEX,   [OUTPUT_BAD_SIZES] = RT_BAD_SIZES,
+        [OUTPUT_LOSS_SCALE] = RT_LOSS_SCALE,
     };
     return roles[r];
 }

@@ -75,6 +75,8 @@ void rt_progress_step(RtProgress *p, const RtReport *r)
                      (long long)r->steps, r->loss, rate, r->work->unit);
     if (r->work->flops > 0)
         n += snprintf(line + n, sizeof line - (size_t)n, "  %s GFLOP/s", flops);
+    if (r->is_skipped)
+        n += snprintf(line + n, sizeof line - (size_t)n, "  skipped");
     if (!p->is_terminal) {
         fprintf(stderr, "%s  %s left\n", line, left);
         return;

@@ -31,6 +31,8 @@ int rt_report_scalars(const RtReport *r, RtScalar to[RT_SCALARS])
     to[n++] = (RtScalar){"loss", r->loss};
     to[n++] = (RtScalar){"lr", r->lr};
     to[n++] = (RtScalar){"grad_norm", r->grad_norm};
+    if (!isnan(r->scale))
+        to[n++] = (RtScalar){"scale", r->scale};
     to[n++] = (RtScalar){"seconds", r->seconds};
     to[n++] = (RtScalar){w->rate, w->items / seconds};
     if (w->flops > 0)

@@ -191,7 +191,8 @@ void rt_log_step(RtLog *l, const RtReport *r)
     for (int i = 0; i < count; i++)
         n += snprintf(line + n, sizeof line - (size_t)n, ", \"%s\": %s", x[i].name,
                       number(text, &x[i]));
-    n += snprintf(line + n, sizeof line - (size_t)n, "}\n");
+    n += snprintf(line + n, sizeof line - (size_t)n, "%s}\n",
+                  r->is_skipped ? ", \"skipped\": true" : "");
     rt_log_write(l, line, (size_t)n);
 }
 

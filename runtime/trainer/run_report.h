@@ -19,6 +19,8 @@ typedef struct RtStepWork {
 typedef struct RtReport {
     int64_t step, steps;                  // from 1
     double loss, lr, grad_norm, seconds;  // grad_norm: NAN if the program doesn't have it
+    double scale;     // of the loss, while the gradients were made; NAN: it isn't scaled
+    bool is_skipped;  // the gradients aren't finite, and nothing was updated
     // The first two are parts of `seconds`: communication, and waits for the loader. Checkpoints
     // took `saving` between the step before and this one.
     double communication, data, saving;

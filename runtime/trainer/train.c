@@ -19,7 +19,8 @@ typedef struct Train {
     int64_t first, steps;  // the step to begin with; all steps, those before it included
     int64_t evaluated;     // the step that was evaluated last; -1: none was
     double lr;             // the maximum of the schedule
-    const RtTensor *loss_sum, *loss_count, *grad_norm;
+    const RtTensor *loss_sum, *loss_count, *grad_norm, *loss_scale;
+    int skipped;   // steps in a row, up to now, whose gradients weren't finite
     double began;  // start of the step
     // The last step's; its waits for the loader; rt_comm_seconds when it began; saving since the
     // step before.
@@ -84,6 +85,7 @@ static bool open_train(Train *t)
     t->loss_count = rt_find(m->train, m->n_train, RT_LOSS_COUNT);
     assert(t->loss_sum && t->loss_count);
     t->grad_norm = rt_find(m->train, m->n_train, RT_GRAD_NORM);
+    t->loss_scale = rt_find(m->train, m->n_train, RT_LOSS_SCALE);
     int64_t epochs = o->epochs > 0 ? o->epochs : 1;
     if (__builtin_mul_overflow(an_epoch, epochs, &t->steps) || t->steps > RT_MAX_STEPS)
         t->steps = RT_MAX_STEPS;
@@ -166,6 +168,7 @@ static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
     run_part(t, m->reduce, "reduce");
     r->loss = rt_get_scalar(&run->rt, t->loss_sum) / rt_get_scalar(&run->rt, t->loss_count);
     r->grad_norm = t->grad_norm ? rt_get_scalar(&run->rt, t->grad_norm) : NAN;
+    r->scale = t->loss_scale ? rt_get_scalar(&run->rt, t->loss_scale) : NAN;
     return true;
 }
 
@@ -189,6 +192,8 @@ static void end_times(const Train *t, RtReport *r)
 // ---- steps that are no good ----
 
 enum { WHY = 2048 };  // capacity for what is wrong with a step
+
+enum { MAX_SKIPPED = 200 };  // steps in a row that may be skipped
 
 static const char *what_is(double x) { return isnan(x) ? "NaN" : "infinite"; }
 
@@ -232,7 +237,7 @@ static bool explain_gradients(Train *t, const RtReport *r, char why[WHY])
     const RtModel *m = t->run->model;
     int64_t n = t->data->batch * m->accumulate;
 
-    char found[WHY / 2] = "", samples[WHY / 4];
+    char found[WHY / 2] = "", samples[WHY / 4], skipped[WHY / 8] = "";
 
     rt_loader_stop(t->loader);
     start_loader(t);
@@ -240,7 +245,11 @@ static bool explain_gradients(Train *t, const RtReport *r, char why[WHY])
     const int64_t *sample = next_micro(t);
     bool ok = sample && search(t, sample, r->grad_norm, found);
     rt_samples_print(samples, sizeof samples, t->samples, t->n_samples);
-    snprintf(why, WHY, "%s (%s)", found, samples);
+    if (r->is_skipped)
+        snprintf(skipped, sizeof skipped,
+                 "%d steps in a row were skipped, with a loss scale of %g at last: ", t->skipped,
+                 r->scale);
+    snprintf(why, WHY, "%s%s (%s)", skipped, found, samples);
     free(t->samples);
     t->samples = NULL;
     t->n_samples = 0;
@@ -251,7 +260,9 @@ static bool explain_gradients(Train *t, const RtReport *r, char why[WHY])
 // after an error.
 static bool find_fault(Train *t, const RtReport *r, char why[WHY])
 {
-    if (isfinite(r->loss) && !is_finite(t, r))
+    if (r->is_skipped && t->skipped < MAX_SKIPPED)
+        return true;
+    if (r->is_skipped || (isfinite(r->loss) && !is_finite(t, r)))
         return explain_gradients(t, r, why);
     if (isfinite(r->loss))
         rt_spike_step(&t->spike, r, why);
@@ -327,7 +338,9 @@ static bool run_step(Train *t, const int64_t *sample)
         return false;
     if (!run_micros(t, sample, &r) || (saves && !rt_gradients_end(&t->gradients)))
         return false;
-    bool is_fine = is_finite(t, &r);
+    r.is_skipped = t->loss_scale && !isfinite(r.grad_norm);
+    t->skipped = r.is_skipped ? t->skipped + 1 : 0;
+    bool is_fine = r.is_skipped || is_finite(t, &r);
     if (is_fine)
         run_part(t, m->update, "update");
     run->rt.device->synchronise(&run->rt);

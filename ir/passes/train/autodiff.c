@@ -1,5 +1,6 @@
 // Reverse-mode differentiation. The backward nodes of a forward node get its block label, so that a
 // forward loop has a backward loop.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,8 +259,9 @@ static int live_parameters(const Autodiff *a, ValueId *list)
     return n_free + n;
 }
 
-// Makes the gradient of a parameter an output: with micro-batches their sum, times `scale`.
-static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
+// Makes the gradient of a parameter an output, with micro-batches their sum; times `factor`, if it
+// isn't 0.
+static void add_gradient(Autodiff *a, ValueId v, bool accumulates, ValueId factor)
 {
     Graph *g = a->g;
     Value p = *value_of(g, v);
@@ -268,11 +270,15 @@ static void add_gradient(Autodiff *a, ValueId v, ValueId scale)
     ValueId gradient = adjoint_take(&a->adjoint, v);
     if (!gradient)
         return;
-    if (scale) {
+    if (accumulates) {
         const char *name = arena_string(g->arena, "%s.grad", p.name ? p.name : "");
-        ValueId sum = accumulated(g, gradient, name, p.block);
-        set_labels(g, UPDATE, p.block, graph_source(g, "accumulate", p.name));
-        gradient = make_mul(g, sum, broadcast_like(g, make_cast(g, scale, p.dtype), sum));
+        gradient = accumulated(g, gradient, name, p.block);
+    }
+    if (factor) {
+        const char *from = accumulates ? "accumulate" : "loss_scale";
+        set_labels(g, UPDATE, p.block, graph_source(g, from, p.name));
+        factor = make_cast(g, factor, p.dtype);
+        gradient = make_mul(g, gradient, broadcast_like(g, factor, gradient));
     }
     value_edit(g, gradient)->own_rank = p.own_rank;
     memcpy(value_edit(g, gradient)->own_dim, p.own_dim, sizeof p.own_dim);
@@ -316,20 +322,51 @@ static ValueId take_factor(Graph *g)
     return factor;
 }
 
-static void add_outputs(Autodiff *a, int accumulate)
+// How many losses a micro-batch has at most: the elements of which the count is a sum.
+static double most_losses(const Graph *g)
+{
+    ValueId v = output_of_role(g, OUTPUT_LOSS_COUNT);
+    double n;
+
+    if (value_splat(g, v, &n))
+        return n >= 1 ? n : 1;
+    while (producer(g, v)->op == &op_reduce_sum || producer(g, v)->op == &op_cast)
+        v = producer(g, v)->in[0];
+    return (double)value_count(value_of(g, v));
+}
+
+// OUTPUT_LOSS_SCALE, by which the gradients of the mean loss are multiplied; 0: there is none. With
+// micro-batches they are those of the sum, as its count isn't known yet: then a power of two near
+// the count divides the scale.
+static ValueId scale_of_sum(Graph *g, int accumulate)
+{
+    ValueId scale = output_of_role(g, OUTPUT_LOSS_SCALE);
+
+    if (!scale || accumulate == 1)
+        return scale;
+    g->source = graph_source(g, "loss_scale", "");
+    int k = (int)ceil(log2(accumulate * most_losses(g)));
+    return make_mul(g, scale, graph_scalar(g, F32, ldexp(1, -k)));
+}
+
+static void add_outputs(Autodiff *a, int accumulate, ValueId scale)
 {
     Graph *g = a->g;
-    ValueId scale = 0, *list = arena_array(g->arena, ValueId, a->n_values);
+    ValueId *list = arena_array(g->arena, ValueId, a->n_values), factor = 0;
     const Source *loss = loss_source(g);
     int n = live_parameters(a, list);
 
-    if (accumulate > 1) {
+    if (accumulate > 1)
         accumulate_outputs(g);
-        set_labels(g, UPDATE, (Block){0}, loss);
-        scale = take_factor(g);
-    }
+    set_labels(g, UPDATE, (Block){0}, loss);
+    if (accumulate > 1)
+        factor = take_factor(g);
+    if (scale)
+        set_labels(g, UPDATE, (Block){0}, graph_source(g, "loss_scale", ""));
+    if (scale)
+        factor = factor ? make_div(g, factor, scale) : reciprocal(g, scale);
     for (int i = 0; i < n; i++)
-        add_gradient(a, list[i], scale);
+        add_gradient(a, list[i], accumulate > 1, factor);
 }
 
 // ---- cleaning up ----
@@ -412,10 +449,15 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
     split_classes(&a);
     find_returns(&a);
     set_labels(g, BACKWARD, (Block){0}, loss_source(g));
-    ValueId seed = accumulate > 1 ? graph_scalar(g, value_of(g, loss)->dtype, 1) : take_factor(g);
+    ValueId scale = scale_of_sum(g, accumulate);
+    ValueId seed = accumulate == 1 ? take_factor(g)
+                   : scale         ? scale
+                                   : graph_scalar(g, value_of(g, loss)->dtype, 1);
+    if (scale && accumulate == 1)
+        seed = make_mul(g, seed, scale);
     if (a.needs[loss] && !sweep(&a, loss, seed, d))
         return false;
-    add_outputs(&a, accumulate);
+    add_outputs(&a, accumulate, scale);
     warn_untrained(g, a.needs, a.n_values, loss, d);
     drop_stops(g);
     set_labels(g, FORWARD, (Block){0}, NULL);

@@ -282,7 +282,8 @@ static bool split_mean(Micro *m, ValueId u, ValueId v)
 
 static bool run(Micro *m)
 {
-    ValueId u = output_of_role(m->g, OUTPUT_LOSS_SUM), v = output_of_role(m->whole, OUTPUT_LOSS_SUM);
+    ValueId u = output_of_role(m->g, OUTPUT_LOSS_SUM),
+            v = output_of_role(m->whole, OUTPUT_LOSS_SUM);
     ValueId of_u = output_of_role(m->g, OUTPUT_LOSS_COUNT);
     ValueId of_v = output_of_role(m->whole, OUTPUT_LOSS_COUNT);
     double micro = 1, whole = m->accumulate;

@@ -35,6 +35,16 @@ static ValueId add_state(Graph *g, Map *names, const Value *p, const StateDef *s
     return v;
 }
 
+// `next`, or `old` where the step is skipped.
+static ValueId kept(const Optimizer *o, ValueId next, ValueId old)
+{
+    Graph *g = o->g;
+
+    if (!o->is_finite)
+        return next;
+    return make_select(g, broadcast_like(g, o->is_finite, old), next, old);
+}
+
 static bool add_update(const Optimizer *o, const Trained *t, ValueId scale, Map *names)
 {
     Graph *g = o->g;
@@ -52,7 +62,9 @@ static bool add_update(const Optimizer *o, const Trained *t, ValueId scale, Map 
     u.grad = make_cast(g, t->gradient, type);
     if (scale)
         u.grad = scaled(g, u.grad, scale);
-    ValueId next = make_cast(g, o->def->update(o, &u), p.dtype);
+    ValueId next = kept(o, make_cast(g, o->def->update(o, &u), p.dtype), t->parameter);
+    for (int i = 0; i < n; i++)
+        u.next[i] = kept(o, u.next[i], u.state[i]);
     g->block = (Block){0};
     if (!next)
         return false;
@@ -111,11 +123,13 @@ bool optimizer_add(Graph *g, const OptimizerOptions *options, Diag *d)
     g->diag = d;
     g->phase = UPDATE;
     g->block = (Block){0};
+    o.is_finite = all_finite(g);
     g->source = graph_source(g, o.def->name, "");
     o.def->prepare(&o);
     ValueId scale = clip_scale(g, options);
     for (int i = 0; i < n; i++)
         ok = add_update(&o, &list[i], scale, &names) && ok;
+    ok = (!o.is_finite || loss_scale_update(g, options->loss_scale, o.is_finite, d)) && ok;
     g->phase = FORWARD;
     graph_number_blocks(g);
     return ok;

@@ -19,6 +19,8 @@ typedef struct Optimizer {
     const OptimizerDef *def;
     double option[MAX_OPTIONS];
     ValueId scalar[MAX_SCALARS];  // f32[]; made once by OptimizerDef.prepare, for all parameters
+    ValueId is_finite;            // all_finite; 0: no step is skipped
+    ValueId count;                // f64[]: optimizer_step's, where steps may be skipped; or 0
 } Optimizer;
 
 // The update of one parameter, in f32 (f64 for parameters of f64).
@@ -45,9 +47,11 @@ struct OptimizerDef {
 
 // The hyper value of an option, f32[], which the trainer sets.
 ValueId optimizer_hyper(const Optimizer *o, int option);
+// The number of this update, t[], from 1: the step's, or where steps may be skipped, a state's.
+ValueId optimizer_step(Optimizer *o, DType t);
 // 1 - beta^step for an option beta, f64[]. In the first steps beta^step is so close to 1 that f32
 // would leave few digits.
-ValueId optimizer_correction(const Optimizer *o, int option);
+ValueId optimizer_correction(Optimizer *o, int option);
 // x · scalar and x + scalar, for all elements of x.
 ValueId scaled(Graph *g, ValueId x, ValueId scalar);
 ValueId shifted(Graph *g, ValueId x, ValueId scalar);

@@ -57,8 +57,17 @@ void trained_by_decay(Graph *g, const OptimizerOptions *o, Trained *list, int n,
 // The factor of every gradient, f32[]; 0 if there is no clipping.
 ValueId clip_scale(Graph *g, const OptimizerOptions *o);
 
+// ---- the loss's scale ----
+// Are all gradients finite, bool[]? 0: the loss isn't scaled, and no step is skipped.
+ValueId all_finite(Graph *g);
+// Adds the scale of the next step. `text`: OptimizerOptions.loss_scale. False after an error.
+bool loss_scale_update(Graph *g, const char *text, ValueId is_finite, Diag *d);
+
 ValueId reduce_all(Graph *g, ValueId x);  // the sum over all dims
 // The hyper value of that name, appended if there is none; the trainer sets it before each step.
 ValueId hyper_value(Graph *g, const char *name, double fill);
+// A new state of one element, which belongs to no parameter. Its name ends with _ if a value has
+// the name.
+ValueId state_scalar(Graph *g, const char *name, DType t, double fill);
 
 #endif
