@@ -33,6 +33,7 @@ typedef struct CompileRequest {
     // Passes.
     DType precision;   // of products' operands: F16, BF16 or F32; DT_NONE: as the model's file
     Strings keep_f32;  // globs: modules and parameters whose products stay in f32
+    DType reduce;      // of gradients where ranks add them up: F32, which DT_NONE is, or BF16
     bool no_fuse;
     bool verify;        // after each pass: does the graph compute what it did before?
     Strings recompute;  // none, full, CLASS=N; or chain alone

@@ -33,6 +33,7 @@ static const char *find_past_option(const CompileRequest *q, int entry)
     return q->loss && entry >= PASS_loss                            ? "--loss"
            : q->optimizer && is_trained                             ? "--optimizer"
            : q->clip_norm > 0 && is_trained                         ? "--clip-norm"
+           : dtype_is_half(q->reduce) && entry >= PASS_reduce       ? "--reduce"
            : q->loss_scale && entry >= PASS_scale                   ? "--loss-scale"
            : q->no_decay.n && is_trained                            ? "--no-decay"
            : dtype_is_half(q->precision) && entry >= PASS_precision ? "--precision"

@@ -20,6 +20,7 @@ enum {
     FUSING = 4,    // without --no-fuse
     ONE_RANK = 8,  // if one rank does it all
     SPLITS = 16,   // with micro-batches
+    HALVES = 32,   // if --reduce asks for halves
 };
 
 typedef struct Run {

@@ -27,24 +27,19 @@ static bool run_precision(Run *r)
 }
 
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
-// Does a product read f16, in which small gradients would be lost?
-static bool reads_f16(const Graph *g)
-{
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        if (g->nodes[i].op->is_product && in(g, &g->nodes[i], 0)->dtype == F16)
-            return true;
-    return false;
-}
-
+// By default the loss is scaled where products read f16, in which small gradients would be lost.
 static bool run_scale(Run *r)
 {
     const char *text = r->optimizer.loss_scale;
+    int narrow, products;
+    bool is_f16 = precision_of(r->g, &narrow, &products) == F16;
 
-    return loss_scale_add(r->g, text ? text : reads_f16(r->g) ? "dynamic" : "none", r->d);
+    return loss_scale_add(r->g, text ? text : is_f16 ? "dynamic" : "none", r->d);
 }
 
 static bool run_autodiff(Run *r) { return autodiff(r->g, r->q->accumulate, r->d); }
 static bool run_casts(Run *r) { return casts(r->g, r->d); }
+static bool run_reduce(Run *r) { return reduce_add(r->g, r->q->reduce, r->d); }
 static bool run_clip(Run *r) { return clip_add(r->g, r->d); }
 static bool run_optimizer(Run *r) { return optimizer_add(r->g, &r->optimizer, r->d); }
 
@@ -111,7 +106,8 @@ static bool applies(const Run *r, unsigned needs)
     return (!(needs & LOSS) || r->q->loss || has_loss(r->g)) &&
            (!(needs & TRAINING) || r->g->training) && (!(needs & FUSING) || !r->q->no_fuse) &&
            (!(needs & ONE_RANK) || (r->q->ranks < 2 && !r->is_left)) &&
-           (!(needs & SPLITS) || r->q->accumulate > 1);
+           (!(needs & SPLITS) || r->q->accumulate > 1) &&
+           (!(needs & HALVES) || dtype_is_half(r->q->reduce));
 }
 
 // ---- the model ----

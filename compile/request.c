@@ -23,6 +23,7 @@ const char *request_of_training(const CompileRequest *r, const char *pass)
 {
     return r->optimizer                    ? "--optimizer"
            : r->clip_norm > 0              ? "--clip-norm"
+           : dtype_is_half(r->reduce)      ? "--reduce"
            : r->loss_scale                 ? "--loss-scale"
            : r->no_decay.n                 ? "--no-decay"
            : r->recompute.n                ? "--recompute"

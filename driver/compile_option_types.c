@@ -145,6 +145,14 @@ static bool read_precision(Arena *a, const OptionDef *o, const char *s, void *fi
            complain(status, "--precision: '%s' is not one of f32, bf16, f16", s);
 }
 
+static bool read_reduce(Arena *a, const OptionDef *o, const char *s, void *field, int *status)
+{
+    DType t = dtype_find(s);
+
+    *(DType *)field = t;
+    return t == F32 || t == BF16 || complain(status, "--reduce: '%s' is not one of f32, bf16", s);
+}
+
 static void put_precision(Arena *a, const OptionDef *o, const void *field, Strings *to)
 {
     DType t = *(const DType *)field;
@@ -155,6 +163,7 @@ static void put_precision(Arena *a, const OptionDef *o, const void *field, Strin
 
 const OptionType option_init = {read_init, put_init, sizeof(double)},
                  option_precision = {read_precision, put_precision, sizeof(DType)},
+                 option_reduce = {read_reduce, put_precision, sizeof(DType)},
                  option_emit = {.read = read_emit, .size = sizeof(Emit)},
                  option_by = {.read = read_by, .size = sizeof(ProfileBy)},
                  option_ranks = {read_ranks, put_ranks, sizeof(int)},

@@ -28,6 +28,7 @@ extern const OptionType option_help;    // prints the command's help; no field
 // Those of compilations and plans: compile_option_types.c.
 extern const OptionType option_init;       // double: normal(STD)
 extern const OptionType option_precision;  // DType: F32, BF16 or F16
+extern const OptionType option_reduce;     // DType: F32 or BF16
 extern const OptionType option_emit;       // Options.emit
 extern const OptionType option_by;         // ProfileBy
 extern const OptionType option_ranks;      // request.ranks and Options.fewer: 8,6,4

@@ -120,6 +120,10 @@ static const OptionDef table[] = {
      .use = USE_GRAPH},
     {"--keep-f32", "GLOB", &option_texts, AT(request.keep_f32),
      "modules and parameters whose products stay in f32", .needs = "--precision", .use = USE_GRAPH},
+    {"--reduce", "TYPE", &option_reduce, AT(request.reduce),
+     "the type in which ranks send gradients to add them up: f32 or bf16, half\n"
+     "of the bytes; each rank's part is rounded, to 8 bits (f32)",
+     .needs = "--ranks", .use = USE_GRAPH},
     {"Passes"},
     {"--no-fuse", NULL, &option_flag, AT(request.no_fuse),
      "compile every operator on its own, without fused groups", .use = USE_GRAPH},

@@ -14,7 +14,8 @@
 #define BINARY(name)
 #include "ir/ops.def"
 // Attribute `to`, a dtype. Float to int truncates; anything to BOOL is x != 0.
-ValueId make_cast(Graph *g, ValueId x, DType to);  // x itself if it has that dtype
+ValueId make_cast(Graph *g, ValueId x, DType to);        // x itself if it has that dtype
+ValueId make_cast_parts(Graph *g, ValueId x, DType to);  // to a half; parts of a sum may be rounded
 
 // Two operands of one dtype. add sub mul div max min: floats and ints (int div truncates towards
 // zero; int overflow wraps, int x / 0 is 0, nothing traps); pow: floats; mod: C's % and fmod;

@@ -222,7 +222,7 @@ ValueId graph_output_of(const Graph *g, ValueId v, int i);
 const Source *graph_source(Graph *g, const char *name, const char *scope);  // NULL counts as ""
 void graph_carry(Graph *g, ValueId in, ValueId out, Scope scope);
 void graph_output(Graph *g, const char *name, ValueId v, OutputRole role);
-ValueId output_of_role(const Graph *g, OutputRole role);  // the first one; 0: there is none
+ValueId output_of_role(const Graph *g, OutputRole role);          // the first one; 0: there is none
 void graph_output_like(Graph *g, const Output *like, ValueId v);  // like one of another graph
 
 // Values to read. value_edit gives one to those who may change the graph.

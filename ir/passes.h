@@ -27,6 +27,8 @@ typedef struct PrecisionOptions {
 } PrecisionOptions;
 
 bool precision(Graph *g, const PrecisionOptions *o, Diag *d);
+// The DType of halves that products read; DT_NONE: none does. *n of `products` do.
+int precision_of(const Graph *g, int *n, int *products);
 bool blocks(Graph *g, Diag *d);  // labels repeated blocks
 
 // Adds the loss as OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is the
@@ -53,6 +55,9 @@ bool autodiff(Graph *g, int accumulate, Diag *d);
 
 // Drops casts of halves that round or cast a value twice, and that round parameters' gradients.
 bool casts(Graph *g, Diag *d);
+
+// Rounds parameters' gradients to halves of that DType where ranks add them up, for --reduce.
+bool reduce_add(Graph *g, int type, Diag *d);
 
 typedef struct OptimizerOptions {
     const char *text;             // "adamw(lr=3e-4, weight_decay=0.1)"

@@ -29,19 +29,9 @@ static void print_layers(const Graph *g)
 // Says which products read halves, if any does.
 static void print_precision(const Graph *g)
 {
-    DType half = DT_NONE;
-    int products = 0, narrow = 0;
+    int products, narrow;
+    DType half = (DType)precision_of(g, &narrow, &products);
 
-    for (NodeId i = 1; i < g->n_nodes; i++) {
-        const Node *n = &g->nodes[i];
-        if (!n->op->is_product)
-            continue;
-        products++;
-        if (dtype_is_half(in(g, n, 0)->dtype)) {
-            half = in(g, n, 0)->dtype;
-            narrow++;
-        }
-    }
     if (!narrow)
         return;
     printf("%-13s %s: ", "precision", dtype_name(half));

@@ -15,6 +15,7 @@
 //     evaluation done
 //     loss 2.51 2.4375 2.25
 //     grad_norm 0.75 0.5 0.625
+//     precision bf16
 //     file model-00001-of-00001.safetensors 497774208 1c9a77f0
 //     file optimizer-00001-of-00001.safetensors 995548416 e2d30a5b
 //     kept 3
@@ -29,7 +30,8 @@
 // without any there is no such line. `evaluation` says whether this step's evaluation is done or,
 // because the run ended before, still due; without an evaluation at this step there is no such
 // line. `loss` and `grad_norm` are the numbers of the last steps, the oldest first, of which
-// --spike takes the medians, 17 digits at most; without --spike there are no such lines. `kept` is
+// --spike takes the medians, 17 digits at most; without --spike there are no such lines.
+// `precision` is what products read; without such a line it is f32. `kept` is
 // the number, in the order of names, of a tensor of the weights that has elements that are NaN or
 // infinite, as it had when it was loaded: a mask, say. All others are finite.
 //
@@ -81,6 +83,7 @@ typedef struct RtManifest {
     int64_t rollbacks, skipped;  // both 0, or neither; skipped: steps
     RtEvaluation evaluation;
     RtRecent loss, grad_norm;
+    char precision[8];  // empty: f32
     RtManifestFile *file;
     int n, capacity;
     int *kept;  // rising

@@ -125,6 +125,7 @@ typedef struct RtModel {
     int accumulate;   // micro-batches per step
     double init_std;  // standard deviation of drawn parameters; 0: the program needs a weights file
     double flops;     // of a whole step
+    const char *precision;  // of products' operands: "bf16", "f16"; NULL: f32
     double peak;  // flop/s of a rank's products in f32 at best, by the cluster's file; 0: unknown
     int64_t vocabulary;  // number of tokens that the model knows; 0: its inputs aren't tokens
     bool ignores;        // labels of this number count for nothing in the loss

@@ -19,7 +19,12 @@ ValueId make_cast(Graph *g, ValueId x, DType to)
 {
     if (value_of(g, x)->dtype == to)
         return x;
-    return graph_node(g, &op_cast, 1, &x, &(Attr){.i = to});
+    return graph_node(g, &op_cast, 1, &x, (Attr[]){{.i = to}, {.i = 0}});
+}
+
+ValueId make_cast_parts(Graph *g, ValueId x, DType to)
+{
+    return graph_node(g, &op_cast, 1, &x, (Attr[]){{.i = to}, {.i = 1}});
 }
 
 ValueId make_select(Graph *g, ValueId c, ValueId a, ValueId b)

@@ -1,7 +1,8 @@
 // cast: the same number in another dtype. Floats are truncated to integers; BOOL is x != 0.
+// parts=1: the parts of a sum may be rounded to halves one by one.
 #include "ir/operator/operator.h"
 
-enum { TO };
+enum { TO, PARTS };
 
 static bool cast_infer(Graph *g, Node *n, Diag *d)
 {
@@ -15,9 +16,8 @@ static bool cast_infer(Graph *g, Node *n, Diag *d)
 static void cast_rule(const Graph *g, const Node *n, Rule *r)
 {
     rule_elementwise(g, n, r);
-    // Parts of a sum aren't rounded to halves one by one.
-    if (dtype_is_float(in(g, n, 0)->dtype) && dtype_is_float(out(g, n)->dtype) &&
-        !dtype_is_half(out(g, n)->dtype))
+    bool rounds_parts = n->attr[PARTS].i || !dtype_is_half(out(g, n)->dtype);
+    if (dtype_is_float(in(g, n, 0)->dtype) && dtype_is_float(out(g, n)->dtype) && rounds_parts)
         r->joint = 1;
 }
 
@@ -65,7 +65,7 @@ static const char *cast_expr(const Graph *g, const Node *n)
 const OpDef op_cast = {
     .name = "cast",
     .n_in = 1,
-    .attrs = {{"to", ATTR_INT, .is_dtype = true}},
+    .attrs = {{"to", ATTR_INT, .is_dtype = true}, {"parts", ATTR_INT}},
     .infer = cast_infer,
     .rule = cast_rule,
     .grad = cast_grad,

@@ -120,3 +120,20 @@ bool precision(Graph *g, const PrecisionOptions *o, Diag *d)
         warn_unused(&w, g, d);
     return rewrite_end(&w.r, d);
 }
+
+int precision_of(const Graph *g, int *n, int *products)
+{
+    DType half = DT_NONE;
+
+    *n = *products = 0;
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *x = &g->nodes[i];
+        if (!x->op->is_product)
+            continue;
+        bool is_narrow = dtype_is_half(in(g, x, 0)->dtype);
+        half = is_narrow ? in(g, x, 0)->dtype : half;
+        *n += is_narrow;
+        ++*products;
+    }
+    return half;
+}

@@ -115,6 +115,8 @@ char *rt_manifest_print(const RtManifest *m, size_t *bytes)
         n += (size_t)snprintf(to + n, capacity - n, "evaluation %s\n", evaluations[m->evaluation]);
     n += print_recent(to + n, capacity - n, "loss", &m->loss);
     n += print_recent(to + n, capacity - n, "grad_norm", &m->grad_norm);
+    if (*m->precision)
+        n += (size_t)snprintf(to + n, capacity - n, "precision %s\n", m->precision);
     for (int i = 0; i < m->n; i++)
         n += (size_t)snprintf(to + n, capacity - n, "file %s %lld %08x\n", m->file[i].name,
                               (long long)m->file[i].bytes, m->file[i].sum);
@@ -248,6 +250,12 @@ static bool read_loss(RtLines *l, RtManifest *m) { return read_recent(l, &m->los
 
 static bool read_grad_norm(RtLines *l, RtManifest *m) { return read_recent(l, &m->grad_norm); }
 
+static bool read_precision(RtLines *l, RtManifest *m)
+{
+    return rt_take_rest(l, m->precision, sizeof m->precision) &&
+           (!strcmp(m->precision, "bf16") || !strcmp(m->precision, "f16"));
+}
+
 // The lines that not all manifests have, in their order. They come before the lines of files.
 static const struct {
     const char *word;
@@ -257,7 +265,8 @@ static const struct {
                 {"rollbacks ", read_rollbacks},
                 {"evaluation ", read_evaluation},
                 {"loss ", read_loss},
-                {"grad_norm ", read_grad_norm}};
+                {"grad_norm ", read_grad_norm},
+                {"precision ", read_precision}};
 
 enum { OPTIONAL = sizeof optional / sizeof *optional };
 

@@ -159,6 +159,8 @@ static bool describe(RtCheckpoints *c, const RtLog *log)
                       .loss = c->loss,
                       .grad_norm = c->grad_norm};
     rt_printable(m->program, sizeof m->program, run->model->name);
+    if (run->model->precision)
+        snprintf(m->precision, sizeof m->precision, "%s", run->model->precision);
     return rt_kept_list(run, &c->file[RT_WEIGHTS].entries, m);
 }
 

@@ -14,6 +14,8 @@
 // Loads this rank's shards of all tensors of these roles from that file. Names, types and shapes
 // must match; otherwise it prints a list of the differences. `what` are they: "the weights".
 bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *what);
+// Starts the states of the loss's scale. False if there are others, which a checkpoint has to have.
+bool rt_scale_start(RtRun *run);
 // Sets the path of the weights file: --load, or the file next to the program; empty if there is
 // none.
 bool rt_weights_find(const RtRun *run, char *path, size_t capacity);
@@ -67,6 +69,8 @@ void rt_saver_look(RtSaver *s, int entry, int64_t at);
 // Were all numbers finite? If not, `text` says which one wasn't: "'w'[3, 5] is NaN". All ranks call
 // it, and get the same answer.
 bool rt_saver_judge(const RtSaver *s, char *text, size_t capacity);
+// Opens the file of --save, whose floats are of --save-dtype. The caller closes it.
+bool rt_weights_open(RtSaver *s, RtRun *run);
 // Opens it without a file, and looks through this rank's weights. The caller closes it.
 void rt_weights_search(RtSaver *s, RtRun *run);
 bool rt_saver_end(RtSaver *s);

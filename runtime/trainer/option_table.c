@@ -70,6 +70,10 @@ const RtOption rt_options[] = {
      0, true},
     {"--save", RT_TEXT, AT(save), 0, 0, "FILE",
      "write parameters and buffers at the end, also after Ctrl-C", .needs = {"--data"}},
+    {"--save-dtype", RT_WORD, AT(save_dtype), 0, 0, "bf16|f16",
+     "the type of floats in the file of --save, rounded to the nearest, ties to even (f32); "
+     "numbers that it doesn't hold are refused",
+     .needs = {"--save"}},
     {"--save-gradients", RT_TEXT, AT(save_gradients), 0, 0, "FILE",
      "write the gradients of the first step: the mean over its micro-batches, before clipping; "
      "without --steps and --epochs that step is the only one",

@@ -128,22 +128,35 @@ static void warn_of_other_eval(const RtCheckpoints *c)
                 (long long)c->best.step);
 }
 
+static void say_precision(const RtCheckpoints *c, const RtManifest *m)
+{
+    const RtRun *run = c->run;
+    const char *now = run->model->precision ? run->model->precision : "f32";
+    const char *then = *m->precision ? m->precision : "f32";
+
+    if (run->rank == 0 && strcmp(now, then))
+        rt_warn(run->model, "%s: step %lld was made by products in %s; they are in %s from here on",
+                run->o.checkpoint, (long long)m->step, then, now);
+}
+
 static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
 {
     RtRun *run = c->run;
 
     if (!check_order(c, m))
         return false;
+    run->step = c->last = m->step;
     for (int i = 0; i < RT_CHECKPOINT_FILES; i++) {
         const RtCheckpointFile *f = &rt_checkpoint_files[i];
-        if (!find_file(m, f->name) && !c->file[i].entries.n)
+        bool is_there = find_file(m, f->name);
+        if (!is_there &&
+            (!c->file[i].entries.n || (f->roles == 1u << RT_STATE && rt_scale_start(run))))
             continue;
         if (!rt_checkpoint_path(c->path, run->o.checkpoint, step, f->name))
             return rt_error(run->model, "--resume: the path is too long");
         if (!rt_tensors_load(run, c->path, f->roles, f->what))
             return false;
     }
-    run->step = c->last = m->step;
     c->log = m->log;
     c->best = m->best;
     warn_of_other_eval(c);
@@ -156,6 +169,7 @@ static bool load(RtCheckpoints *c, int64_t step, const RtManifest *m)
     *c->broken = 0;
     if (run->rank == 0)
         rt_checkpoints_trim(run->o.checkpoint, m->step, run->o.keep, &c->best);
+    say_precision(c, m);
     if (!run->o.quiet)
         fprintf(stderr, "goes on after step %lld\n", (long long)m->step);
     return true;

@@ -4,9 +4,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/rt_element.h"
 #include "runtime/trainer/files.h"
 
 enum { STAGING_BYTES = 1 << 16 };  // bytes that are copied from the arena at a time
+
+// Gives the entries of f32 and f64 another type in the file.
+static void round_entries(RtEntries *e, const char *dtype)
+{
+    for (int i = 0; i < e->n; i++) {
+        RtStored *x = &e->item[i];
+        RtType t = e->tensor[i]->type;
+        if (t != RT_F32 && t != RT_F64)
+            continue;
+        x->bytes = x->bytes / rt_dtype_bytes(x->dtype) * rt_dtype_bytes(dtype);
+        x->dtype = dtype;
+    }
+}
 
 bool rt_saver_open(RtSaver *s, RtRun *run, RtEntries entries, const char *path)
 {
@@ -106,11 +120,11 @@ static RtRuns own_runs(const RtSaver *s, int entry)
                                        : (RtRuns){.is_ended = true};
 }
 
-// Looks through bytes of an entry, which begin at `at` in the whole of it.
+// Looks through bytes of an entry as the file has it, which begin at `at` in the whole of it.
 static void look(RtSaver *s, int entry, int64_t at, const char *data, int64_t n)
 {
     const RtStored *t = &s->entries.item[entry];
-    int64_t bytes = rt_element_bytes(s->entries.tensor[entry]);
+    int64_t bytes = rt_dtype_bytes(t->dtype);
     RtNonfiniteKind kind;
 
     const bool *kept = s->are_weights ? s->run->kept : NULL;
@@ -121,20 +135,25 @@ static void look(RtSaver *s, int entry, int64_t at, const char *data, int64_t n)
         s->bad = (RtNonfinite){entry + 1, at / bytes + i, kind};
 }
 
-// Stages this rank's runs of an entry part by part. `puts`: into the file.
+// Stages this rank's runs of an entry part by part, in the file's type. `puts`: into the file.
 static void stage(RtSaver *s, int entry, int64_t from, bool puts)
 {
     Rt *rt = &s->run->rt;
-    int64_t bytes = rt_element_bytes(s->entries.tensor[entry]);
+    RtType type = s->entries.tensor[entry]->type, to = type;
+    int64_t bytes = rt_element_bytes(s->entries.tensor[entry]), most = STAGING_BYTES / bytes;
+    int64_t of_file = rt_dtype_bytes(s->entries.item[entry].dtype);
 
+    rt_type_find(s->entries.item[entry].dtype, &to);
     for (RtRuns r = own_runs(s, entry); rt_runs_next(&r);)
-        for (int64_t at = 0, n; at < r.count * bytes; at += n) {
-            int64_t whole = r.whole * bytes + at;
-            n = r.count * bytes - at < STAGING_BYTES ? r.count * bytes - at : STAGING_BYTES;
-            rt->device->copy_out(rt, s->staging, from + r.own * bytes + at, n);
-            look(s, entry, whole, s->staging, n);
+        for (int64_t at = 0, n; at < r.count; at += n) {
+            int64_t whole = (r.whole + at) * of_file;
+            n = r.count - at < most ? r.count - at : most;
+            rt->device->copy_out(rt, s->staging, from + (r.own + at) * bytes, n * bytes);
+            if (to != type)
+                rt_round_floats(to, s->staging, type, s->staging, n);
+            look(s, entry, whole, s->staging, n * of_file);
             if (puts)
-                put(s, s->begin[entry] + whole, s->staging, n, NULL);
+                put(s, s->begin[entry] + whole, s->staging, n * of_file, NULL);
         }
 }
 
@@ -261,6 +280,19 @@ bool rt_saver_write(RtSaver *s)
 
     if (!ok)
         rt_saver_cancel(s);
+    return ok;
+}
+
+bool rt_weights_open(RtSaver *s, RtRun *run)
+{
+    static const char *const dtypes[] = {"BF16", "F16"};
+    const RtModel *m = run->model;
+    RtEntries e = rt_entries(m->tensors, m->n_tensors, 1u << RT_PARAMETER | 1u << RT_BUFFER);
+
+    if (run->o.save_dtype >= 0)
+        round_entries(&e, dtypes[run->o.save_dtype]);
+    bool ok = rt_saver_open(s, run, e, run->o.save);
+    s->judges = s->are_weights = true;
     return ok;
 }
 

@@ -46,12 +46,9 @@ static bool open_files(Train *t)
 {
     RtRun *run = t->run;
     const RtModel *m = run->model;
-    unsigned weights = 1u << RT_PARAMETER | 1u << RT_BUFFER;
 
-    if (run->o.save && !rt_saver_open(&t->weights, run,
-                                      rt_entries(m->tensors, m->n_tensors, weights), run->o.save))
+    if (run->o.save && !rt_weights_open(&t->weights, run))
         return false;
-    t->weights.judges = t->weights.are_weights = true;
     if (run->o.save_gradients && !rt_gradients_open(&t->gradients, run))
         return false;
     if (run->o.trace && !rt_trace_check(m, run->o.trace))

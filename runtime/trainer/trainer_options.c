@@ -247,6 +247,7 @@ static const RtOptions absent = {.steps = -1,
                                  .documents = -1,
                                  .document_end = -1,
                                  .on_spike = -1,
+                                 .save_dtype = -1,
                                  .rank = -1,
                                  .timeout = 60};
 

@@ -33,6 +33,7 @@ typedef struct RtOptions {
     int64_t documents;     // index of the word of --documents, or -1
     int64_t document_end;  // a token, or -1
     int64_t on_spike;      // an RtOnSpike; -1: not given
+    int64_t save_dtype;    // index of the word of --save-dtype, or -1
     int64_t max_rollbacks;
     double temperature, max_time, spike;
     const char *trace;

@@ -17,6 +17,7 @@ static const unsigned WEIGHTS = 1u << RT_PARAMETER | 1u << RT_BUFFER;
 typedef struct Faults {
     const RtModel *m;
     const char *path, *what;
+    bool are_states;
     int n;
 } Faults;
 
@@ -48,6 +49,31 @@ static bool fits(const RtStored *a, const RtStored *b)
     return same;
 }
 
+// States of parameters are called PARAMETER.STATE. Those without a dot are of the loss's scale,
+// which a program has by its precision.
+static bool is_of_scale(const char *state) { return !strchr(state, '.'); }
+
+// The state begins as if all steps before had been updates.
+static void start_scale(RtRun *run, const RtTensor *t)
+{
+    bool counts = strncmp(t->name, "optimizer_step", strlen("optimizer_step")) == 0;
+
+    rt_fill_tensor(&run->rt, run->model, t, counts ? (double)run->step : t->fill);
+}
+
+bool rt_scale_start(RtRun *run)
+{
+    const RtModel *m = run->model;
+    bool is_alone = true;
+
+    for (int i = 0; i < m->n_tensors; i++)
+        is_alone &= m->tensors[i].role != RT_STATE || is_of_scale(m->tensors[i].name);
+    for (int i = 0; i < m->n_tensors && is_alone; i++)
+        if (m->tensors[i].role == RT_STATE)
+            start_scale(run, &m->tensors[i]);
+    return is_alone;
+}
+
 // Prints the differences between the model's weights and the file's; returns their number.
 static int compare(const RtEntries *e, const RtShards *s, Faults *f)
 {
@@ -62,7 +88,9 @@ static int compare(const RtEntries *e, const RtShards *s, Faults *f)
         int order = i == e->n ? 1 : j == s->n ? -1 : strcmp(want->name, have->name);
         char a[200], b[200];
 
-        if (order < 0) {
+        if (f->are_states && order && is_of_scale(order < 0 ? want->name : have->name)) {
+            // it begins anew, or isn't needed any more
+        } else if (order < 0) {
             rt_stored_print(a, sizeof a, want);
             add_fault(f, "missing     %.120s %s", want->name, a);
         } else if (order > 0) {
@@ -91,11 +119,15 @@ bool rt_tensors_load(RtRun *run, const char *path, unsigned roles, const char *w
     if (!rt_shards_open(&s, path, &error))
         return rt_error(m, "%s: %s", path, error.text);
     RtEntries e = rt_entries(m->tensors, m->n_tensors, roles);
-    Faults f = {.m = m, .path = path, .what = what};
+    Faults f = {.m = m, .path = path, .what = what, .are_states = roles == 1u << RT_STATE};
     bool ok = compare(&e, &s, &f) == 0;
     for (int i = 0; i < e.n && ok; i++) {
         const RtStored *x = rt_shards_tensor(&s, e.item[i].name);
         RtType from = RT_NONE;
+        if (!x) {
+            start_scale(run, e.tensor[i]);
+            continue;
+        }
         rt_type_find(x->dtype, &from);
         rt_load_shard(&run->rt, m, e.tensor[i], e.layer[i], from, x->data);
         if (roles == WEIGHTS && run->o.data)

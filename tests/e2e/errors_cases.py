@@ -26,7 +26,7 @@ OPTIONS = [
     (["linear.onnx", "--dump-after", "autodiff"], "that pass of --dump-after needs --loss and --optimizer"),
     (["--emit", "asm"], "--emit: 'asm' is not one of ir, program, c, cu, source"),
     (["--emit", "c", "--dump-after", "fold", "linear.onnx"], "--dump-after prints a graph: it doesn't go with --emit"),
-    (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, indices, loss, micro, patterns, guards, means, refine, simplify, precision, blocks, scale, autodiff, casts, clip, optimizer, outputs, inputs, recompute, onto, partition"),
+    (["--dump-after", "fuse"], "--dump-after: 'fuse' is not one of import, fold, indices, loss, micro, patterns, guards, means, refine, simplify, precision, blocks, scale, autodiff, casts, reduce, clip, optimizer, outputs, inputs, recompute, onto, partition"),
     (["linear.onnx", "--dump-after", "partition"], "--dump-after partition needs --ranks"),
     (["--clip-norm", "-1"], "--clip-norm: '-1' is not a number of at least 0"),
     (["--clip-norm", "nan"], "--clip-norm: 'nan' is not a number of at least 0"),

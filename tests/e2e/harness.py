@@ -22,6 +22,8 @@ TYPES = {
     "I32": np.int32,
     "BOOL": np.bool_,
     "U8": np.uint8,
+    "F16": np.float16,
+    "BF16": np.uint16,  # the bits
 }
 
 
