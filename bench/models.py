@@ -73,11 +73,12 @@ def write_batch(name, work):
     return data
 
 
-def build(name, shardcc, work, is_built=False):
+def build(name, shardcc, work, is_built=False, precision="f32"):
     """Builds the trainer of a model, with its weights next to it, and a folder with one batch."""
-    trainer = work / f"{name}_trainer"
+    half = [] if precision == "f32" else ["--precision", precision]
+    trainer = work / "_".join([name, *half[1:], "trainer"])
     if not is_built:
-        run([shardcc, export(name, work), "-o", trainer, *TRAINING])
+        run([shardcc, export(name, work), "-o", trainer, *TRAINING, *half])
     return trainer, write_batch(name, work)
 
 
@@ -114,16 +115,22 @@ def torch_model(name, threads):
     return module, inputs, labels, lambda y, t: reference.loss_of(case.loss, y, t)
 
 
-def torch_steps(module, inputs, labels, loss_of, steps):
-    """Returns the seconds of each step that counts."""
+def torch_steps(module, inputs, labels, loss_of, steps, precision="f32"):
+    """Returns the seconds of each step that counts. In bf16 by autocast, and images have their channels last."""
     import torch
+
+    is_half = precision == "bf16"
+    if is_half and any(x.dim() == 4 for x in inputs.values()):
+        module = module.to(memory_format=torch.channels_last)
+        inputs = {k: x.contiguous(memory_format=torch.channels_last) if x.dim() == 4 else x for k, x in inputs.items()}
 
     optimizer = torch.optim.AdamW(module.parameters(), lr=LEARNING_RATE, fused=True)
     seconds = []
     for _ in range(WARM_UP + steps):
         start = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
-        loss = loss_of(module(*inputs.values()), labels)
+        with torch.autocast("cpu", torch.bfloat16, enabled=is_half):
+            loss = loss_of(module(*inputs.values()), labels)
         loss.backward()
         optimizer.step()
         loss.item()

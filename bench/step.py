@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Seconds of a training step: our trainers against PyTorch on eight models of real size.
 
-  step.py --shardcc build/shardcc --work DIR [--compile] [--memory] [--steps 8] [--rounds 3] [--threads 2] [NAME ...]
+  step.py --shardcc build/shardcc --work DIR [--precision bf16] [--compile] [--memory] [--steps 8] [--rounds 3] [--threads 2] [NAME ...]
 
-float32, AdamW (PyTorch's with fused=True), random weights, the same batch each step. Both sides run alternately,
+AdamW (PyTorch's with fused=True), random weights, the same batch each step. Both sides run alternately,
 several times, in separate processes. The first two steps of a run don't count. The ratio is that of the
 medians over all rounds; the table also shows the best times. A row is marked noisy if a side's median is well
 above its best: then the machine did other work, which slows PyTorch's spinning threads most, and the ratio
@@ -14,11 +14,15 @@ the fastest product among the model's own, in percent. The largest shapes of the
 alone, with our kernel and with PyTorch's, in each round. The fastest of all counts for both sides. GFLOP/s: the
 fastest with our kernel, and the fastest with PyTorch's.
 
+With --precision bf16, our trainers are of that precision, PyTorch's steps run under autocast, those of images with their channels
+last, and one more side is our trainer in f32. The last line has the geometric mean of each ratio.
+
 MiB (--memory): the most memory without a file that a process of the side had, sampled every 0.1 s.
 """
 import argparse
 import json
 import re
+import statistics
 import sys
 from dataclasses import dataclass
 
@@ -39,12 +43,12 @@ def flops_of(trainer):
 # ---- PyTorch's ----
 
 
-def time_module(name, is_compiled, steps, threads):
+def time_module(name, is_compiled, options):
     """Runs in a separate process. Prints the seconds of each step."""
     import torch
 
-    module, *rest = torch_model(name, threads)
-    print(json.dumps(torch_steps(torch.compile(module) if is_compiled else module, *rest, steps)))
+    module, *rest = torch_model(name, options.threads)
+    print(json.dumps(torch_steps(torch.compile(module) if is_compiled else module, *rest, options.steps, options.precision)))
 
 
 def torch_products(shapes, threads):
@@ -56,7 +60,7 @@ def torch_products(shapes, threads):
 
 
 def run_torch(kind, arguments, options, watch=False):
-    command = [sys.executable, __file__, "--torch", kind, "--threads", options.threads, *arguments]
+    command = [sys.executable, __file__, "--torch", kind, "--threads", options.threads, "--precision", options.precision, *arguments]
     said, most = run(command, watch, env=torch_env(options.threads))
     return json.loads(said.splitlines()[-1]), most
 
@@ -90,15 +94,17 @@ def measure(name, kinds, options):
     model = Model(name, {kind: Side() for kind in ["ours", *kinds]})
     ours, shapes = model.sides["ours"], []
     try:
-        trainer, data = build(name, options.shardcc, options.work)
+        trainer, data = build(name, options.shardcc, options.work, precision=options.precision)
+        wide = build(name, options.shardcc, options.work)[0] if "f32" in kinds else None
         model.flops = flops_of(trainer)
-        shapes = products.shapes_of(trainer.with_suffix(".c").read_text())
+        shapes = products.shapes_of((wide or trainer).with_suffix(".c").read_text())
     except Failure as e:
         ours.problem = str(e)
     for _ in range(options.rounds):
         for kind, side in model.sides.items():
-            if side is ours:
-                side.add(lambda: our_steps([trainer], data, options.steps, options.threads, watch=options.memory))
+            if kind in ("ours", "f32"):
+                program = trainer if side is ours else wide
+                side.add(lambda: our_steps([program], data, options.steps, options.threads, watch=options.memory))
             else:
                 side.add(run_torch, kind, ["--steps", options.steps, name], options, options.memory)
         if shapes:
@@ -135,6 +141,7 @@ def read_options():
     p = table_parser(__doc__, MODELS)
     p.add_argument("--compile", action="store_true", help="torch.compile too")
     p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--precision", choices=["f32", "bf16"], default="f32")
     p.add_argument("--memory", action="store_true", help="the most memory too")
     p.add_argument("--torch", choices=["eager", "compile", "products"], help=argparse.SUPPRESS)
     options = p.parse_args()
@@ -149,13 +156,20 @@ def main():
         torch_products(json.loads(options.names[0]), options.threads)
         return
     if options.torch:
-        time_module(options.names[0], options.torch == "compile", options.steps, options.threads)
+        time_module(options.names[0], options.torch == "compile", options)
         return
     options.work.mkdir(parents=True, exist_ok=True)
-    kinds = ["eager", "compile"] if options.compile else ["eager"]
+    kinds = ["eager"] + ["compile"] * options.compile + ["f32"] * (options.precision != "f32")
+    ratios = {kind: [] for kind in kinds}
     print(head(kinds, options), flush=True)
     for name in options.names or MODELS:
-        print(row(measure(name, kinds, options), options), flush=True)
+        model = measure(name, kinds, options)
+        print(row(model, options), flush=True)
+        for kind, found in ratios.items():
+            if model.sides["ours"].is_whole and model.sides[kind].is_whole:
+                found.append(model.sides["ours"].median / model.sides[kind].median)
+    means = [f"/{kind} {statistics.geometric_mean(found):.2f}" for kind, found in ratios.items() if found]
+    print(f"geometric means: {', '.join(means)}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The time of a training step against PyTorch: bench/step.sh [--compile] [--memory] [--steps N] [--rounds N] [NAME ...]
+# The time of a training step against PyTorch: bench/step.sh [--precision bf16] [--compile] [--memory] [--steps N] [--rounds N]
+#   [NAME ...]
 #
 #   WORK=DIR           where exports and trainers are kept (default: build/bench)
 #   SHARDCC=FILE       the compiler (default: build/shardcc)

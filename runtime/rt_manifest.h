@@ -31,9 +31,9 @@
 // because the run ended before, still due; without an evaluation at this step there is no such
 // line. `loss` and `grad_norm` are the numbers of the last steps, the oldest first, of which
 // --spike takes the medians, 17 digits at most; without --spike there are no such lines.
-// `precision` is what products read; without such a line it is f32. `kept` is
-// the number, in the order of names, of a tensor of the weights that has elements that are NaN or
-// infinite, as it had when it was loaded: a mask, say. All others are finite.
+// `precision` is what products read; without such a line it is f32. `kept` is the number, in the
+// order of names, of a tensor of the weights that has elements that are NaN or infinite, as it had
+// when it was loaded: a mask, say. All others are finite.
 //
 // The file is untrusted.
 #ifndef SHARDCC_RT_MANIFEST_H

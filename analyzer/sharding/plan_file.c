@@ -79,6 +79,7 @@ static const RecordField file_fields[] = {
     {NEEDED(PlanFile, BYTES, memory)},
     {MAYBE(PlanFile, BYTES, exchange_memory)},
     {MAYBE(PlanFile, TEXT, target)},
+    {MAYBE(PlanFile, TEXT, precision)},
     {MAYBE(PlanFile, INT, threads)},
     {MAYBE(PlanFile, TEXT, preset)},
     {NEEDED(PlanFile, TEXT, recompute)},

@@ -89,10 +89,11 @@ typedef struct PlanFile {
     int ranks;
     int64_t memory;  // bytes that a rank may use
     int64_t
-        exchange_memory;  // bytes of its device that are left for communicators, no part of that
-    const char *target;   // that of its programs; NULL: the default one
-    int threads;          // of a rank at most; 0: as many as the target's kernels can use
-    const char *preset;   // the preset that the user asked for; NULL: none
+        exchange_memory;    // bytes of its device that are left for communicators, no part of that
+    const char *target;     // that of its programs; NULL: the default one
+    const char *precision;  // of products' operands: "bf16", "f16"; NULL: f32
+    int threads;            // of a rank at most; 0: as many as the target's kernels can use
+    const char *preset;     // the preset that the user asked for; NULL: none
     // The policy in force, and the one of the graph that the entries are of: names of rules, and
     // what runs keep.
     const char *recompute, *recompute_solved;

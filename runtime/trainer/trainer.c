@@ -116,6 +116,8 @@ static bool start(RtRun *run, const RtInputs *x)
                                  .has_tf32 = run->o.tf32,
                                  .tunes = run->o.tune,
                                  .libraries = run->o.libraries};
+    if (run->o.tf32 && m->precision && run->rank == 0)
+        rt_warn(m, "--tf32 has no effect on products in %s", m->precision);
     bool is_open = !run->rt.device->open || run->rt.device->open(&run->rt, m);
     if (!rt_agree(run, is_open))  // the collectives begin with messages of all ranks
         return false;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The texts of programs, as they are kept in tests/cases: nanogpt.c and nanogpt.program of one rank, nanogpt_tp.c of two,
-mlp_gpus.c of two GPUs. What all texts must say is in generated_test.py. What is said where nothing fits: NAME.refused.
+mlp_gpus.c of two GPUs, mlp_bf16.c in half precision. What all texts must say is in generated_test.py. What is said where nothing fits: NAME.refused.
 
   golden_test.py --shardcc build/shardcc
 
@@ -39,6 +39,7 @@ PROGRAMS = {
             *["--plan-preset", "fsdp", "--cluster", "h100x2"],
         ],
     ),
+    "mlp_bf16": (["c"], ["models/tiny/mlp.onnx", *LOSS, "--optimizer", "adamw", "--accumulate", "2", "--precision", "bf16"]),
 }
 DEMO = ["models/demo_gpt.onnx", "--bind", "batch=64", *LOSS, "--optimizer", "adamw", "--threads", "2"]
 REFUSED = {

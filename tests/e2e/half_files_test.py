@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files of programs in half precision: a checkpoint goes on with another --precision, and --save writes halves.
+"""Files of programs in half precision: a checkpoint goes on with another --precision, --save writes halves, and a plan is of one precision.
 
   half_files_test.py --shardcc build/shardcc
 """
@@ -96,7 +96,19 @@ def test_save(f):
     check("another word", said == ["error: --save-dtype: 'half' is not one of bf16|f16"], str(said))
 
 
+def test_plan(f):
+    """A plan of another precision is refused, and the message says which."""
+    train = ["--bind", f"batch={BATCH}", "--loss", "mse(y, labels)", "--optimizer", "adamw"]
+    for then, now in (("bf16", "f32"), ("f32", "f16"), ("f16", "bf16")):
+        plan = f.work / f"{then}.plan.json"
+        run(f.shardcc, "plan", f.net, *train, "--ranks", 2, "--precision", then, "-o", plan)
+        said = run(f.shardcc, f.net, *train, "--plan", plan, "--precision", now, "-o", f.work / "no", status=1)
+        says = f"precision is {then}, expected {now}: the plan was made with --precision {then}"
+        f.checks.check(f"a plan in {then} for {now}", says in said and not (f.work / "no").exists(), said)
+
+
 def test_all(f):
+    test_plan(f)
     test_resume(f)
     test_save(f)
 
