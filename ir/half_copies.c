@@ -1,6 +1,5 @@
 // Finds the half copies of parameters, which all micro-batches of a step share.
 #include "ir/facts.h"
-#include "ir/operator/operator.h"
 
 // A graph, and what is known of its nodes.
 typedef struct HalfCopies {
@@ -13,9 +12,11 @@ typedef struct HalfCopies {
     bool *differs;        // by class and position: some iteration's node isn't among them
 } HalfCopies;
 
+// Only a cast makes elements of a half one by one from those of another type.
 static bool is_cast_to_half(const Graph *g, const Node *n)
 {
-    return n->op == &op_cast && dtype_is_half(out(g, n)->dtype);
+    return n->op->expr && n->n_in == 1 && dtype_is_half(out(g, n)->dtype) &&
+           !dtype_is_half(in(g, n, 0)->dtype);
 }
 
 // Does a value have the same elements in all micro-batches?

@@ -148,7 +148,7 @@ static void check_ends(Check *c)
 
 // ---- micro-batches ----
 
-// What runs once for all micro-batches must depend on nothing that differs between them.
+// Items that run once for all micro-batches must depend on nothing that differs between them.
 static void check_prepared(Check *c, const Function *f)
 {
     const Graph *g = c->g;

@@ -210,8 +210,8 @@ static void checks_between_steps(void **state)
     assert_string_equal(s.err, "linear: error: arena: sum depends on bytes outside all buffers\n");
 }
 
-// What is made before the first micro-batch is there for the next one, unless its live range has
-// ended.
+// A buffer that is written before the first micro-batch is there for the next one, unless its live
+// range has ended.
 static int shared_until;
 
 static void share(Rt *rt, char *m) { ROWS(copy, W, A); }
