@@ -68,11 +68,20 @@ class Case:
         run(self.model.shardcc, self.model.onnx, *self.options, *more, "--emit", "program", "-o", file)
         return file.read_text()
 
+    def plan(self):
+        """The plan's file, and what is in it."""
+        file = self.model.work / "model.plan"
+        run(self.model.shardcc, "plan", self.model.onnx, *self.options, "-o", file)
+        return file, json.loads(file.read_text())
+
+    def check_plan(self, gathers):
+        _, plan = self.plan()
+        found = sum(x["times"] for x in plan["collectives"] if x["kind"] == "all_gather" and x["phase"] == "forward")
+        self.checks.check(f"{self.name}: {gathers} gathers in the plan", found == gathers, f"{found}")
+
     def split_copies(self):
         """A plan's file in which copies are stored split."""
-        file = self.model.work / "split.plan"
-        run(self.model.shardcc, "plan", self.model.onnx, *self.options, "-o", file)
-        plan = json.loads(file.read_text())
+        file, plan = self.plan()
         copy = next(x for x in plan["values"] if x["type"] == COPY and x["kind"] == "activation")
         copy["spec"] = "[dp,-]"
         file.write_text(json.dumps(plan))
@@ -137,6 +146,8 @@ def test_all(checks, options, gpt, work):
     for name, (more, casts, gathers) in CASES.items():
         case = Case(checks, name, gpt, options, work, *more)
         _, results[name] = case.test(case.text(), casts, gathers)
+        if case.ranks > 1:
+            case.check_plan(gathers)
     case = Case(checks, "copies are gathered", gpt, options, work, *RANKS)
     micro, _ = case.test(case.text("--plan", case.split_copies()), 13, 0)
     gathers = runs_of(micro, GATHER + ".* -> .* " + re.escape(COPY))
