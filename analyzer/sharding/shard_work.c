@@ -25,7 +25,7 @@ int64_t *node_times(Arena *a, const Graph *g, int accumulate)
     const bool *serves = graph_half_copies(a, g, NULL);
 
     for (NodeId n = 1; n < g->n_nodes; n++)
-        times[n] = g->nodes[n].phase == UPDATE || serves[n] ? 1 : accumulate;
+        times[n] = g->nodes[n].phase == UPDATE || (g->training && serves[n]) ? 1 : accumulate;
     return times;
 }
 

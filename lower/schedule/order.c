@@ -55,7 +55,7 @@ static void find_timings(Lowering *l)
     l->has_early_updates = can_update_early(l);
     for (NodeId i = 0; i < g->n_nodes; i++)
         l->timing[i] = first;
-    if (first == TIMING_MICRO && l->o->accumulate > 1)
+    if (g->training && l->o->accumulate > 1)
         find_prepared(l);
     if (l->has_early_updates)
         return;
