@@ -198,7 +198,8 @@ static bool is_twice(Gen *g, const char *name)
 // "h_forward_layer". Functions of fused groups end otherwise.
 static const char *body_name(Gen *g, const Item *loop, Timing timing, int skew)
 {
-    const char *phase = timing == TIMING_REDUCE    ? "reduce"
+    const char *phase = timing == TIMING_PREPARE   ? "prepare"
+                        : timing == TIMING_REDUCE  ? "reduce"
                         : loop->phase == UPDATE    ? "update"
                         : loop->phase == BACKWARD  ? "backward"
                         : timing == TIMING_FORWARD ? "predict"

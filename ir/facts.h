@@ -17,6 +17,12 @@ bool *graph_adjoints(Arena *a, const Graph *g, const ValueId *again);
 // same bits: were x added in another order for one of them, no x might equal the maximum.
 bool *graph_compared(Arena *a, const Graph *g);
 
+// By NodeId: does the node only serve to make half copies of parameters, which are the same for all
+// micro-batches of a step? It is of the forward part: a cast of a parameter to a half, or what
+// moves elements before or after it. `is_kept`, by ValueId: the copies in the form in which they
+// are kept through the step; NULL: what the casts make.
+bool *graph_half_copies(Arena *a, const Graph *g, const bool *is_kept);
+
 // By ValueId: "MEAN", "VARIANCE", "STD", "RSTD", "SQUARES" (their sum) of a norm; "ATTENTION", and
 // "ATTENTION_MAX" and "ATTENTION_SUM" of its scores; "GELU", "SILU"; NULL: none of these.
 const char **graph_roles(Arena *a, const Graph *g);

@@ -99,6 +99,11 @@ typedef struct Sharded {
 // that the plan doesn't fit.
 Sharded *partition(Arena *a, const Graph *g, const Plan *p, Diag *d);
 
+// By NodeId of the split graph: does the node only serve to make half copies of parameters in their
+// storage specs? A step makes these once. What readers need in addition, such as a gather of the
+// copy for a layer, isn't among them.
+bool *sharded_half_copies(Arena *a, const Sharded *s);
+
 // The same graph with small collectives joined into buckets.
 Sharded *bucket(Arena *a, const Sharded *s);
 

@@ -267,6 +267,7 @@ typedef struct DimSplit {
 
 // When a function runs.
 typedef enum Timing {
+    TIMING_PREPARE,  // once a step, before the first of several micro-batches
     TIMING_MICRO,    // once for every micro-batch of a step
     TIMING_REDUCE,   // once a step, after the micro-batches
     TIMING_UPDATE,   // once a step, after the trainer has looked at the norm of the gradients
@@ -276,7 +277,7 @@ typedef enum Timing {
 
 static inline const char *timing_name(Timing t)
 {
-    static const char *const names[N_TIMINGS] = {"micro", "reduce", "update", "forward"};
+    static const char *const names[N_TIMINGS] = {"prepare", "micro", "reduce", "update", "forward"};
     return names[t];
 }
 
@@ -371,6 +372,16 @@ typedef struct Set {
     int64_t end;          // where its buffers end in the arena
     TensorTable tensors;  // its inputs and outputs
 } Set;
+
+// The item after those of the functions of a timing; 0: there are none.
+static inline int timing_end(const Set *s, Timing t)
+{
+    int end = 0;
+
+    for (int i = 0; i < s->n_functions; i++)
+        end = s->functions[i].timing == t ? s->functions[i].end : end;
+    return end;
+}
 
 // How many iterations of its own a loop runs.
 static inline int loop_length(const Graph *g, const Item *loop)

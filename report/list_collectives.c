@@ -7,6 +7,7 @@ typedef struct CollectiveList {
     const char **name;  // by ValueId of the whole graph
     ValueId *entry;     // by ValueId: the value whose entry in the file applies to it
     int accumulate;
+    const bool *is_once;  // by NodeId: it makes half copies of parameters, once a step
     Arena *arena;
     PlanCollective *to;
     int n, cap;
@@ -41,7 +42,7 @@ static void add_collective(CollectiveList *m, NodeId n, const ShardedNode *known
 {
     const Sharded *s = m->s;
     const Node *x = &s->g->nodes[n];
-    int64_t times = x->phase == UPDATE ? 1 : m->accumulate;
+    int64_t times = x->phase == UPDATE || m->is_once[n] ? 1 : m->accumulate;
 
     if (!known->planned_picoseconds && !known->bytes)  // a slice, which sends nothing
         return;
@@ -94,6 +95,7 @@ void plan_make_collectives(Arena *a, PlanFile *f, const Sharded *s, int accumula
                         .name = graph_names(a, s->whole),
                         .entry = plan_file_entries(a, s->whole),
                         .accumulate = accumulate,
+                        .is_once = sharded_half_copies(a, s),
                         .arena = a};
 
     add_collectives(&m);

@@ -13,11 +13,11 @@ static const struct {
     MemoryKind kind;
     const char *colour;
 } layers[] = {
-    {MEMORY_PARAMETERS, "#0072b2"},   {MEMORY_OPTIMIZER, "#56b4e9"},
-    {MEMORY_ACCUMULATORS, "#cc79a7"}, {MEMORY_CONSTANTS, "#666666"},
-    {MEMORY_GRADIENTS, "#d55e00"},    {MEMORY_SAVED, "#009e73"},
-    {MEMORY_ACTIVATIONS, "#f0e442"},  {MEMORY_COPIES, "#e69f00"},
-    {MEMORY_WORKSPACE, "#bbbbbb"},
+    {MEMORY_PARAMETERS, "#0072b2"}, {MEMORY_HALF_COPIES, "#004166"},
+    {MEMORY_OPTIMIZER, "#56b4e9"},  {MEMORY_ACCUMULATORS, "#cc79a7"},
+    {MEMORY_CONSTANTS, "#666666"},  {MEMORY_GRADIENTS, "#d55e00"},
+    {MEMORY_SAVED, "#009e73"},      {MEMORY_ACTIVATIONS, "#f0e442"},
+    {MEMORY_COPIES, "#e69f00"},     {MEMORY_WORKSPACE, "#bbbbbb"},
 };
 
 typedef struct Chart {

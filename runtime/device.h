@@ -12,7 +12,7 @@ typedef struct RtShare {
     int threads, index;
 } RtShare;
 
-// A function of the program: RtModel.micro, reduce, update or forward.
+// A function of the program: RtModel.prepare, micro, reduce, update or forward.
 typedef void (*RtPart)(Rt *rt, char *m);
 
 // The devices of a machine, for --info. A text says why if there is none.

@@ -147,8 +147,9 @@ typedef struct RtModel {
     int n_predict;
     int redzone;  // unused bytes after each of `tensors` (whose end is rounded up to 64) and after
                   // each buffer
-    void (*live_ranges)(Rt *rt);      // calls rt_live_ranges for each set; NULL: it has none
-    void (*init)(Rt *rt);             // prepares kernels
+    void (*live_ranges)(Rt *rt);       // calls rt_live_ranges for each set; NULL: it has none
+    void (*init)(Rt *rt);              // prepares kernels
+    void (*prepare)(Rt *rt, char *m);  // what all micro-batches of a step share; NULL: nothing
     void (*micro)(Rt *rt, char *m);   // forward and backward of one micro-batch; NULL: cannot train
     void (*reduce)(Rt *rt, char *m);  // mean and norm of gradients; NULL: micro does that
     void (*update)(Rt *rt, char *m);  // optimizer, NULL: micro does that

@@ -319,6 +319,7 @@ void plan_file_make(Arena *a, PlanFile *f, const Graph *g, const Cluster *c, con
                .times = arena_array(a, int64_t, g->n_nodes)};
 
     TiedValues tied = tied_find(a, g);
+    const int64_t *times = node_times(a, g, accumulate);
 
     for (int i = 0; i < g->n_carries; i++)
         m.over[g->carries[i].out] = g->carries[i].in;
@@ -326,7 +327,7 @@ void plan_file_make(Arena *a, PlanFile *f, const Graph *g, const Cluster *c, con
         if (g->outputs[i].role == OUTPUT_GRADIENT)
             m.gradient[g->outputs[i].value] = g->outputs[i].name;
     for (NodeId n = 1; n < g->n_nodes; n++)
-        m.times[tied.node[n]] += g->nodes[n].phase == UPDATE ? 1 : accumulate;
+        m.times[tied.node[n]] += times[n];
     *f =
         (PlanFile){.cluster_hash = cluster_hash(c), .recompute = recompute_name(p->recompute.rule)};
     f->recompute_solved = f->recompute;

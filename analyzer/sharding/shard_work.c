@@ -1,5 +1,6 @@
 // Finds the values that go through memory, and the work of a node on a shard.
 #include "analyzer/sharding/internal.h"
+#include "ir/facts.h"
 
 static bool is_view(const Node *n) { return n->op->view != NULL; }
 
@@ -16,6 +17,16 @@ static bool is_read_from_memory(const Graph *g, const Node *reader, ValueId made
 {
     return !value_of(g, made)->producer || !is_fusable(reader) ||
            !is_fusable_with(reader, producer(g, made));
+}
+
+int64_t *node_times(Arena *a, const Graph *g, int accumulate)
+{
+    int64_t *times = arena_array(a, int64_t, g->n_nodes);
+    const bool *serves = graph_half_copies(a, g, NULL);
+
+    for (NodeId n = 1; n < g->n_nodes; n++)
+        times[n] = g->nodes[n].phase == UPDATE || (g->training && serves[n]) ? 1 : accumulate;
+    return times;
 }
 
 Traffic traffic_find(Arena *a, const Graph *g)

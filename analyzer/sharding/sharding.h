@@ -300,6 +300,10 @@ bool plan_check(const Graph *g, const Plan *p, Diag *d);
 
 // ---- the work of a shard ----
 
+// By NodeId: how often a step of so many micro-batches runs the node, or as many predictions. A
+// step runs updates once, and so it does what makes half copies of parameters.
+int64_t *node_times(Arena *a, const Graph *g, int accumulate);
+
 // Which values go through memory, as far as one can tell before fusion. Views don't, nor do values
 // that are made and read within the same rows of elementwise nodes and sums.
 typedef struct Traffic {

@@ -1,9 +1,10 @@
 // Finds what a program's arena holds when most of it is in use.
 #include "compile/fit/memory_parts.h"
+#include "ir/facts.h"
 
 const char *const memory_kind_names[N_MEMORY_KINDS] = {
-    "parameters",  "optimizer", "accumulators", "gradients", "saved",
-    "activations", "copies",    "constants",    "workspace", "gaps"};
+    "parameters",  "half copies", "optimizer", "accumulators", "gradients", "saved",
+    "activations", "copies",      "constants", "workspace",    "gaps"};
 
 // ---- categories ----
 
@@ -24,7 +25,27 @@ static bool is_copy(const Set *s, ValueId v)
     return !spec_equal(&x->value[v].spec, &x->plan->storage_spec[x->value[v].of]);
 }
 
-static MemoryKind kind_of_value(const Set *s, ValueId v)
+// By ValueId of the set's whole graph: is it a parameter in halves?
+static bool *find_half_copies(Arena *a, const Set *s)
+{
+    const Graph *g = s->sharded ? s->sharded->whole : s->g;
+    const bool *serves = graph_half_copies(a, g, NULL);
+    bool *is_half = arena_array(a, bool, g->n_values);
+
+    for (ValueId v = 1; v < g->n_values; v++)
+        is_half[v] = serves[value_of(g, v)->producer] && dtype_is_half(value_of(g, v)->dtype);
+    return is_half;
+}
+
+static MemoryKind kind_of_made(const Set *s, const bool *is_half, ValueId v)
+{
+    if (is_copy(s, v))
+        return MEMORY_COPIES;
+    return is_half[s->sharded ? s->sharded->value[v].of : v] ? MEMORY_HALF_COPIES
+                                                             : MEMORY_ACTIVATIONS;
+}
+
+static MemoryKind kind_of_value(const Set *s, const bool *is_half, ValueId v)
 {
     switch (value_of(s->g, v)->kind) {
     case VALUE_PARAMETER:
@@ -38,7 +59,7 @@ static MemoryKind kind_of_value(const Set *s, ValueId v)
     case VALUE_HYPER:
         return MEMORY_CONSTANTS;
     case VALUE_ACTIVATION:
-        return is_copy(s, v) ? MEMORY_COPIES : MEMORY_ACTIVATIONS;
+        return kind_of_made(s, is_half, v);
     default:
         return MEMORY_ACTIVATIONS;
     }
@@ -53,7 +74,8 @@ typedef struct Part {
 
 typedef struct Parts {
     const Program *p;
-    Part *part;  // first the buffers by their numbers, then the values in slots
+    bool *is_half[N_SETS];  // of find_half_copies
+    Part *part;             // first the buffers by their numbers, then the values in slots
     int n, cap;
 } Parts;
 
@@ -83,7 +105,7 @@ static void add_parts_of_slots(Arena *a, Parts *x)
                     (Part){.buffer = st->buffer,
                            .at = st->offset % slot,
                            .bytes = instance_bytes(value_bytes(value_of(s->g, v))),
-                           .kind = kind_of_value(s, v)};
+                           .kind = kind_of_value(s, x->is_half[k], v)};
         }
     }
 }
@@ -140,14 +162,17 @@ static Parts find_parts(Arena *a, const Program *p)
 {
     Parts x = {.p = p};
 
+    for (int i = 0; i < N_SETS; i++)
+        x.is_half[i] = p->set[i].g ? find_half_copies(a, &p->set[i]) : NULL;
     arena_push(a, x.part, x.n, x.cap);
     for (int i = 1; i < p->n_buffers; i++) {
         const Buffer *b = &p->buffers[i];
         *arena_push(a, x.part, x.n, x.cap) =
             (Part){.buffer = i,
                    .kind = b->kind == BUFFER_WORKSPACE ? MEMORY_WORKSPACE
-                           : b->kind == BUFFER_POOLS   ? MEMORY_SAVED
-                                                       : kind_of_value(&p->set[b->set], b->value)};
+                           : b->kind == BUFFER_POOLS
+                               ? MEMORY_SAVED
+                               : kind_of_value(&p->set[b->set], x.is_half[b->set], b->value)};
     }
     add_parts_of_slots(a, &x);
     for (int i = 0; i < N_SETS; i++)

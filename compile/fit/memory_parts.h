@@ -9,6 +9,7 @@
 // The categories. Each byte of the arena is in one of them.
 typedef enum MemoryKind {
     MEMORY_PARAMETERS,    // with the model's buffers
+    MEMORY_HALF_COPIES,   // of parameters, which products read
     MEMORY_OPTIMIZER,     // the optimizer's states
     MEMORY_ACCUMULATORS,  // sums over micro-batches
     MEMORY_GRADIENTS,

@@ -146,6 +146,65 @@ static void check_ends(Check *c)
         check_fail(c, NULL, "communication is never waited for");
 }
 
+// ---- micro-batches ----
+
+// Items that run once for all micro-batches must depend on nothing that differs between them.
+static void check_prepared(Check *c, const Function *f)
+{
+    const Graph *g = c->g;
+    bool *is_same = arena_array(c->arena, bool, g->n_nodes);
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        is_same[i] = n->n_in > 0;
+        for (int k = 0; k < n->n_in; k++) {
+            const Value *x = value_of(g, n->in[k]);
+            is_same[i] &= x->producer ? is_same[x->producer] : x->kind == VALUE_PARAMETER;
+        }
+    }
+    for (int i = f->begin; i < f->end; i++)
+        for (int k = 0; k < c->s->items[i].n_nodes; k++)
+            if (!is_same[c->s->items[i].nodes[k]])
+                check_fail(
+                    c, &g->nodes[c->s->items[i].nodes[k]],
+                    "it runs once for all micro-batches, but depends on more than parameters");
+}
+
+// Runs the functions of a micro-batch, which are [begin, end).
+static void run_micro(Check *c, int begin, int end)
+{
+    memset(c->shown, 0, sizeof *c->shown * (size_t)c->g->n_values);
+    for (int k = begin; k < end; k++)
+        run_function(c, &c->s->functions[k]);
+    if (c->p->accumulate > 1)
+        check_live_out(c, SCOPE_MICRO);
+}
+
+// Runs functions from the first one on that have one timing, and gives the next one. Micro-batches
+// that share what was made before them run twice.
+static int run_timing(Check *c, int begin)
+{
+    const Set *s = c->s;
+    Timing timing = s->functions[begin].timing;
+    int end = begin;
+
+    while (end < s->n_functions && s->functions[end].timing == timing)
+        end++;
+    for (int k = begin; k < end && timing != TIMING_MICRO; k++) {
+        if (timing == TIMING_PREPARE)
+            check_prepared(c, &s->functions[k]);
+        run_function(c, &s->functions[k]);
+    }
+    if (timing != TIMING_MICRO)
+        return end;
+    run_micro(c, begin, end);
+    if (begin && !c->findings) {
+        put_live_in(c);
+        run_micro(c, begin, end);
+    }
+    return end;
+}
+
 static void find_exchanges(Check *c, int set)
 {
     c->is_exchange = arena_array(c->arena, bool, c->s->n_items);
@@ -175,14 +234,8 @@ bool set_check(const Program *p, int set, int rank, Diag *d)
     check_stored_set(&c);
     check_tensors(&c);
     put_live_in(&c);
-    for (int k = 0; k < s->n_functions; k++) {
-        run_function(&c, &s->functions[k]);
-        bool is_last_micro =
-            s->functions[k].timing == TIMING_MICRO &&
-            (k + 1 == s->n_functions || s->functions[k + 1].timing != TIMING_MICRO);
-        if (is_last_micro && p->accumulate > 1)
-            check_live_out(&c, SCOPE_MICRO);
-    }
+    for (int k = 0; k < s->n_functions;)
+        k = run_timing(&c, k);
     check_live_out(&c, SCOPE_STEP);
     check_ends(&c);
     arena_free(c.arena);

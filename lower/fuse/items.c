@@ -154,6 +154,13 @@ static void enter_function(Emit *e, Timing timing)
     e->loop = s->n_items;
 }
 
+static Timing timing_at(const Lowering *l, int i)
+{
+    int32_t u = l->order[i];
+
+    return u < 0 ? l->regions[-u].timing : l->timing[u];
+}
+
 bool lower_items(Lowering *l)
 {
     Arena *a = l->p->arena;
@@ -169,10 +176,11 @@ bool lower_items(Lowering *l)
     find_once(l);
     find_inlinable(l);
     find_inlinable_one_flop(l);
-    enter_function(&e, s == &l->p->set[SET_TRAIN] ? TIMING_MICRO : TIMING_FORWARD);
+    if (!l->n_order || timing_at(l, 0) != TIMING_PREPARE)
+        enter_function(&e, s == &l->p->set[SET_TRAIN] ? TIMING_MICRO : TIMING_FORWARD);
     for (int i = 0; i < l->n_order; i++) {
         int32_t u = l->order[i];
-        enter_function(&e, u < 0 ? l->regions[-u].timing : l->timing[u]);
+        enter_function(&e, timing_at(l, i));
         if (u < 0 ? !lower_region(&e, -u) : !lower_node(&e, u))
             return false;
         s->functions[s->n_functions - 1].end = s->n_items;

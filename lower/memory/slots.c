@@ -113,6 +113,9 @@ static bool has_right_loops(const Set *s, const Buffer *b)
         return !b->slots.bytes;
     if (b->kind != BUFFER_LOCAL || !is_loop_of(s, b, taken) || !is_loop_of(s, b, freed))
         return false;
+    int shared = timing_end(s, TIMING_PREPARE);
+    if (freed > shared && b->first < shared)  // the next micro-batch reads it too
+        return false;
     if (taken && freed &&
         (s->items[taken - 1].cls != s->items[freed - 1].cls ||
          s->items[taken - 1].loop.end >= freed - 1))

@@ -341,6 +341,21 @@ static void find_outer_live_ranges(StorageState *st)
     }
 }
 
+// All micro-batches read what was made before the first of them, so it is in use until the last has
+// ended.
+static void find_shared_live_ranges(const StorageState *st)
+{
+    const Set *s = st->l->s;
+    int begin = timing_end(s, TIMING_PREPARE), end = timing_end(s, TIMING_MICRO);
+
+    for (int i = 0; i < begin; i++)
+        for (int k = s->items[i].n_in; k < s->items[i].n_in + s->items[i].n_out; k++) {
+            Buffer *b = &st->l->p->buffers[s->storage[s->items[i].operands[k].base].buffer];
+            if (b->last >= begin && b->last < end)
+                extend(b, end);
+        }
+}
+
 bool lower_storage(Lowering *l)
 {
     StorageState st = {.l = l};
@@ -354,5 +369,6 @@ bool lower_storage(Lowering *l)
         return unroll_class(l, uneven);
     find_live_ranges(&st);
     find_outer_live_ranges(&st);
+    find_shared_live_ranges(&st);
     return true;
 }

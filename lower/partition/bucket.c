@@ -13,7 +13,7 @@
 #include "ir/build.h"
 #include "lower/internal.h"
 
-enum { KEYS = 6 };
+enum { KEYS = 7 };
 
 // A collective that may join others with the same key.
 typedef struct Candidate {
@@ -125,6 +125,7 @@ static void find_candidates(Bucketing *b)
 {
     const Graph *g = b->from->g;
     Segment **segment = b->segment;
+    const bool *is_once = sharded_half_copies(b->scratch, b->from);
     NodeId *reader = find_readers(b->scratch, g, segment);
     bool *can_sink = arena_array(b->scratch, bool, g->n_nodes);
 
@@ -135,7 +136,8 @@ static void find_candidates(Bucketing *b)
         NodeId made = in(g, n, 0)->producer, read = reader[n->out[0]];
         bool is_in_segment = !segment[i] || segment[i] == segment[made];
         Candidate m = {{(int)b->from->node[i].kind, axis_of(n), reduction_at(b->from, i),
-                        (int)in(g, n, 0)->dtype, (int)n->phase, segment[i] ? segment[i]->first : 0},
+                        (int)in(g, n, 0)->dtype, (int)n->phase, segment[i] ? segment[i]->first : 0,
+                        is_once[i]},
                        .node = i,
                        .ready = i,
                        .end = read         ? read

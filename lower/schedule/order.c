@@ -2,6 +2,7 @@
 // order of loops and the nodes outside of them.
 #include <string.h>
 
+#include "ir/facts.h"
 #include "lower/internal.h"
 
 // ---- functions ----
@@ -27,6 +28,18 @@ static bool can_update_early(const Lowering *l)
     return norm != 0;
 }
 
+// A step of several micro-batches makes the half copies of parameters once, in `prepare`.
+static void find_prepared(Lowering *l)
+{
+    const Sharded *s = l->s->sharded;
+    const bool *serves =
+        s ? sharded_half_copies(l->p->arena, s) : graph_half_copies(l->p->arena, l->g, NULL);
+
+    for (NodeId i = 1; i < l->g->n_nodes; i++)
+        if (serves[i])
+            l->timing[i] = TIMING_PREPARE;
+}
+
 // The update's nodes that gradients and their norm depend on make a function of their own,
 // `reduce`: the trainer may look at the norm before `update`. With early updates all nodes are in
 // `micro`.
@@ -39,6 +52,8 @@ static void find_timings(Lowering *l)
     l->has_early_updates = can_update_early(l);
     for (NodeId i = 0; i < g->n_nodes; i++)
         l->timing[i] = first;
+    if (g->training && l->o->accumulate > 1)
+        find_prepared(l);
     if (l->has_early_updates)
         return;
     for (NodeId i = 1; i < g->n_nodes; i++)

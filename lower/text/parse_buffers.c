@@ -263,6 +263,22 @@ static bool check_values(const Parser *p)
     return true;
 }
 
+// Each micro-batch of a step reads what was made before the first of them.
+static bool check_prepared(const Parser *p)
+{
+    const Set *s = p->s;
+    int begin = timing_end(s, TIMING_PREPARE), end = timing_end(s, TIMING_MICRO);
+
+    for (int i = 0; i < begin && end; i++)
+        for (int k = s->items[i].n_in; k < s->items[i].n_in + s->items[i].n_out; k++) {
+            int32_t b = s->storage[s->items[i].operands[k].base].buffer;
+            if (buffer_is_live(&p->p->buffers[b], p->set, begin) &&
+                !buffer_is_live(&p->p->buffers[b], p->set, end))
+                return wrong_use(p, b, "the next micro-batch");
+        }
+    return true;
+}
+
 static bool check_live_ranges(const Parser *p)
 {
     for (int i = 1; i < p->p->n_buffers; i++) {
@@ -322,7 +338,8 @@ bool check_buffers(Parser *p)
         return false;
     for (int i = 0; i < N_SETS; i++) {
         enter_set(p, i);
-        if (p->s->g && (!check_items(p) || !check_values(p) || !check_slots(p) || !check_calls(p)))
+        if (p->s->g && (!check_items(p) || !check_values(p) || !check_prepared(p) ||
+                        !check_slots(p) || !check_calls(p)))
             return false;
     }
     return check_shared(p);

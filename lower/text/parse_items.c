@@ -438,6 +438,9 @@ static bool parse_function(Parser *p)
     int timing = p->lex->kind == TOKEN_WORD ? find_timing(p->lex->text) : -1;
     if (timing < 0 || (timing == TIMING_FORWARD) != (set == SET_PREDICT))
         return lexer_unexpected(p->lex, "a function's name");
+    const Function *before = p->s->n_functions ? &p->s->functions[p->s->n_functions - 1] : NULL;
+    if (before && (int)before->timing > timing)
+        return lexer_error(p->lex, "function %s must come before %s", p->lex->text, before->name);
     if (map_get(&p->functions, p->lex->text))
         return lexer_error(p->lex, "function %s is defined twice", p->lex->text);
     char *name = arena_string(p->p->arena, "%s", p->lex->text);

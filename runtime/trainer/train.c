@@ -126,13 +126,17 @@ static void run_part(Train *t, RtPart part, const char *name)
     rt_profile_part(rt->profile, NULL);
 }
 
-// Puts the next micro-batch into the arena and returns its samples; NULL if any rank failed.
-static const int64_t *next_micro(Train *t)
+// Puts the next micro-batch, number k of its step, into the arena and returns its samples; NULL if
+// any rank failed.
+static const int64_t *next_micro(Train *t, int k)
 {
     RtRun *run = t->run;
     const char *staging;
 
-    rt_watch_begin(run->rt.watch, RT_TRAINING);
+    if (k > 0)
+        rt_watch_next(run->rt.watch);
+    else
+        rt_watch_begin(run->rt.watch, RT_TRAINING);
     double start = rt_seconds();
     const int64_t *sample = rt_loader_next(t->loader, &staging);
     t->data_seconds += rt_seconds() - start;
@@ -154,8 +158,11 @@ static bool run_micros(Train *t, const int64_t *sample, RtReport *r)
     for (int i = 0; i < m->n_tensors; i++)
         if (m->tensors[i].role == RT_ZERO)
             rt_fill_tensor(&run->rt, m, &m->tensors[i], m->tensors[i].fill);
+    run_part(t, m->prepare, "prepare");
+    if (m->prepare)
+        rt_watch_share(run->rt.watch);
     for (int k = 0; k < m->accumulate; k++) {
-        if (k > 0 && !(sample = next_micro(t)))
+        if (k > 0 && !(sample = next_micro(t, k)))
             return false;
         rt_set_hypers(run, run->step, k, r->lr);
         run_part(t, m->micro, "micro");
@@ -239,7 +246,7 @@ static bool explain_gradients(Train *t, const RtReport *r, char why[WHY])
     rt_loader_stop(t->loader);
     start_loader(t);
     t->samples = rt_alloc((size_t)n, sizeof *t->samples);
-    const int64_t *sample = next_micro(t);
+    const int64_t *sample = next_micro(t, 0);
     bool ok = sample && search(t, sample, r->grad_norm, found);
     rt_samples_print(samples, sizeof samples, t->samples, t->n_samples);
     if (r->is_skipped)
@@ -425,7 +432,7 @@ static bool run_to_end(Train *t)
     while (run->step < t->steps && !run->interrupted) {
         check_time(run);
         begin_times(t);
-        const int64_t *sample = next_micro(t);
+        const int64_t *sample = next_micro(t, 0);
         if (sample && run->interrupted)
             break;
         if (!sample || !run_step(t, sample))

@@ -33,6 +33,7 @@ struct RtWatch {
     const Timeline *now;   // of the running set, at statement `at`; -1: before the first
     RtSet set;
     int at;
+    int shared;        // the last statement that micro-batches share; -1: there is none
     const char *call;  // the running call; NULL: no call yet
     bool is_in_runs;   // calls belong to the statement `at`
     bool is_broken;
@@ -228,26 +229,61 @@ static void check_zones(RtWatch *w)
     }
 }
 
-void rt_watch_begin(RtWatch *w, RtSet set)
+// Fills all bytes outside of n sorted ranges, and marks the redzones of what is in use.
+static void fill_between(RtWatch *w, int64_t (*kept)[2], int n)
 {
     int64_t at = 0;
 
-    if (!w)
-        return;
-    w->now = &w->timeline[set];
-    w->set = set;
-    w->at = -1;
     w->is_in_runs = false;
     w->call = NULL;
-    for (int i = 0; i <= w->n_kept; i++) {
-        int64_t next = i < w->n_kept ? w->kept[i][0] : w->model->arena_bytes;
+    for (int i = 0; i <= n; i++) {
+        int64_t next = i < n ? kept[i][0] : w->model->arena_bytes;
         if (next > at)
             fill_ones(w, at, next - at);
-        at = i < w->n_kept && w->kept[i][1] > at ? w->kept[i][1] : at;
+        at = i < n && kept[i][1] > at ? kept[i][1] : at;
     }
     for (int i = 0; i < w->now->n; i++)
         if (is_live(w, &w->now->range[i]))
             mark_redzone(w, &w->now->range[i]);
+}
+
+void rt_watch_begin(RtWatch *w, RtSet set)
+{
+    if (!w)
+        return;
+    w->now = &w->timeline[set];
+    w->set = set;
+    w->at = w->shared = -1;
+    fill_between(w, w->kept, w->n_kept);
+}
+
+void rt_watch_share(RtWatch *w)
+{
+    if (w)
+        w->shared = w->at;
+}
+
+void rt_watch_next(RtWatch *w)
+{
+    int64_t(*kept)[2];
+    int n;
+
+    if (!w)
+        return;
+    n = w->n_kept;
+    kept = rt_alloc((size_t)(n + w->now->n), sizeof *kept);
+    memcpy(kept, w->kept, (size_t)n * sizeof *kept);
+    for (int i = 0; i < w->now->n; i++) {
+        const RtLiveRange *l = &w->now->range[i];
+        if (l->first > w->shared || l->last <= w->shared)
+            continue;
+        kept[n][0] = l->offset;
+        kept[n++][1] = l->offset + l->bytes;
+    }
+    qsort(kept, (size_t)n, sizeof *kept, by_start);
+    w->at = w->shared;
+    fill_between(w, kept, n);
+    free(kept);
 }
 
 // ---- statements ----

@@ -18,6 +18,11 @@ void rt_watch_runs_end(RtWatch *w);
 // A pass of that set begins: fills everything except the values that persist with NaN. The caller
 // then sets the inputs.
 void rt_watch_begin(RtWatch *w, RtSet set);
+// The statements so far are shared: each micro-batch of the pass begins after them.
+void rt_watch_share(RtWatch *w);
+// The next micro-batch of the pass begins: the same as rt_watch_begin, but what the shared
+// statements have made is kept.
+void rt_watch_next(RtWatch *w);
 // Checks the statements so far: did each write only to its buffers, and is the NaN fill in none of
 // the results?
 bool rt_watch_check(RtWatch *w);

@@ -278,7 +278,7 @@ static void produce_pairings(Builder *b, NodeId n)
         ValueId v = x->out[i];
         pair_add(b, (Pairing){PAIRING_PRODUCE, q->of_node[q->tied.node[n]],
                               q->of_value[q->tied.value[v]], b->q->rule[q->tied.node[n]].n_in + i,
-                              v, times_of(b, x->phase)});
+                              v, b->times[n]});
     }
 }
 
@@ -322,7 +322,7 @@ static void consume_pairings(Builder *b, NodeId n, int64_t *reader)
 {
     PlanProblem *q = b->q;
     const Node *x = &b->g->nodes[n];
-    int64_t times = times_of(b, x->phase);
+    int64_t shared = x->phase == UPDATE ? 1 : b->o->accumulate;  // of a copy for several readers
 
     for (int i = 0; i < x->n_in; i++) {
         if (!x->in[i] || is_shared_copy(b, n, i))
@@ -331,11 +331,11 @@ static void consume_pairings(Builder *b, NodeId n, int64_t *reader)
         ValueId v = q->tied.value[x->in[i]], inner = at / 3;
         int from = q->of_value[inner];
         if (inner != v)
-            pair_add(b, (Pairing){PAIRING_COPY, q->of_value[v], from, 0, v, times});
+            pair_add(b, (Pairing){PAIRING_COPY, q->of_value[v], from, 0, v, b->times[n]});
         if (compute_variable >= 0 && is_first_reader(b, reader, n, i, at))
-            pair_add(b, (Pairing){PAIRING_COPY, from, compute_variable, 0, inner, times});
+            pair_add(b, (Pairing){PAIRING_COPY, from, compute_variable, 0, inner, shared});
         pair_add(b, (Pairing){PAIRING_CONSUME, compute_variable >= 0 ? compute_variable : from,
-                              q->of_node[q->tied.node[n]], i, inner, times});
+                              q->of_node[q->tied.node[n]], i, inner, b->times[n]});
     }
 }
 
@@ -393,6 +393,7 @@ static Builder builder_new(Arena *a, Arena *scratch, PlanProblem *q, const Graph
                  .mesh = m,
                  .live_ranges = live_ranges,
                  .o = o,
+                 .times = node_times(scratch, g, o->accumulate),
                  .traffic = traffic_find(scratch, g),
                  .arena = a,
                  .scratch = scratch};

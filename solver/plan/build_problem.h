@@ -64,18 +64,13 @@ typedef struct Builder {
     Traffic traffic;
     const LiveRanges *live_ranges;  // NULL: the problem ignores memory
     const PlanOptions *o;
+    const int64_t *times;  // by NodeId: how often a step runs the node
     Pairing *pairing;
     int n_pairings, cap_pairings;
     int *slot, n_slots;  // hash table: index of pairing + 1
     Specs **operand;     // by first tied node and operand: the specs that its strategies give
     Arena *arena, *scratch;
 } Builder;
-
-// How often a phase runs in a step.
-static inline int64_t times_of(const Builder *b, Phase phase)
-{
-    return phase == UPDATE ? 1 : b->o->accumulate;
-}
 
 // The index 3 · first tied value + phase of the compute spec that input i of node n reads.
 int compute_spec_of_input(const PlanProblem *q, const Graph *g, NodeId n, int i);

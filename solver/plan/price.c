@@ -15,8 +15,10 @@ static Prices prices_of(const Builder *b, const Graph *g, Traffic t, const TiedV
 {
     Prices x = {g, t, tied, arena_array(b->scratch, int64_t, g->n_nodes)};
 
+    const int64_t *times = node_times(b->scratch, g, b->o->accumulate);
+
     for (NodeId n = 1; n < g->n_nodes; n++)
-        x.times[tied->node[n]] += times_of(b, g->nodes[n].phase);
+        x.times[tied->node[n]] += times[n];
     return x;
 }
 

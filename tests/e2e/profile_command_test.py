@@ -30,7 +30,7 @@ TABLES = {
 }
 STEPS = {"eager": [], "clip": ["--clip-norm", "1"], "accumulate": ["--accumulate", "2"]}
 RANKS = {1: [], 2: ["--ranks", "2", "--mesh", "2", "--plan-preset", "zero1", "--cluster", "h100x2"]}
-KINDS = ["parameters", "optimizer", "accumulators", "gradients", "saved", "activations", "copies", "constants", "workspace", "gaps"]
+KINDS = ["parameters", "half copies", "optimizer", "accumulators", "gradients", "saved", "activations", "copies", "constants", "workspace", "gaps"]
 # Names that a table, a drawing and a terminal must not take for their own signs.
 ODD = r"""graph "odd" training {
   input %x f32[4,6]

@@ -9,6 +9,7 @@
 
 #include "ir/operator/operator.h"
 #include "lower/internal.h"
+#include "runtime/rt_element.h"
 
 typedef struct Machine {
     const Program *p;
@@ -32,9 +33,17 @@ static int64_t offset_at(const Machine *m, const Operand *o, const int *layer)
            operand_rank_offset(m->s, o, m->rank);
 }
 
+static RtType half_of(DType t) { return t == BF16 ? RT_BF16 : RT_F16; }
+
 static double load_one(DType t, const char *at)
 {
+    double x = 0;
+
     switch (t) {
+    case BF16:
+    case F16:
+        rt_round_floats(RT_F64, &x, half_of(t), at, 1);
+        return x;
     case F32:
         return (double)*(const float *)at;
     case F64:
@@ -67,6 +76,8 @@ static void store_one(const Tensor *t, int64_t i, int64_t size, char *at)
         *(float *)at = (float)t->f[i];
     else if (t->dtype == F64)
         *(double *)at = t->f[i];
+    else if (dtype_is_half(t->dtype))
+        rt_round_floats(half_of(t->dtype), at, RT_F64, &t->f[i], 1);
     else if (size == 8)
         memcpy(at, &t->i[i], 8);
     else if (size == 4)

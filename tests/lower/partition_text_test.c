@@ -261,6 +261,45 @@ static const Case cases[] = {
      "  output model \"db\" %db\n"
      "}\n",
      true},
+    {"weights that are gathered for their half copies join each other, not what is gathered again "
+     "in each micro-batch",
+     "graph \"g\" {\n"
+     "  input %x bf16[4,6]\n"
+     "  parameter %w f32[6,2]\n"
+     "  parameter %u f32[2,2]\n"
+     "  parameter %b f32[4,2]\n"
+     "  %c bf16[6,2] = cast(%w) to=bf16\n"
+     "  %d bf16[2,2] = cast(%u) to=bf16\n"
+     "  %h bf16[4,2] = dot(%x, %c) eq=\"mk,kn->mn\"\n"
+     "  %z bf16[4,2] = dot(%h, %d) eq=\"mk,kn->mn\"\n"
+     "  %f f32[4,2] = cast(%z) to=f32\n"
+     "  %y f32[4,2] = add(%f, %b)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "w=[x0,-] u=[x0,-] b=[x0,-]",
+     "graph \"g\" {\n"
+     "  input %x bf16[4,6]\n"
+     "  parameter %w f32[3,2]\n"
+     "  parameter %u f32[1,2]\n"
+     "  parameter %b f32[2,2]\n"
+     "  %v5 f32[1,6] = reshape(%w) shape=[1,6]\n"
+     "  %v6 f32[1,2] = reshape(%u) shape=[1,2]\n"
+     "  %v7 f32[1,8] = concat(%v5, %v6) axis=1\n"
+     "  %v8 f32[2,8] = all_gather(%v7) axes=[0] ranks=[2] size=2\n"
+     "  %v9 f32[2,6] = slice(%v8) start=[0,0] size=[2,6] stride=[1,1]\n"
+     "  %v10 f32[6,2] = reshape(%v9) shape=[6,2]\n"
+     "  %v11 f32[2,2] = slice(%v8) start=[0,6] size=[2,2] stride=[1,1]\n"
+     "  %v12 f32[2,2] = reshape(%v11) shape=[2,2]\n"
+     "  %c bf16[6,2] = cast(%v10) to=bf16\n"
+     "  %h bf16[4,2] = dot(%x, %c) eq=\"mk,kn->mn\"\n"
+     "  %d bf16[2,2] = cast(%v12) to=bf16\n"
+     "  %z bf16[4,2] = dot(%h, %d) eq=\"mk,kn->mn\"\n"
+     "  %f f32[4,2] = cast(%z) to=f32\n"
+     "  %v18 f32[4,2] = all_gather(%b) axes=[0] ranks=[2] size=4\n"
+     "  %y f32[4,2] = add(%f, %v18)\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     true},
     {"what a number of all layers waits for isn't joined with what waits for that number",
      "graph \"g\" training {\n"
      "  class 1 \"h\" 2\n"

@@ -14,6 +14,8 @@
 #define LINE "line"      // a layer
 #define LAYERS "layers"  // a layer and a loop over two
 #define RANKS "ranks"    // the same on two ranks
+#define HALVES                                                                                     \
+    "halves"  // two products of halves on two ranks, whose weights are gathered once a step
 #define AGAIN "again"    // a loop over four layers, of which the products are made again
 #define NESTED "nested"  // the same in segments of two layers, which run again and then backward
 
@@ -159,6 +161,11 @@ static const struct {
     {NESTED, "  13     kernel ", "%y2[layer-1]", "%y2[outer2]", "there is no loop 'outer2' here"},
     {NESTED, "  13     kernel ", "%y2[layer-1]", "%y2 in %y2[layer-1]+24*outer",
      "'@8768+128*layer+96*outer' expected"},
+    // what all micro-batches share
+    {HALVES, "", "train prepare", "train reduced", "function micro must come before reduced"},
+    {HALVES, "", "\ntrain micro\n", "\n", "all micro-batches, but depends on more than parameters"},
+    {HALVES, "buffer 13 ", "live 2 to 20", "live 2 to 11",
+     "buffer 13 isn't live where the next micro-batch uses it"},
     {RANKS, "   9 start ", "2", "-1", "-1 isn't between 0 and"},
     {RANKS, "  34 wait ", "3", "4", "slot 4 is waited for, but nothing is running in it"},
     {RANKS, "  17   start 0+layer mod ", "2", "1", "1 isn't between 2 and"},
@@ -177,7 +184,7 @@ static Text read_file(Arena *a, const char *name)
 
 static void test_same(void **state)
 {
-    static const char *const files[] = {LINE, LAYERS, RANKS, AGAIN, NESTED};
+    static const char *const files[] = {LINE, LAYERS, RANKS, HALVES, AGAIN, NESTED};
 
     (void)state;
     for (int i = 0; i < COUNT(files); i++) {

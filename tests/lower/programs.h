@@ -326,6 +326,30 @@ static const struct {
      "  output model \"y3\" %y3\n"
      "}\n",
      1},
+    {"layers of halves, micro-batches", "mse(y3, t)",
+     "graph \"g\" training {\n"
+     "  input %x f32[4,6]\n"
+     "  parameter %w1 f32[6,6]\n"
+     "  parameter %w2 f32[6,6]\n"
+     "  parameter %w3 f32[6,6]\n"
+     "  %x1 bf16[4,6] = cast(%x) to=bf16\n"
+     "  %c1 bf16[6,6] = cast(%w1) to=bf16\n"
+     "  %a1 bf16[4,6] = dot(%x1, %c1) eq=\"mk,kn->mn\"\n"
+     "  %f1 f32[4,6] = cast(%a1) to=f32\n"
+     "  %y1 f32[4,6] = tanh(%f1)\n"
+     "  %x2 bf16[4,6] = cast(%y1) to=bf16\n"
+     "  %c2 bf16[6,6] = cast(%w2) to=bf16\n"
+     "  %a2 bf16[4,6] = dot(%x2, %c2) eq=\"mk,kn->mn\"\n"
+     "  %f2 f32[4,6] = cast(%a2) to=f32\n"
+     "  %y2 f32[4,6] = tanh(%f2)\n"
+     "  %x3 bf16[4,6] = cast(%y2) to=bf16\n"
+     "  %c3 bf16[6,6] = cast(%w3) to=bf16\n"
+     "  %a3 bf16[4,6] = dot(%x3, %c3) eq=\"mk,kn->mn\"\n"
+     "  %f3 f32[4,6] = cast(%a3) to=f32\n"
+     "  %y3 f32[4,6] = tanh(%f3)\n"
+     "  output model \"y3\" %y3\n"
+     "}\n",
+     2},
     {"a head whose weight is larger than all it works on", "mse(y, t)",
      "graph \"g\" training {\n"
      "  input %x f32[2,4]\n"

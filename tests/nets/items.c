@@ -77,6 +77,8 @@ Result run_items_of(Arena *a, const Program *p, const Reference *r, const Subjec
     put_all(&run.m, s);
     for (int k = 0; k < s->accumulate; k++) {
         put_data(&run.m, s, r->n_values, k);
+        if (!k)
+            run_functions(&run, TIMING_PREPARE);
         run_functions(&run, TIMING_MICRO);
     }
     run_functions(&run, TIMING_REDUCE);

@@ -210,11 +210,54 @@ static void checks_between_steps(void **state)
     assert_string_equal(s.err, "linear: error: arena: sum depends on bytes outside all buffers\n");
 }
 
+// A buffer that is written before the first micro-batch is there for the next one, unless its live
+// range has ended.
+static int shared_until;
+
+static void share(Rt *rt, char *m) { ROWS(copy, W, A); }
+
+static void read_shared(Rt *rt, char *m)
+{
+    RT_AT(rt, "fill COUNT", 0, 0);
+    rt_fill(rt, RT_F32, m + COUNT, 1, LB);
+    RT_AT(rt, "fill SUM", 0, 0);
+    rt_fill(rt, RT_F32, m + SUM, 1, 0);
+    ROWS(copy, A, B);
+    ROWS(add, B, SUM);
+}
+
+static void shared_live_ranges(Rt *rt)
+{
+    const RtLiveRange range[] = {
+        {"X", X, 64, 0, 5}, {"A", A, 64, 0, shared_until}, {"B", B, 64, 3, 4}, {0}};
+
+    rt_live_ranges(rt, RT_TRAINING, range, &(RtLoop){0});
+}
+
+static void shares_between_micro_batches(void **state)
+{
+    RtModel m = model;
+
+    m.accumulate = 2;
+    m.live_ranges = shared_live_ranges;
+    m.prepare = share;
+    m.micro = read_shared;
+    write_linear("data", 24);
+    for (shared_until = 3; shared_until <= 5; shared_until += 2) {
+        Said s = run_trainer(&m, "--data data --steps 2 --quiet --check-arena");
+        assert_int_equal(s.status, shared_until < 5);
+        assert_string_equal(s.err, shared_until < 5 ? "shared: error: arena: loss depends on bytes "
+                                                      "outside the live range or the bounds of A\n"
+                                                    : "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_mistakes),
         cmocka_unit_test(checks_between_steps),
+        cmocka_unit_test(shares_between_micro_batches),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
