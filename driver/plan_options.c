@@ -66,6 +66,17 @@ static bool check_target_of(const PlanFile *f, const Options *o, int *status)
            differs("--target", o->request.target->name, target, status);
 }
 
+// The plan's precision is that of --precision, if it is given.
+static bool check_precision_of(const PlanFile *f, const Options *o, int *status)
+{
+    DType plan = f->precision ? dtype_find(f->precision) : F32, given = o->request.precision;
+
+    if (plan != F32 && !dtype_is_half(plan))
+        return complain(status, "--plan: '%.100s' is not a precision", f->precision);
+    return !given || given == plan ||
+           differs("--precision", dtype_name(given), dtype_name(plan), status);
+}
+
 static char *mesh_of(Arena *a, const PlanFile *f)
 {
     Mesh m = {.n_axes = f->n_axes};
@@ -116,7 +127,7 @@ static void take_options(Options *o, const Options *of, const PlanFile *f)
 bool plan_options_take(Arena *a, Options *o, int *status)
 {
     Diag d = {.file = base_name(o->request.plan)};
-    Strings words, given = options_words(a, o);
+    Strings words, given;
     PlanFile *f = arena_array(a, PlanFile, 1);
     Options of;
 
@@ -127,7 +138,11 @@ bool plan_options_take(Arena *a, Options *o, int *status)
         return false;
     }
     const char *mesh = mesh_of(a, f);
-    if (!read_words(a, f, &of, &words, status) || !check_words(a, &given, &words, status) ||
+    if (!read_words(a, f, &of, &words, status) || !check_precision_of(f, o, status))
+        return false;
+    o->request.precision = of.request.precision;
+    given = options_words(a, o);
+    if (!check_words(a, &given, &words, status) ||
         !check_number("--ranks", o->request.ranks, f->ranks, status) ||
         !check_number("--memory", o->request.memory, f->memory, status) ||
         !check_target_of(f, o, status) || !check_threads(o->request.threads, f->threads, status))

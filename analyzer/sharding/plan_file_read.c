@@ -13,26 +13,11 @@ typedef struct PlanReading {
     Diag *d;
 } PlanReading;
 
-// Does the plan's precision tell why it is of another graph? Then reports that.
-static bool differs_in_precision(const PlanFile *f, const Graph *g, Diag *d)
-{
-    int narrow, products;
-    DType now = (DType)precision_of(g, &narrow, &products);
-    DType then = f->precision ? dtype_find(f->precision) : F32;
-
-    now = now ? now : F32;
-    if (then == now || (then != F32 && !dtype_is_half(then)))
-        return false;
-    diag_error(d, "precision is %s, expected %s: the plan was made with --precision %s",
-               dtype_name(then), dtype_name(now), dtype_name(then));
-    return true;
-}
-
 bool plan_file_check(const PlanFile *f, const Graph *g, const Cluster *c, Diag *d)
 {
     uint64_t graph = graph_hash(g), cluster = cluster_hash(c);
 
-    if (f->model_hash != graph && !differs_in_precision(f, g, d))
+    if (f->model_hash != graph)
         diag_error(d,
                    "model_hash is %016" PRIx64 ", expected %016" PRIx64
                    ": the plan was made for another model or by another version of shardcc",

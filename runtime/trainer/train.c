@@ -39,21 +39,17 @@ typedef struct Train {
     RtProfile profile;
 } Train;
 
-// The bytes of the log up to the step before the first one; -1: all that there are.
-static int64_t log_before(const RtCheckpoints *c) { return c ? c->log : -1; }
-
 static bool open_files(Train *t)
 {
     RtRun *run = t->run;
     const RtModel *m = run->model;
 
-    if (run->o.save && !rt_weights_open(&t->weights, run))
+    if ((run->o.save && !rt_weights_open(&t->weights, run)) ||
+        (run->o.save_gradients && !rt_gradients_open(&t->gradients, run)) ||
+        (run->o.trace && !rt_trace_check(m, run->o.trace)))
         return false;
-    if (run->o.save_gradients && !rt_gradients_open(&t->gradients, run))
-        return false;
-    if (run->o.trace && !rt_trace_check(m, run->o.trace))
-        return false;
-    if (!rt_log_open(&t->log, m, run->o.log, run->step > 0, log_before(run->checkpoints)))
+    int64_t before = run->checkpoints ? run->checkpoints->log : -1;
+    if (!rt_log_open(&t->log, m, run->o.log, run->step > 0, before))
         return false;
     rt_log_begin(&t->log, &run->rt);
     return rt_events_open(&t->events, m, run->o.tensorboard, run->step);
