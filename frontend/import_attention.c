@@ -146,13 +146,11 @@ static ValueId written_out(Op *o, const Heads *a, ValueId bias, const char *lett
 static ValueId read_numbers(Op *o, ValueId mask)
 {
     Graph *g = o->g;
-    DType t = value_of(g, mask)->dtype;
-    double lowest = t == F16 ? -65504 : -3.38e38;  // bf16 ends at -3.39e38
 
-    if (t == BOOL)
+    if (value_of(g, mask)->dtype == BOOL)
         return mask;
     mask = make_cast(g, mask, F32);
-    ValueId is_lowest = make_le(g, mask, scalar_like(g, mask, lowest));
+    ValueId is_lowest = make_le(g, mask, scalar_like(g, mask, -3.38e38));
     return make_select(g, is_lowest, scalar_like(g, mask, -INFINITY), mask);
 }
 

@@ -44,13 +44,8 @@ static ValueId spread(Op *o, int i, ValueId x)
     return make_cast(o->g, broadcast_to(o->g, arg(o, i), d.rank, d.dim), value_of(o->g, x)->dtype);
 }
 
-// y in the model's dtype, times the scale, which is input 1.
-static ValueId scaled(Op *o, ValueId y, DType t)
-{
-    ValueId scale = spread(o, 1, arg(o, 0));
-
-    return make_mul(o->g, make_cast(o->g, y, t), scale);
-}
+// y times the scale, which is input 1.
+static ValueId scaled(Op *o, ValueId y) { return make_mul(o->g, y, spread(o, 1, arg(o, 0))); }
 
 static void give_kept(Op *o, int i, ValueId v, int n, const int64_t *axes)
 {
@@ -63,15 +58,14 @@ static void import_layer_norm(Op *o)
     Graph *g = o->g;
     int64_t axes[MAX_RANK];
     int n;
-    DType t = arg_value(o, 0)->dtype;
 
     if (!trailing_axes(o, &n, axes))
         return;
-    ValueId x = make_cast(g, arg(o, 0), t == F16 || t == BF16 ? F32 : t);
+    ValueId x = arg(o, 0);
     Moments m = moments(g, x, n, axes);
     ValueId inverse = inverse_deviation(g, m.variance, attr_float(o, "epsilon", (float)1e-5));
     ValueId y = make_mul(g, m.centred, broadcast_over(g, inverse, x, n, axes));
-    y = scaled(o, y, t);
+    y = scaled(o, y);
     give(o, 0, has(o, 2) ? make_add(g, y, spread(o, 2, arg(o, 0))) : y);
     give_kept(o, 1, m.mean, n, axes);
     give_kept(o, 2, inverse, n, axes);
@@ -82,15 +76,14 @@ static void import_rms_norm(Op *o)
     Graph *g = o->g;
     int64_t axes[MAX_RANK];
     int n;
-    DType t = arg_value(o, 0)->dtype;
 
     if (!trailing_axes(o, &n, axes))
         return;
-    ValueId x = make_cast(g, arg(o, 0), t == F16 || t == BF16 ? F32 : t);
+    ValueId x = arg(o, 0);
     ValueId square = make_mean(g, make_square(g, x), n, axes);
     ValueId inverse = inverse_deviation(g, square, attr_float(o, "epsilon", (float)1e-5));
     ValueId y = make_mul(g, x, broadcast_over(g, inverse, x, n, axes));
-    give(o, 0, scaled(o, y, t));
+    give(o, 0, scaled(o, y));
 }
 
 // ---- batch norm ----

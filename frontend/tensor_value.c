@@ -1,4 +1,6 @@
 // The values of the graph that represent tensors of the model's file.
+#include <float.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "frontend/weight_file.h"
@@ -29,15 +31,19 @@ static const void *copy_value(Import *x, const Literal *l)
     return weight_value_copy(l->value, l->dtype, data, x->diag) ? data : NULL;
 }
 
-// The elements in the type that the graph has for them.
+// The elements in the type that the graph has for them. The lowest and the largest number of a half
+// stand for those of the type, as in masks, so they become f32's.
 static const void *widened(Import *x, const Literal *l, const void *data)
 {
     int64_t n = l->bytes / dtype_size(l->dtype);
+    float most = l->dtype == F16 ? 65504.0f : 0x1.fep127f;
 
     if (!dtype_is_half(l->dtype))
         return data;
     float *wide = arena_array(x->arena, float, n + 1);
     rt_round_floats(RT_F32, wide, (RtType)l->dtype, data, n);
+    for (int64_t i = 0; i < n; i++)
+        wide[i] = fabsf(wide[i]) == most ? copysignf(FLT_MAX, wide[i]) : wide[i];
     return wide;
 }
 

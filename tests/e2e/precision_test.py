@@ -103,10 +103,16 @@ def in_halves(a, precision):
     return bits, (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+LOWEST = {"f16": np.float16(-65504), "bf16": np.uint16(0xFF7F), "f32": np.finfo(np.float32).min}
+
+
 def net(weights, kind):
-    """logits = relu(x · w0) · w1, with weights and products of a type."""
-    nodes = [node("Cast", ["x"], ["h"], to=TYPES[kind]), node("MatMul", ["h", "w0"], ["a"]), node("Relu", ["a"], ["b"]), node("MatMul", ["b", "w1"], ["logits"])]
-    initializers = [tensor(f"w{i}", w) for i, w in enumerate(weights)]
+    """logits = softmax(relu(x · w0) + mask) · w1, with weights, mask and products of a type. Row 0 of the mask hides all, row 1 a half."""
+    nodes = [node("Cast", ["x"], ["h"], to=TYPES[kind]), node("MatMul", ["h", "w0"], ["a"]), node("Relu", ["a"], ["b"]),
+             node("Add", ["b", "mask"], ["c"]), node("Softmax", ["c"], ["d"], axis=1), node("MatMul", ["d", "w1"], ["logits"])]  # fmt: skip
+    mask = np.zeros((4, 8), LOWEST[kind].dtype)
+    mask[0], mask[1, 4:] = LOWEST[kind], LOWEST[kind]
+    initializers = [*(tensor(f"w{i}", w) for i, w in enumerate(weights)), tensor("mask", mask)]
     return onnx_model(nodes, [value("x", "f32", [4, 6])], [value("logits", kind, [4, 3])], initializers)
 
 
