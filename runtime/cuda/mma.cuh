@@ -12,6 +12,9 @@
 #include "runtime/cuda/cuda.cuh"
 
 #ifdef __CUDACC__
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+#error "attention of f16 and bf16 is for GPUs from sm_80 on: see --gpu"
+#endif
 
 #define RT_MMA(T, type)                                                                            \
     __device__ __forceinline__ void rt_mma(T, float(&sum)[4], const uint32_t(&a)[4], uint32_t b0,  \
