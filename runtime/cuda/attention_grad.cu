@@ -158,7 +158,8 @@ __device__ __forceinline__ void rt_grad_keys_again(const RtCudaAttention &a,
     RtKeys at = rt_keys<1>(a);
     int64_t columns = p.e > p.f ? p.e : p.f;
 
-    if (!rt_batch_needs_all(p, x.queries + at.b * a.groups * p.s, a.groups, scratch))
+    if (!rt_batch_needs_all(p, x.queries + at.b * a.groups * p.s, a.groups, RT_PRODUCT_BLOCK,
+                            scratch))
         return;
 #pragma unroll 1
     for (; at.column < columns; at.column += RT_EDGE)

@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/fragments.cuh"
 
-// What a query's gradient needs; of a query that there isn't, no weights.
+// The numbers of a query that its gradient needs; no weights of a query that there isn't.
 __device__ __forceinline__ RtCudaQuery rt_query(const RtAttention &p, const RtCudaQuery *queries,
                                                 int row)
 {
@@ -71,7 +71,8 @@ __device__ __forceinline__ void rt_grad_keys_tensor(const RtCudaAttention &a,
     int64_t b = t.quotient, first = t.rest * RT_EDGE;
     int key = (int)first + rt_warp() * RT_TENSOR_ROWS;
 
-    if (again && !rt_batch_needs_all(p, x.queries + b * a.groups * p.s, a.groups, scratch))
+    if (again &&
+        !rt_batch_needs_all(p, x.queries + b * a.groups * p.s, a.groups, RT_TENSOR_BLOCK, scratch))
         return;
     RtRange rows = again ? RtRange{0, p.s} : rt_seeing_rows(p, first);
     uint32_t k[1][WIDE / 16][4], v[1][WIDE / 16][4];

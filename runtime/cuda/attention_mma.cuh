@@ -7,7 +7,7 @@
 
 #include "runtime/cuda/fragments.cuh"
 
-// Of a lane's two queries the maximum so far, and the sum of its own weights.
+// A lane's two queries: the maximum so far, and the sum of the lane's own weights.
 struct RtTensorRows {
     float most[2], sum[2];
 };

@@ -333,7 +333,8 @@ __device__ __forceinline__ uint32_t rt_score_all(const RtAttention &p, const RtM
 }
 
 // Turns products into scores, as rt_score does. Returns a bit for each one without a gradient, as a
-// mask's number replaced it, or as it isn't there: bit 4 n + i is that of number i of fragment n. IS_PLAIN: there is no bias, nor `all`.
+// mask's number replaced it, or as it isn't there: bit 4 n + i is that of number i of fragment n.
+// IS_PLAIN: there is no bias, nor `all`.
 template <bool ARE_KEYS, bool IS_PLAIN, int N>
 __device__ __forceinline__ uint32_t rt_score_fragments(const RtAttention &p, const RtMasks &m,
                                                        bool all, const RtCorner &at,

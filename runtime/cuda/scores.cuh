@@ -203,16 +203,17 @@ __device__ __forceinline__ bool rt_rows_need_all(const RtAttention &p, const RtC
 
 // The same of all queries of a batch entry.
 __device__ __forceinline__ bool rt_batch_needs_all(const RtAttention &p, const RtCudaQuery *queries,
-                                                   int64_t groups, Shared<float[RT_WARP]> &scratch)
+                                                   int64_t groups, int threads,
+                                                   Shared<float[RT_WARP]> &scratch)
 {
     bool any = false;
 
-    for (int64_t i = threadIdx.x; i < groups * p.s; i += blockDim.x)
+    for (int64_t i = threadIdx.x; i < groups * p.s; i += threads)
         any |= queries[i].needs_all != 0;
     return rt_any(any, scratch);
 }
 
-// What the gradient needs of a query with this d, and this maximum and sum of its scores.
+// The numbers that its gradient needs of a query with this d, and this maximum and sum of scores.
 __device__ __forceinline__ RtCudaQuery rt_query_of(const RtAttention &p, float d, float max,
                                                    float sum, float outside_most)
 {

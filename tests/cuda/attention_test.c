@@ -146,7 +146,7 @@ static Operand draw_bias(Random *r, const RtAttention *p, int64_t n)
     return o;
 }
 
-// What a limit grows by on tensor cores, which round weights and ds to halves before they multiply
+// The growth of a limit on tensor cores, which round weights and ds to halves before they multiply
 // them: so many units in the last place of a number in [1/2, 1). Weights sum up to 1, ds to about
 // the root of the values' columns, and errors have both signs: of all that is drawn here, no result
 // is off by more than 0.24 units, and no gradient by more than 0.22 times that root.

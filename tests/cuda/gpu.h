@@ -111,7 +111,7 @@ void watch_faults(const char *(*explain)(const void *address));
 // ---- waiting ----
 
 void barrier(Site site);
-// What a lane gives to the others of its warp.
+// A lane's bytes for the others of its warp.
 struct alignas(16) Gift {
     unsigned char bytes[64];
 };
