@@ -156,10 +156,9 @@ __device__ __forceinline__ void rt_grad_keys_again(const RtCudaAttention &a,
     __shared__ Shared<float[RT_WARP]> scratch;
     const RtAttention &p = a.p;
     RtKeys at = rt_keys<1>(a);
-    int64_t columns = p.e > p.f ? p.e : p.f;
+    int64_t rows = a.groups * p.s, columns = p.e > p.f ? p.e : p.f;
 
-    if (!rt_batch_needs_all(p, x.queries + at.b * a.groups * p.s, a.groups, RT_PRODUCT_BLOCK,
-                            scratch))
+    if (!rt_batch_needs_all(x.queries, at.b, rows, RT_PRODUCT_BLOCK, scratch))
         return;
 #pragma unroll 1
     for (; at.column < columns; at.column += RT_EDGE)
@@ -217,7 +216,7 @@ __device__ __forceinline__ void rt_prepare(const RtCudaAttention &a, RtCudaQuery
     float total = sum[rt_head(p, p.sum, g.quotient, g.rest) + row.rest * p.sum.row];
     for (int64_t k = 0; k < p.f; k++)
         d = fmaf(rt_value(from[k * p.y.col]), rt_value(by[k * p.dy.col]), d);
-    queries[i] = rt_query_of(p, d, most, total, rt_outside_most(p, outside_most, row.quotient));
+    queries[i] = rt_query_of(p, d, most, total, outside_most, row.quotient);
 }
 
 #define RT_ATTENTION_GRAD_OF(T, name)                                                              \

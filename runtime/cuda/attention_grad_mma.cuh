@@ -71,8 +71,7 @@ __device__ __forceinline__ void rt_grad_keys_tensor(const RtCudaAttention &a,
     int64_t b = t.quotient, first = t.rest * RT_EDGE;
     int key = (int)first + rt_warp() * RT_TENSOR_ROWS;
 
-    if (again &&
-        !rt_batch_needs_all(p, x.queries + b * a.groups * p.s, a.groups, RT_TENSOR_BLOCK, scratch))
+    if (again && !rt_batch_needs_all(x.queries, b, a.groups * p.s, RT_TENSOR_BLOCK, scratch))
         return;
     RtRange rows = again ? RtRange{0, p.s} : rt_seeing_rows(p, first);
     uint32_t k[1][WIDE / 16][4], v[1][WIDE / 16][4];
@@ -216,8 +215,7 @@ __device__ __forceinline__ void rt_prepare_tensor(const RtCudaAttention &a, RtCu
             queries[t.quotient * p.s + r] =
                 rt_query_of(p, row % 2 ? d[h][2 * h + 1] : d[h][2 * h],
                             max[rt_head(p, p.max, b, g) + r * p.max.row],
-                            sum[rt_head(p, p.sum, b, g) + r * p.sum.row],
-                            rt_outside_most(p, outside_most, t.quotient));
+                            sum[rt_head(p, p.sum, b, g) + r * p.sum.row], outside_most, t.quotient);
     }
 }
 

@@ -201,24 +201,26 @@ __device__ __forceinline__ bool rt_rows_need_all(const RtAttention &p, const RtC
     return rt_any(i < p.s && queries[i].needs_all != 0, scratch);
 }
 
-// The same of all queries of a batch entry.
-__device__ __forceinline__ bool rt_batch_needs_all(const RtAttention &p, const RtCudaQuery *queries,
-                                                   int64_t groups, int threads,
+// The same of all queries of batch entry b, which are `rows`.
+__device__ __forceinline__ bool rt_batch_needs_all(const RtCudaQuery *queries, int64_t b,
+                                                   int64_t rows, int threads,
                                                    Shared<float[RT_WARP]> &scratch)
 {
     bool any = false;
 
-    for (int64_t i = threadIdx.x; i < groups * p.s; i += threads)
-        any |= queries[i].needs_all != 0;
+    for (int64_t i = threadIdx.x; i < rows; i += threads)
+        any |= queries[b * rows + i].needs_all != 0;
     return rt_any(any, scratch);
 }
 
-// The numbers that its gradient needs of a query with this d, and this maximum and sum of scores.
+// The numbers that its gradient needs of a head's query with this d, and this maximum and sum of
+// scores.
 __device__ __forceinline__ RtCudaQuery rt_query_of(const RtAttention &p, float d, float max,
-                                                   float sum, float outside_most)
+                                                   float sum, const float *outside_most,
+                                                   int64_t head)
 {
     float part = sum == 0 ? 0 : 1 / sum;  // a row of padding has the sum 0, and no weights
-    bool is_settled = part == 0 || rt_is_settled(max, outside_most);
+    bool is_settled = part == 0 || rt_is_settled(max, rt_outside_most(p, outside_most, head));
 
     return {d, max, part, p.causal && !is_settled ? 1.f : 0.f};
 }
