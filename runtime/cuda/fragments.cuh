@@ -100,16 +100,14 @@ __device__ __forceinline__ void rt_fetch_tile(RtTile<ROWS, WIDE> &tile, const Rt
     }
 }
 
-// Tiles of so many rows in a range.
+// Tiles of so many rows in a range; 0 or less if it is empty.
 __device__ __forceinline__ int rt_steps(const RtRange &range, int rows)
 {
-    int n = (int)(range.last - range.first);
-
-    return n > 0 ? (n + rows - 1) / rows : 0;
+    return ((int)(range.last - range.first) + rows - 1) / rows;
 }
 
-// Calls use(i, left, right) for n pairs of tiles, in their order, each after fetch(i, left, right),
-// which begins to copy them. Between both, the pair before is used.
+// Calls use(i, left, right) for n pairs of tiles, if n > 0, in their order, each after fetch(i,
+// left, right), which begins to copy them. Between both, the pair before is used.
 template <int ROWS, int WIDE, class Fetch, class Use>
 __device__ __forceinline__ void rt_each_pair(RtStream<ROWS, WIDE> &stream, int n,
                                              const Fetch &fetch, const Use &use)
