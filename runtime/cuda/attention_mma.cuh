@@ -96,8 +96,7 @@ __device__ __forceinline__ bool rt_block_needs_all(const RtAttention &p, int row
 {
     int i = row + (int)threadIdx.x % rows;
 
-    return rt_any(i < p.s && !rt_is_settled(max[(i < p.s ? i : 0) * p.max.row], outside_most),
-                  scratch);
+    return rt_any(i < p.s && !rt_is_settled(max[i * p.max.row], outside_most), scratch);
 }
 
 // The queries of a block: those with the most keys come first. `again`: results of blocks with

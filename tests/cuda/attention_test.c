@@ -273,10 +273,34 @@ static void test_chosen_keys(void **state)
     }
 }
 
+// The first queries and the last ones see no key, where fragments have queries of both kinds: with
+// each guard, and with a number for keys outside of the limits.
+static void test_lost_rows(void **state)
+{
+    Random r = {3};
+
+    for (int i = 0; i < 4 * TYPES; i++) {
+        RtAttention p = {.s = 45,
+                         .t = 20,
+                         .e = 16,
+                         .f = 16,
+                         .causal = true,
+                         .offset = -5,
+                         .window = 3,
+                         .scale = 0.5f,
+                         .guard = i / TYPES % 3,
+                         .outside = i / TYPES == 3 ? -2 : 0,
+                         .type = types[i % TYPES]};
+        Tensors t = draw_tensors(&r, &p);
+        check(&p, &t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
-                                       cmocka_unit_test(test_chosen_keys)};
+                                       cmocka_unit_test(test_chosen_keys),
+                                       cmocka_unit_test(test_lost_rows)};
 
     return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_attention");
 }
