@@ -250,7 +250,7 @@ __device__ __forceinline__ RtShown rt_shown(const RtAttention &p, const RtCorner
         last = window > 0 && last > window - ahead ? window - ahead : last;
     } else if (p.causal) {
         first = window > 0 ? ahead - window + 1 : 0;
-        last = last > ahead + 1 ? ahead + 1 : last;
+        last = last > ahead ? ahead + 1 : last;
     }
     if (ARE_KEYS ? at.key >= (int)p.t : at.query >= (int)p.s)
         last = 0;
