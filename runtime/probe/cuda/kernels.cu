@@ -19,23 +19,20 @@ __device__ __forceinline__ float probe_random(int64_t i)
     return (float)(x >> 40) * 0x1p-24f - 0.5f;
 }
 
-extern "C" __global__ void probe_draw_f32(float *y, int64_t n)
-{
-    int64_t i = rt_thread();
+#define PROBE_DRAW(name, T, of_float)                                                              \
+    extern "C" __global__ void probe_draw_##name(T *y, int64_t n)                                  \
+    {                                                                                              \
+        int64_t i = rt_thread();                                                                   \
+                                                                                                   \
+        if (i < n)                                                                                 \
+            y[i] = of_float(probe_random(i));                                                      \
+    }                                                                                              \
+    RT_ENTRY(probe_draw_##name)
 
-    if (i < n)
-        y[i] = probe_random(i);
-}
-RT_ENTRY(probe_draw_f32);
-
-extern "C" __global__ void probe_draw_f64(double *y, int64_t n)
-{
-    int64_t i = rt_thread();
-
-    if (i < n)
-        y[i] = probe_random(i);
-}
-RT_ENTRY(probe_draw_f64);
+PROBE_DRAW(f32, float, float);
+PROBE_DRAW(f64, double, double);
+PROBE_DRAW(bf16, RtBf16, rt_to_bf16);
+PROBE_DRAW(f16, RtF16, rt_to_f16);
 
 extern "C" __global__ void probe_update(float *y, int64_t n)
 {
