@@ -4,6 +4,7 @@
 #define SHARDCC_RT_CUDA_WORKSPACE_H
 
 #include "runtime/rt_kernels.h"
+#include "runtime/rt_workspace.h"
 
 // Blocks that keep a GPU busy: four for each multiprocessor of an H100. Work is split until there
 // are as many; it is a constant, so that results don't depend on the GPU.
@@ -16,6 +17,16 @@ static inline int64_t rt_cuda_sum_bytes(RtType t) { return t == RT_F64 ? 8 : 4; 
 
 // Tiles of columns that a block of attention has, for results of so many columns.
 static inline int rt_cuda_column_tiles(int64_t columns) { return columns <= RT_CUDA_EDGE ? 1 : 2; }
+
+// Does attention multiply on tensor cores? Heads of halves of at most two tiles of columns do;
+// positions are ints there.
+static inline bool rt_cuda_on_tensor_cores(const RtAttention *p)
+{
+    const int64_t most = 1 << 29, widest = 2 * RT_CUDA_EDGE;
+
+    return rt_is_half(p->type) && p->e <= widest && p->f <= widest && p->s < most && p->t < most &&
+           p->offset > -most && p->offset < most && p->window < most;
+}
 
 // Parts of at least `least_length` elements into which a long sum is split, if there are `units`
 // such sums.

@@ -8,8 +8,10 @@
 #include "runtime/rt_cuda_workspace.h"
 
 typedef struct Variants {
-    bool has_type[RT_BOOL + 1], has_product[RT_BOOL + 1];  // by RtType: of operands, of products'
-    bool has_width[3];                                     // of attention, in tiles
+    // By RtType: of operands, of products', of attention's without tensor cores and with them.
+    bool has_type[RT_BOOL + 1], has_product[RT_BOOL + 1], has_attention[RT_BOOL + 1],
+        has_tensor[RT_BOOL + 1];
+    bool has_width[3];  // of attention, in tiles
 } Variants;
 
 static bool is_named(const Kernel *k, const char *begin)
@@ -28,6 +30,7 @@ static void note(Variants *to, const Kernel *k)
         to->has_product[k->type[0]] = true;
     if (!is_attention)
         return;
+    (rt_cuda_on_tensor_cores(p) ? to->has_tensor : to->has_attention)[k->type[0]] = true;
     to->has_width[rt_cuda_column_tiles(p->e)] = true;
     to->has_width[rt_cuda_column_tiles(p->f)] = true;
 }
@@ -76,6 +79,8 @@ void print_variants(const Gen *g, Text *t)
     if (x.has_type[RT_F16] || x.has_type[RT_BF16]) {
         print_types(x.has_type, "RT_CUDA_EACH_HALF", halves, t);
         print_types(x.has_product, "RT_CUDA_EACH_PRODUCT", products, t);
+        print_types(x.has_attention, "RT_CUDA_EACH_ATTENTION", products, t);
+        print_types(x.has_tensor, "RT_CUDA_EACH_TENSOR", halves, t);
     }
     text_printf(t, "#define RT_CUDA_EACH_WIDTH(X)");
     for (int i = 0; i < COUNT(x.has_width); i++)

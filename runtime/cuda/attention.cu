@@ -1,6 +1,7 @@
 // Attention: dropout(softmax(scale · q·k + bias)) · v, without storing rows of scores. A block goes
 // over tiles of keys for 64 queries, each of which keeps its maximum and its sum so far (online
 // softmax: Milakov and Gimelshein 2018; tiled: Dao et al., "FlashAttention", 2022).
+#include "runtime/cuda/attention_mma.cuh"
 #include "runtime/cuda/scores.cuh"
 
 // A thread's rows: maximum and sum so far, and the results up to a factor.
@@ -216,7 +217,10 @@ __device__ __forceinline__ void rt_bounds(const RtCudaAttention &a, float *of_he
     {                                                                                              \
         rt_attend_all<T>(a, x, most);                                                              \
     }                                                                                              \
-    RT_ENTRY(rt_cuda_attention_all_##name);                                                        \
+    RT_ENTRY(rt_cuda_attention_all_##name);
+RT_CUDA_EACH_ATTENTION(RT_ATTENTION_OF)
+
+#define RT_ATTENTION_BOUNDS(T, name)                                                               \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
         rt_cuda_attention_bounds_##name(RtCudaAttention a, float *of_heads, const T *q,            \
                                         const T *k, const void *bias)                              \
@@ -224,7 +228,7 @@ __device__ __forceinline__ void rt_bounds(const RtCudaAttention &a, float *of_he
         rt_bounds(a, of_heads, q, k, bias);                                                        \
     }                                                                                              \
     RT_ENTRY(rt_cuda_attention_bounds_##name);
-RT_CUDA_EACH_PRODUCT(RT_ATTENTION_OF)
+RT_CUDA_EACH_PRODUCT(RT_ATTENTION_BOUNDS)
 
 // Lists of types pass a type alone, so each width has a macro of its own.
 #define RT_ATTENTION_WIDE(tiles, T, name)                                                          \
@@ -236,5 +240,5 @@ RT_CUDA_EACH_PRODUCT(RT_ATTENTION_OF)
     RT_ENTRY(rt_cuda_attention_##tiles##_##name);
 #define RT_ATTENTION_1(T, name) RT_ATTENTION_WIDE(1, T, name)
 #define RT_ATTENTION_2(T, name) RT_ATTENTION_WIDE(2, T, name)
-#define RT_ATTENTION(tiles) RT_CUDA_EACH_PRODUCT(RT_ATTENTION_##tiles)
+#define RT_ATTENTION(tiles) RT_CUDA_EACH_ATTENTION(RT_ATTENTION_##tiles)
 RT_CUDA_EACH_WIDTH(RT_ATTENTION)

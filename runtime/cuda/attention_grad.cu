@@ -6,6 +6,7 @@
 // and with dropout, which multiplies p by m,   dv = (p m)' dy,   ds = p (m dy v' - D) scale.
 // A kernel goes over the queries for each tile of keys, another over the keys for each tile of
 // queries; both recompute the tile's scores, so that nobody adds to another block's results.
+#include "runtime/cuda/attention_grad_mma.cuh"
 #include "runtime/cuda/scores.cuh"
 
 // The operands of one head.
@@ -24,18 +25,6 @@ rt_grad_head(const RtCudaAttention &a, const RtCudaGradOperands &x, int64_t b, i
         (const T *)x.q + rt_head(p, p.q, b, g), (const T *)x.k + rt_head(p, p.k, b, g),
         (const T *)x.v + rt_head(p, p.v, b, g), (const T *)x.dy + rt_head(p, p.dy, b, g),
         x.queries + (b * a.groups + g) * p.s,   rt_masks(p, b, g, x.bias, x.seed, x.step, x.micro)};
-}
-
-// Have keys outside of the limits of the tile's queries weights? All threads get the answer.
-template <class T>
-__device__ __forceinline__ bool rt_tile_needs_all(const RtAttention &p, const RtGradHead<T> &h,
-                                                  int64_t row, Shared<float[RT_WARP]> &scratch)
-{
-    int64_t i = row + threadIdx.x % RT_EDGE;
-
-    if (!p.causal)
-        return false;
-    return rt_any(i < p.s && h.queries[i].needs_all != 0, scratch);
 }
 
 // Turns products into weights and ds, for rows and keys from `row` and `key` on. Where a row has no
@@ -141,7 +130,7 @@ __device__ __forceinline__ void rt_grad_keys(const RtCudaAttention &a, const RtC
     for (int64_t g = 0; g < a.groups; g++) {
         RtGradHead<T> h = rt_grad_head<T>(a, x, b, g);
         for (int64_t row = rows.first; row < rows.last; row += RT_EDGE) {
-            bool all = ALL && rt_tile_needs_all(p, h, row, scratch);
+            bool all = ALL && rt_rows_need_all(p, h.queries, row, scratch);
             if (ALL && !all && (row < seeing.first || row >= seeing.last))
                 continue;
             rt_grad_tile(a, h, thread, all, row, key, left, right, &weights, changes);
@@ -168,11 +157,8 @@ __device__ __forceinline__ void rt_grad_keys_again(const RtCudaAttention &a,
     const RtAttention &p = a.p;
     RtKeys at = rt_keys<1>(a);
     int64_t rows = a.groups * p.s, columns = p.e > p.f ? p.e : p.f;
-    bool any = false;
 
-    for (int64_t i = threadIdx.x; i < rows; i += RT_PRODUCT_BLOCK)
-        any |= x.queries[at.b * rows + i].needs_all != 0;
-    if (!rt_any(any, scratch))
+    if (!rt_batch_needs_all(x.queries, at.b, rows, RT_PRODUCT_BLOCK, scratch))
         return;
 #pragma unroll 1
     for (; at.column < columns; at.column += RT_EDGE)
@@ -193,7 +179,7 @@ __device__ __forceinline__ void rt_grad_queries(const RtCudaAttention &a,
     int64_t row = t.rest * RT_EDGE, column = c.rest * RT_EDGE * TILES;
     RtTilePosition thread = rt_tile_position(false);
     RtGradHead<T> h = rt_grad_head<T>(a, x, g.quotient, g.rest);
-    bool all = rt_tile_needs_all(p, h, row, scratch);
+    bool all = rt_rows_need_all(p, h.queries, row, scratch);
     RtRange keys = rt_seen_keys(p, all, row);
     float dq[TILES][RT_EACH][RT_EACH] = {};
     auto change = rt_operand(true, [&](int i, int64_t k) { return (float)changes[i][k]; });
@@ -230,10 +216,7 @@ __device__ __forceinline__ void rt_prepare(const RtCudaAttention &a, RtCudaQuery
     float total = sum[rt_head(p, p.sum, g.quotient, g.rest) + row.rest * p.sum.row];
     for (int64_t k = 0; k < p.f; k++)
         d = fmaf(rt_value(from[k * p.y.col]), rt_value(by[k * p.dy.col]), d);
-    float part = total == 0 ? 0 : 1 / total;  // a row of padding has the sum 0, and no weights
-    bool is_settled =
-        part == 0 || rt_is_settled(most, rt_outside_most(p, outside_most, row.quotient));
-    queries[i] = {d, most, part, p.causal && !is_settled ? 1.f : 0.f};
+    queries[i] = rt_query_of(p, d, most, total, outside_most, row.quotient);
 }
 
 #define RT_ATTENTION_GRAD_OF(T, name)                                                              \
@@ -250,23 +233,30 @@ __device__ __forceinline__ void rt_prepare(const RtCudaAttention &a, RtCudaQuery
         rt_grad_keys_again<T>(a, x);                                                               \
     }                                                                                              \
     RT_ENTRY(rt_cuda_attention_keys_all_##name);
-RT_CUDA_EACH_PRODUCT(RT_ATTENTION_GRAD_OF)
+RT_CUDA_EACH_ATTENTION(RT_ATTENTION_GRAD_OF)
 
 // Lists of types pass a type alone, so each width has a macro of its own.
-#define RT_ATTENTION_GRAD_WIDE(tiles, T, name)                                                     \
+#define RT_ATTENTION_KEYS(tiles, T, name)                                                          \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
         rt_cuda_attention_keys_##tiles##_##name(RtCudaAttention a, RtCudaGradOperands x)           \
     {                                                                                              \
         rt_grad_keys<tiles, false, T>(a, x, rt_keys<tiles>(a));                                    \
     }                                                                                              \
-    RT_ENTRY(rt_cuda_attention_keys_##tiles##_##name);                                             \
+    RT_ENTRY(rt_cuda_attention_keys_##tiles##_##name);
+#define RT_ATTENTION_GRAD_WIDE(tiles, T, name)                                                     \
     extern "C" __global__ void __launch_bounds__(RT_PRODUCT_BLOCK)                                 \
         rt_cuda_attention_queries_##tiles##_##name(RtCudaAttention a, RtCudaGradOperands x)        \
     {                                                                                              \
         rt_grad_queries<tiles, T>(a, x);                                                           \
     }                                                                                              \
     RT_ENTRY(rt_cuda_attention_queries_##tiles##_##name);
-#define RT_ATTENTION_GRAD_1(T, name) RT_ATTENTION_GRAD_WIDE(1, T, name)
-#define RT_ATTENTION_GRAD_2(T, name) RT_ATTENTION_GRAD_WIDE(2, T, name)
-#define RT_ATTENTION_GRAD(tiles) RT_CUDA_EACH_PRODUCT(RT_ATTENTION_GRAD_##tiles)
+// Halves whose heads have one tile at most are computed on tensor cores.
+#define RT_ATTENTION_KEYS_1_f32(T) RT_ATTENTION_KEYS(1, T, f32)
+#define RT_ATTENTION_KEYS_1_f16(T)
+#define RT_ATTENTION_KEYS_1_bf16(T)
+#define RT_ATTENTION_GRAD_1(T, name)                                                               \
+    RT_ATTENTION_KEYS_1_##name(T) RT_ATTENTION_GRAD_WIDE(1, T, name)
+#define RT_ATTENTION_GRAD_2(T, name)                                                               \
+    RT_ATTENTION_KEYS(2, T, name) RT_ATTENTION_GRAD_WIDE(2, T, name)
+#define RT_ATTENTION_GRAD(tiles) RT_CUDA_EACH_ATTENTION(RT_ATTENTION_GRAD_##tiles)
 RT_CUDA_EACH_WIDTH(RT_ATTENTION_GRAD)

@@ -28,6 +28,13 @@
 #ifndef RT_CUDA_EACH_PRODUCT
 #define RT_CUDA_EACH_PRODUCT(X) X(float, f32) RT_CUDA_EACH_HALF(X)
 #endif
+// Those of attention that is computed without tensor cores, and with them.
+#ifndef RT_CUDA_EACH_ATTENTION
+#define RT_CUDA_EACH_ATTENTION(X) RT_CUDA_EACH_PRODUCT(X)
+#endif
+#ifndef RT_CUDA_EACH_TENSOR
+#define RT_CUDA_EACH_TENSOR(X) RT_CUDA_EACH_HALF(X)
+#endif
 // X(tiles): the columns of attention's blocks, as rt_cuda_column_tiles.
 #ifndef RT_CUDA_EACH_WIDTH
 #define RT_CUDA_EACH_WIDTH(X) X(1) X(2)

@@ -71,10 +71,11 @@ __device__ __forceinline__ int64_t rt_rows_left(int64_t last, int64_t first)
 struct RtRange {
     int64_t first, last;
 };
-__device__ __forceinline__ RtRange rt_seen_keys(const RtAttention &p, bool all, int64_t row)
+__device__ __forceinline__ RtRange rt_seen_keys(const RtAttention &p, bool all, int64_t row,
+                                                int rows = RT_EDGE)
 {
     RtRange k = {0, p.t};
-    int64_t end = row + RT_EDGE;
+    int64_t end = row + rows;
 
     if (all)
         return k;
@@ -186,6 +187,42 @@ __device__ __forceinline__ bool rt_any(bool is, Shared<float[RT_WARP]> &scratch)
 {
     return rt_block_join(
                is ? 1.f : 0.f, 0.f, [](float a, float b) { return a > b ? a : b; }, scratch) != 0;
+}
+
+// Have keys outside of the limits of the queries from `row` on weights, RT_EDGE of a head's? All
+// threads get the answer.
+__device__ __forceinline__ bool rt_rows_need_all(const RtAttention &p, const RtCudaQuery *queries,
+                                                 int64_t row, Shared<float[RT_WARP]> &scratch)
+{
+    int64_t i = row + threadIdx.x % RT_EDGE;
+
+    if (!p.causal)
+        return false;
+    return rt_any(i < p.s && queries[i].needs_all != 0, scratch);
+}
+
+// The same of all queries of batch entry b, which are `rows`.
+__device__ __forceinline__ bool rt_batch_needs_all(const RtCudaQuery *queries, int64_t b,
+                                                   int64_t rows, int threads,
+                                                   Shared<float[RT_WARP]> &scratch)
+{
+    bool any = false;
+
+    for (int64_t i = threadIdx.x; i < rows; i += threads)
+        any |= queries[b * rows + i].needs_all != 0;
+    return rt_any(any, scratch);
+}
+
+// The numbers that its gradient needs of a head's query with this d, and this maximum and sum of
+// scores.
+__device__ __forceinline__ RtCudaQuery rt_query_of(const RtAttention &p, float d, float max,
+                                                   float sum, const float *outside_most,
+                                                   int64_t head)
+{
+    float part = sum == 0 ? 0 : 1 / sum;  // a row of padding has the sum 0, and no weights
+    bool is_settled = part == 0 || rt_is_settled(max, rt_outside_most(p, outside_most, head));
+
+    return {d, max, part, p.causal && !is_settled ? 1.f : 0.f};
 }
 
 // The factors of dropout of RT_EACH keys from `key` on. A block of random numbers is drawn again

@@ -10,6 +10,8 @@
 #define RT_CUDA_EACH_TYPE(X) X(float, f32) X(int64_t, i64)
 #define RT_CUDA_EACH_HALF(X) X(RtBf16, bf16)
 #define RT_CUDA_EACH_PRODUCT(X) X(RtBf16, bf16)
+#define RT_CUDA_EACH_ATTENTION(X)
+#define RT_CUDA_EACH_TENSOR(X) X(RtBf16, bf16)
 #define RT_CUDA_EACH_WIDTH(X) X(1)
 
 #include "runtime/cuda/group.cuh"

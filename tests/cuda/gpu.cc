@@ -41,7 +41,7 @@ struct Gate {
     int expected, arrived;
     uint64_t generation;
     Site site;
-    uint64_t word[2][WARP];  // of the lanes, for generations that are even and odd
+    Gift given[2][WARP];  // by the lanes, for generations that are even and odd
 };
 
 struct Fiber {
@@ -408,28 +408,32 @@ void barrier(Site site)
     meet(b.barrier, true, site);
 }
 
-uint64_t exchange(unsigned mask, uint64_t word, int source, Site site)
+const Gift *gather(unsigned mask, const void *bytes, size_t n, Site site)
 {
     Gate &g = gate_of(mask, site);
-    uint64_t *all = g.word[g.generation % 2];
+    Gift *all = g.given[g.generation % 2];
 
+    memcpy(all[now.lane].bytes, bytes, n);
+    meet(g, false, site);
+    return all;
+}
+
+uint64_t exchange(unsigned mask, uint64_t word, int source, Site site)
+{
     if (!(mask >> source & 1))
         fail(site, "lane %d is read, which isn't in the mask %08x", source, mask);
-    all[now.lane] = word;
-    meet(g, false, site);
-    return all[source];
+    memcpy(&word, gather(mask, &word, sizeof word, site)[source].bytes, sizeof word);
+    return word;
 }
 
 unsigned ballot(unsigned mask, bool is_set, Site site)
 {
-    Gate &g = gate_of(mask, site);
-    uint64_t *all = g.word[g.generation % 2];
+    const unsigned char set = is_set;
+    const Gift *all = gather(mask, &set, sizeof set, site);
     unsigned bits = 0;
 
-    all[now.lane] = is_set;
-    meet(g, false, site);
     for (int i = 0; i < WARP; i++)
-        bits |= mask >> i & 1 && all[i] ? 1u << i : 0;
+        bits |= mask >> i & 1 && all[i].bytes[0] ? 1u << i : 0;
     return bits;
 }
 

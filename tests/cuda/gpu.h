@@ -111,6 +111,13 @@ void watch_faults(const char *(*explain)(const void *address));
 // ---- waiting ----
 
 void barrier(Site site);
+// A lane's bytes for the others of its warp.
+struct alignas(16) Gift {
+    unsigned char bytes[64];
+};
+// All lanes of the mask give some bytes; returns what each has given, by its number, until the
+// lane's next call.
+const Gift *gather(unsigned mask, const void *bytes, size_t n, Site site);
 // All lanes of the mask give a word; returns that of lane `source`.
 uint64_t exchange(unsigned mask, uint64_t word, int source, Site site);
 unsigned ballot(unsigned mask, bool is_set, Site site);
@@ -228,6 +235,11 @@ requires(!std::is_array_v<T>) class Shared<T[N]>
     {
         gpu::check_index(at, N);
         return {slot[at.i], at.site};
+    }
+    gpu::Slot<T> &slot_at(gpu::Index at)
+    {
+        gpu::check_index(at, N);
+        return slot[at.i];
     }
 };
 

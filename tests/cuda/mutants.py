@@ -87,12 +87,28 @@ def exchanges_mutants(seen):
         yield Mutant("sign", *m.span(1), "-" if m[1] == "+" else "+")
 
 
+def fragment_mutants(seen):
+    """Of files that multiply fragments: quotients and remainders by a number take each other's place, factors are halved,
+    the two words of a right factor swapped, and the offset of a second word left out."""
+    for m in re.finditer(r"(?<=[\w)]) ([/%]) (?=\d)", seen):
+        yield Mutant("fragment", *m.span(1), "%" if m[1] == "/" else "/")
+    for m in re.finditer(r"\b(2|4|8|16) \* (?=[a-z(])|(?<=[\w)]) \* (2|4|8)\b", seen):
+        group = 1 if m[1] else 2
+        yield Mutant("fragment", *m.span(group), str(int(m[group]) // 2))
+    for m in re.finditer(r"(\w+\[[02]\]), (\w+\[[13]\])", seen):
+        yield Mutant("fragment", *m.span(), f"{m[2]}, {m[1]}")
+    for m in re.finditer(r"\[[^\]]*?( \+ 2)\]", seen):
+        yield Mutant("fragment", *m.span(1), "")
+
+
 def mutants_of(text, has_sizes=False):
     """`has_sizes`: numbers in it are sizes of a model. Elsewhere a comparison with a number but 0 chooses a way."""
     seen = blank(text)
+    if "rt_mma(" in seen or "rt_multiply_rows" in seen:
+        yield from fragment_mutants(seen)
     if "RtCollectives" in seen:
         yield from exchanges_mutants(seen)
-    for m in re.finditer(r"__sync(?:threads|warp)\(\);", seen):
+    for m in re.finditer(r"(?:__sync(?:threads|warp)|rt_copy_group|rt_copy_wait<\d+>)\(\);", seen):
         yield Mutant("barrier", *m.span(), ";")
     for m in re.finditer(WAIT, seen):
         yield Mutant("wait", *m.span(), ";")

@@ -250,6 +250,7 @@ static void programs_are_eval(void **state)
         assert_true(i < OPS);
         if (!is_chosen(i))
             continue;
+        t[i].rounds_weights = true;
         make_graph(&t[i], op_table[i], SMALL_VOLUME, &d);
         p[i] = write_spread(&t[i], op_table[i]->name, dir, &d);
     }

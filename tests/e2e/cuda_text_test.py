@@ -43,7 +43,7 @@ def check_texts(checks, name, c, kernels, folder):
     run("cc", "-std=c11", *WARNINGS, *include, "-Iruntime", "-c", "-o", os.devnull, folder / f"{name}.c", cwd=ROOT)
     checks.check(f"{name}.c compiles", True)
     if CXX:
-        emulated = ["-std=c++20", "-xc++", "-include", "tests/cuda/gpu.h"]
+        emulated = ["-std=c++20", "-xc++", "-include", "tests/cuda/gpu_mma.h"]
         off = ["-Wno-unknown-pragmas", "-Wno-unused-parameter"]
         run(CXX, *emulated, *WARNINGS, *off, *include, "-fsyntax-only", folder / f"{name}.cu", cwd=ROOT)
     checks.check(f"{name}.cu compiles for the CPU", True, "" if CXX else "left out: no C++ compiler")

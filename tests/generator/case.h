@@ -9,7 +9,7 @@
 #include "runtime/rt_half.h"
 #include "tests/runtime/kernels.h"
 
-typedef enum Bound { BOUND_EXACT, BOUND_ULPS, BOUND_SUM } Bound;
+typedef enum Bound { BOUND_EXACT, BOUND_ULPS, BOUND_SUM, BOUND_WEIGHTS } Bound;
 
 typedef struct Line {
     Bound bound;
@@ -21,10 +21,12 @@ static const Line lines[] = {
 #define EXACT(types, node) {BOUND_EXACT, 0, types, node},
 #define ULPS(n, types, node) {BOUND_ULPS, n, types, node},
 #define SUM(types, node) {BOUND_SUM, 0, types, node},
+#define WEIGHTS(types, node) {BOUND_WEIGHTS, 0, types, node},
 #include "tests/generator/kernels.def"
 #undef EXACT
 #undef ULPS
 #undef SUM
+#undef WEIGHTS
 };
 
 // How the sizes of a node are drawn: one size is 0, is 1 or is large, or all are odd, or all are
