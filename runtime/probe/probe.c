@@ -340,7 +340,7 @@ static void print_device(const Rt *rt, const Rates *r, int per_host)
            r->half_attention_grad);
     printf("\"gemm\": [");
     print_products(r->product);
-    printf("]}}\n");
+    printf("],\n\"exchange_memory\": {\"base\": 0, \"communicator\": 0}}}\n");
 }
 
 // The computation that overlaps messages stays in the caches, as most of a product does.

@@ -1,6 +1,10 @@
 // The kernels that the probe measures: its own, which have the form of fused groups, and the
 // runtime's.
 #define RT_CUDA_EACH_TYPE(X) X(float, f32) X(double, f64)
+#define RT_CUDA_EACH_HALF(X) X(RtBf16, bf16) X(RtF16, f16)
+#define RT_CUDA_EACH_PRODUCT(X) X(float, f32) RT_CUDA_EACH_HALF(X)
+#define RT_CUDA_EACH_ATTENTION(X) X(float, f32)
+#define RT_CUDA_EACH_TENSOR(X) X(RtBf16, bf16)
 #define RT_CUDA_EACH_WIDTH(X) X(1)
 
 #include "runtime/cuda/group.cuh"
