@@ -79,7 +79,7 @@ static void multiply(Rt *rt, const void *p)
 static double gemm_rate(Rt *rt, RtType type, int64_t m, int64_t n, int64_t k)
 {
     RtDot p = product_of(type, 1, m, n, k);
-    size_t each = type == RT_F64 ? 8 : 4;
+    size_t each = type == RT_F64 ? 8 : type == RT_F32 ? 4 : 2;
     void *kernel = NULL;
     Product x = {take((size_t)(m * n) * each), take((size_t)(m * k) * each),
                  take((size_t)(k * n) * each)};
@@ -100,13 +100,17 @@ static const struct {
     RtType type;
     const char *name;
     int n, size[4];
-} tables[] = {{RT_F32, "f32", 4, {32, 128, 512, 2048}}, {RT_F64, "f64", 2, {32, 256}}};
+} tables[] = {{RT_F32, "f32", 4, {32, 128, 512, 2048}},
+              {RT_F64, "f64", 2, {32, 256}},
+              {RT_BF16, "bf16", 3, {128, 512, 2048}},
+              {RT_F16, "f16", 2, {128, 1024}}};
 
-enum { PRODUCTS = 4 * 4 * 4 + 2 * 2 * 2 };
+enum { TABLES = sizeof tables / sizeof *tables };
+enum { PRODUCTS = 4 * 4 * 4 + 2 * 2 * 2 + 3 * 3 * 3 + 2 * 2 * 2 };
 
 static void measure_products(Rt *rt, double rate[PRODUCTS])
 {
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < TABLES; t++) {
         const int *size = tables[t].size, n = tables[t].n;
         for (int i = 0; i < n * n * n; i++, rate++) {
             double r =
@@ -120,7 +124,7 @@ static void print_products(const double rate[PRODUCTS])
 {
     const char *comma = "";
 
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < TABLES; t++) {
         const int *size = tables[t].size, n = tables[t].n;
         for (int i = 0; i < n * n * n; i++, comma = ",\n")
             printf("%s{\"type\": \"%s\", \"m\": %d, \"n\": %d, \"k\": %d, \"flops\": %.4g}", comma,
@@ -133,11 +137,11 @@ static void print_products(const double rate[PRODUCTS])
 enum { TOKENS = 256, HEADS = 8 };
 
 // Gives the rates of attention and of its gradient, which takes what attention has made.
-static void measure_attention(Rt *rt, double *forward, double *grad)
+static void measure_attention(Rt *rt, RtType type, double *forward, double *grad)
 {
     int64_t heads = (int64_t)HEADS * rt->threads;
-    void *memory = take((size_t)heads_bytes(heads, TOKENS));
-    Heads h = heads_at(memory, heads, TOKENS);
+    void *memory = take((size_t)heads_bytes(type, heads, TOKENS));
+    Heads h = heads_at(memory, type, heads, TOKENS);
     double flops = heads_flops(heads, TOKENS);
 
     rt->workspace = take((size_t)rt_attention_workspace(&h.p, rt->threads));
@@ -236,7 +240,9 @@ static void loop(Rt *rt, const void *p)
 }
 
 typedef struct Rates {
-    double bandwidth, reading, launch, vector, attention, attention_grad, product[PRODUCTS];
+    double bandwidth, reading, launch, vector, attention, attention_grad;
+    double half_attention, half_attention_grad;  // of bf16
+    double product[PRODUCTS];
 } Rates;
 
 static void measure_memory(Rt *rt, Rates *r)
@@ -270,7 +276,8 @@ static void measure(Rt *rt, Rates *r)
     double seconds = least_seconds(rt, loop, &(Loop){chain, v, rows});
     r->vector = fmax(r->vector, (double)CHAIN * VECTOR * (double)rows / seconds);
     free(v.y);
-    measure_attention(rt, &r->attention, &r->attention_grad);
+    measure_attention(rt, RT_F32, &r->attention, &r->attention_grad);
+    measure_attention(rt, RT_BF16, &r->half_attention, &r->half_attention_grad);
     measure_products(rt, r->product);
 }
 
@@ -313,6 +320,8 @@ static void share_cores(const Ranks *ranks, int threads, Rates *r)
     r->vector *= share;
     r->attention *= share;
     r->attention_grad *= share;
+    r->half_attention *= share;
+    r->half_attention_grad *= share;
     r->launch /= share;
     for (int i = 0; i < PRODUCTS; i++)
         r->product[i] *= share;
@@ -327,9 +336,11 @@ static void print_device(const Rt *rt, const Rates *r, int per_host)
            rt->threads, floor(memory / per_host), r->bandwidth, r->reading);
     printf("\"launch\": %.4g, \"vector\": %.4g, \"attention\": %.4g, \"attention_grad\": %.4g,\n",
            r->launch, r->vector, r->attention, r->attention_grad);
+    printf("\"half_attention\": %.4g, \"half_attention_grad\": %.4g,\n", r->half_attention,
+           r->half_attention_grad);
     printf("\"gemm\": [");
     print_products(r->product);
-    printf("]}}\n");
+    printf("],\n\"exchange_memory\": {\"base\": 0, \"communicator\": 0}}}\n");
 }
 
 // The computation that overlaps messages stays in the caches, as most of a product does.
@@ -359,7 +370,7 @@ static int measure_all(int spawn, int threads)
     }
     share_cores(&ranks, rt.threads, &r);
     if (!ranks.rank)
-        printf("{\"version\": 2, \"devices_per_host\": %d, ", ranks.per_host);
+        printf("{\"version\": 3, \"devices_per_host\": %d, ", ranks.per_host);
     if (ranks.n > 1)
         measure_links(&ranks, &rt);
     else

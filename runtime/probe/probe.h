@@ -94,12 +94,14 @@ RtDot product_of(RtType type, int64_t batch, int64_t m, int64_t n, int64_t k);
 enum { HEAD = 64 };
 typedef struct Heads {
     RtAttention p;
-    float *x, *dx, *y, *dy, *max, *sum;
-    int64_t all;  // floats of a token's queries
+    char *x, *dx, *y, *dy;  // of RtAttention.type
+    float *max, *sum;
+    int64_t all;  // bytes of a token's queries
 } Heads;
 
-int64_t heads_bytes(int64_t heads, int64_t tokens);
-Heads heads_at(void *memory, int64_t heads, int64_t tokens);
+// `type`: of queries, keys and values, RT_F32 or a half.
+int64_t heads_bytes(RtType type, int64_t heads, int64_t tokens);
+Heads heads_at(void *memory, RtType type, int64_t heads, int64_t tokens);
 // Both take Heads. The compiler counts two products forward, four in the gradient.
 void attend(Rt *rt, const void *heads);
 void attend_grad(Rt *rt, const void *heads);

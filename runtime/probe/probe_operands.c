@@ -41,20 +41,28 @@ static RtAttention attention_of(int64_t heads, int64_t tokens)
     return p;
 }
 
-int64_t heads_bytes(int64_t heads, int64_t tokens)
+static int64_t element_bytes(RtType type)
 {
-    return (8 * heads * tokens * HEAD + 2 * heads * tokens) * (int64_t)sizeof(float);
+    return type == RT_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(RtBf16);
 }
 
-Heads heads_at(void *memory, int64_t heads, int64_t tokens)
+int64_t heads_bytes(RtType type, int64_t heads, int64_t tokens)
 {
-    int64_t each = heads * tokens * HEAD;
-    Heads h = {.p = attention_of(heads, tokens), .x = memory, .all = heads * HEAD};
+    return 8 * heads * tokens * HEAD * element_bytes(type) +
+           2 * heads * tokens * (int64_t)sizeof(float);
+}
 
+Heads heads_at(void *memory, RtType type, int64_t heads, int64_t tokens)
+{
+    int64_t each = heads * tokens * HEAD * element_bytes(type);
+    Heads h = {
+        .p = attention_of(heads, tokens), .x = memory, .all = heads * HEAD * element_bytes(type)};
+
+    h.p.type = type == RT_F32 ? RT_NONE : type;
     h.dx = h.x + 3 * each;
     h.y = h.dx + 3 * each;
     h.dy = h.y + each;
-    h.max = h.dy + each;
+    h.max = (float *)(h.dy + each);
     h.sum = h.max + heads * tokens;
     return h;
 }
@@ -62,7 +70,7 @@ Heads heads_at(void *memory, int64_t heads, int64_t tokens)
 void attend(Rt *rt, const void *heads)
 {
     const Heads *h = heads;
-    const float *q = h->x, *k = q + h->all, *v = k + h->all;
+    const char *q = h->x, *k = q + h->all, *v = k + h->all;
 
     rt_attention(rt, &h->p, h->y, h->max, h->sum, q, k, v, NULL, NULL, NULL, NULL);
 }
@@ -70,8 +78,8 @@ void attend(Rt *rt, const void *heads)
 void attend_grad(Rt *rt, const void *heads)
 {
     const Heads *h = heads;
-    const float *q = h->x, *k = q + h->all, *v = k + h->all;
-    float *dq = h->dx, *dk = dq + h->all, *dv = dk + h->all;
+    const char *q = h->x, *k = q + h->all, *v = k + h->all;
+    char *dq = h->dx, *dk = dq + h->all, *dv = dk + h->all;
 
     rt_attention_grad(rt, &h->p, dq, dk, dv, q, k, v, NULL, NULL, NULL, NULL, h->y, h->max, h->sum,
                       h->dy);

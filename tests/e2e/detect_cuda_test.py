@@ -15,7 +15,7 @@ from pathlib import Path
 from harness import Checks
 from model import gpu_toolkit, parser
 
-RATES = ["memory", "bandwidth", "reading", "launch", "vector", "attention", "attention_grad"]
+RATES = ["memory", "bandwidth", "reading", "launch", "vector", "attention", "attention_grad", "half_attention", "half_attention_grad"]
 # A compiler whose result is kept, so that each compiles once.
 ONCE = """#!/bin/sh
 out=$(echo "$*" | sed 's/.* -o \\([^ ]*\\).*/\\1/')
@@ -88,7 +88,8 @@ def check_rates(checks, name, cluster):
     products = device["gemm"]
     checks.check(f"{name}: products", products and all(0 < p["flops"] < 1e15 for p in products))
     kinds = {(p["type"], p["batch"] > 1) for p in products}
-    checks.check(f"{name}: of both types, batched too", kinds == {(t, b) for t in ("f32", "f64") for b in (False, True)}, str(kinds))
+    wanted = {(t, b) for t in ("f32", "f64", "bf16") for b in (False, True)} | {("f16", False)}
+    checks.check(f"{name}: of all types, batched too", kinds == wanted, str(kinds))
     one = [p for p in products if p["type"] == "f32" and p["batch"] == 1]
     shapes = {max("mnk", key=lambda d: p[d]) for p in one if len({p[d] for d in "mnk"}) > 1}
     checks.check(f"{name}: tall, flat and deep ones", shapes == set("mnk"), str(shapes))

@@ -25,7 +25,10 @@ def test(checks, shardcc, work, spawns):
     checks.check("one host", cluster["devices_per_host"] == 2)
     checks.check("one level of links", [link["devices"] for link in cluster["links"]] == [2], str(cluster["links"]))
     checks.check("it takes time", all(link["alpha"] > 0 and link["beta"] > 0 for link in cluster["links"]))
-    checks.check("one device's rates", cluster["device"]["threads"] == 1 and len(cluster["device"]["gemm"]) > 50)
+    device = cluster["device"]
+    checks.check("one device's rates", device["threads"] == 1 and len(device["gemm"]) > 50)
+    types = {p["type"] for p in device["gemm"] if p["flops"] > 0}
+    checks.check("halves too", types == {"f32", "f64", "bf16", "f16"} and device["half_attention"] > 0 < device["half_attention_grad"], str(types))
 
 
 def test_full(checks, shardcc, work):

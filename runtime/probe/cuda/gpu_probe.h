@@ -59,6 +59,7 @@ double rate_of(const Rate *r);
 
 typedef struct Rates {
     Rate bandwidth, reading, launch, vector, attention, attention_grad;
+    Rate half_attention, half_attention_grad;  // of bf16
 } Rates;
 void measure_rates(Probe *p, Rates *r);
 

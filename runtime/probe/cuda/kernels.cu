@@ -1,6 +1,10 @@
 // The kernels that the probe measures: its own, which have the form of fused groups, and the
 // runtime's.
 #define RT_CUDA_EACH_TYPE(X) X(float, f32) X(double, f64)
+#define RT_CUDA_EACH_HALF(X) X(RtBf16, bf16) X(RtF16, f16)
+#define RT_CUDA_EACH_PRODUCT(X) X(float, f32) RT_CUDA_EACH_HALF(X)
+#define RT_CUDA_EACH_ATTENTION(X) X(float, f32)
+#define RT_CUDA_EACH_TENSOR(X) X(RtBf16, bf16)
 #define RT_CUDA_EACH_WIDTH(X) X(1)
 
 #include "runtime/cuda/group.cuh"
@@ -19,23 +23,20 @@ __device__ __forceinline__ float probe_random(int64_t i)
     return (float)(x >> 40) * 0x1p-24f - 0.5f;
 }
 
-extern "C" __global__ void probe_draw_f32(float *y, int64_t n)
-{
-    int64_t i = rt_thread();
+#define PROBE_DRAW(name, T, of_float)                                                              \
+    extern "C" __global__ void probe_draw_##name(T *y, int64_t n)                                  \
+    {                                                                                              \
+        int64_t i = rt_thread();                                                                   \
+                                                                                                   \
+        if (i < n)                                                                                 \
+            y[i] = of_float(probe_random(i));                                                      \
+    }                                                                                              \
+    RT_ENTRY(probe_draw_##name)
 
-    if (i < n)
-        y[i] = probe_random(i);
-}
-RT_ENTRY(probe_draw_f32);
-
-extern "C" __global__ void probe_draw_f64(double *y, int64_t n)
-{
-    int64_t i = rt_thread();
-
-    if (i < n)
-        y[i] = probe_random(i);
-}
-RT_ENTRY(probe_draw_f64);
+PROBE_DRAW(f32, float, float);
+PROBE_DRAW(f64, double, double);
+PROBE_DRAW(bf16, RtBf16, rt_to_bf16);
+PROBE_DRAW(f16, RtF16, rt_to_f16);
 
 extern "C" __global__ void probe_update(float *y, int64_t n)
 {

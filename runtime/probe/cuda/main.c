@@ -27,7 +27,10 @@ static const double CALL_SHARE = 1000;
 // The part of the time that goes to the rates. Links take the rest.
 static const double RATES_SHARE = 0.8;
 
-static const char *type_name(RtType t) { return t == RT_F64 ? "f64" : "f32"; }
+static const char *type_name(RtType t)
+{
+    return t == RT_F64 ? "f64" : t == RT_BF16 ? "bf16" : t == RT_F16 ? "f16" : "f32";
+}
 
 static void print_products(const Product *product, int n)
 {
@@ -65,8 +68,10 @@ static void print_device(const Probe *p, const Rates *r, const Product *product,
            (long long)p->memory);
     printf("\"bandwidth\": %.4g, \"reading\": %.4g, \"launch\": %.4g,\n", rate_of(&r->bandwidth),
            rate_of(&r->reading), rate_of(&r->launch));
-    printf("\"vector\": %.4g, \"attention\": %.4g, \"attention_grad\": %.4g,\n\"gemm\": [",
+    printf("\"vector\": %.4g, \"attention\": %.4g, \"attention_grad\": %.4g,\n",
            rate_of(&r->vector), rate_of(&r->attention), rate_of(&r->attention_grad));
+    printf("\"half_attention\": %.4g, \"half_attention_grad\": %.4g,\n\"gemm\": [",
+           rate_of(&r->half_attention), rate_of(&r->half_attention_grad));
     print_products(product, n);
     printf("],\n\"exchange_memory\": {\"base\": %lld, \"communicator\": %lld}}}\n",
            (long long)NCCL_BYTES, (long long)communicator_bytes(p));

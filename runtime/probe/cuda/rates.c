@@ -118,7 +118,7 @@ static double vector_rate(Probe *p)
 
 // ---- attention ----
 
-static void measure_attention(Probe *p, double *forward, double *grad)
+static void measure_attention(Probe *p, RtType type, double *forward, double *grad)
 {
     static const struct {
         int64_t heads, tokens;
@@ -130,8 +130,10 @@ static void measure_attention(Probe *p, double *forward, double *grad)
         double flops = heads_flops(heads, tokens);
         if (per_flop > 0 && !has_time(p, 4 * flops * per_flop))
             break;
-        void *memory = drawn_memory(p, RT_F32, heads_bytes(heads, tokens) / (int64_t)sizeof(float));
-        Heads h = heads_at(memory, heads, tokens);
+        // Maxima and sums are made before they are read.
+        void *memory =
+            drawn_memory(p, type, heads_bytes(type, heads, tokens) / rt_type_bytes(type));
+        Heads h = heads_at(memory, type, heads, tokens);
         p->rt.workspace = gpu_memory(rt_cuda_attention_workspace(&h.p) + 1);
         *forward = 2 * flops / bare_seconds(p, attend, &h);
         double seconds = bare_seconds(p, attend_grad, &h);
@@ -152,7 +154,10 @@ void measure_rates(Probe *p, Rates *r)
     rate_add(&r->bandwidth, one);
     rate_add(&r->reading, other);
     rate_add(&r->vector, vector_rate(p));
-    measure_attention(p, &one, &other);
+    measure_attention(p, RT_F32, &one, &other);
     rate_add(&r->attention, one);
     rate_add(&r->attention_grad, other);
+    measure_attention(p, RT_BF16, &one, &other);
+    rate_add(&r->half_attention, one);
+    rate_add(&r->half_attention_grad, other);
 }

@@ -108,8 +108,12 @@ void *drawn_memory(Probe *p, RtType type, int64_t count)
         int64_t count;
     } operands = {gpu_memory(count * rt_type_bytes(type)), count};
 
-    rt_launch(&p->rt, type == RT_F64 ? "probe_draw_f64" : "probe_draw_f32",
-              rt_ceil_div(count, BLOCK), BLOCK, &operands, sizeof operands);
+    const char *kernel = type == RT_F64    ? "probe_draw_f64"
+                         : type == RT_BF16 ? "probe_draw_bf16"
+                         : type == RT_F16  ? "probe_draw_f16"
+                                           : "probe_draw_f32";
+
+    rt_launch(&p->rt, kernel, rt_ceil_div(count, BLOCK), BLOCK, &operands, sizeof operands);
     return operands.y;
 }
 
