@@ -31,8 +31,8 @@ static const void *copy_value(Import *x, const Literal *l)
     return weight_value_copy(l->value, l->dtype, data, x->diag) ? data : NULL;
 }
 
-// The elements in the type that the graph has for them. The lowest and the largest number of a half
-// stand for those of the type, as in masks, so they become f32's.
+// The elements in the type that the graph has for them. Masks have the lowest or the largest number
+// of their type, so that of a half becomes that of f32.
 static const void *widened(Import *x, const Literal *l, const void *data)
 {
     int64_t n = l->bytes / dtype_size(l->dtype);

@@ -41,10 +41,7 @@ static RtAttention attention_of(int64_t heads, int64_t tokens)
     return p;
 }
 
-static int64_t element_bytes(RtType type)
-{
-    return type == RT_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(RtBf16);
-}
+static int64_t element_bytes(RtType type) { return type == RT_F32 ? 4 : 2; }
 
 int64_t heads_bytes(RtType type, int64_t heads, int64_t tokens)
 {

@@ -108,11 +108,12 @@ LOWEST = {"f16": np.float16(-65504), "bf16": np.uint16(0xFF7F), "f32": np.finfo(
 
 def net(weights, kind):
     """logits = softmax(relu(x · w0) + mask) · w1, with weights, mask and products of a type. Row 0 of the mask hides all, row 1 a half."""
-    nodes = [node("Cast", ["x"], ["h"], to=TYPES[kind]), node("MatMul", ["h", "w0"], ["a"]), node("Relu", ["a"], ["b"]),
-             node("Add", ["b", "mask"], ["c"]), node("Softmax", ["c"], ["d"], axis=1), node("MatMul", ["d", "w1"], ["logits"])]  # fmt: skip
     mask = np.zeros((4, 8), LOWEST[kind].dtype)
     mask[0], mask[1, 4:] = LOWEST[kind], LOWEST[kind]
-    initializers = [*(tensor(f"w{i}", w) for i, w in enumerate(weights)), tensor("mask", mask)]
+    nodes = [node("Constant", [], ["mask"], value=mask), node("Cast", ["x"], ["h"], to=TYPES[kind]),
+             node("MatMul", ["h", "w0"], ["a"]), node("Relu", ["a"], ["b"]),
+             node("Add", ["b", "mask"], ["c"]), node("Softmax", ["c"], ["d"], axis=1), node("MatMul", ["d", "w1"], ["logits"])]  # fmt: skip
+    initializers = [tensor(f"w{i}", w) for i, w in enumerate(weights)]
     return onnx_model(nodes, [value("x", "f32", [4, 6])], [value("logits", kind, [4, 3])], initializers)
 
 
