@@ -27,12 +27,12 @@ static bool run_precision(Run *r)
 }
 
 static bool run_blocks(Run *r) { return blocks(r->g, r->d); }
+
 // By default the loss is scaled where products read f16, in which small gradients would be lost.
 static bool run_scale(Run *r)
 {
     const char *text = r->optimizer.loss_scale;
-    int narrow, products;
-    bool is_f16 = precision_of(r->g, &narrow, &products) == F16;
+    bool is_f16 = precision_of(r->g).half == F16;
 
     return loss_scale_add(r->g, text ? text : is_f16 ? "dynamic" : "none", r->d);
 }

@@ -61,8 +61,7 @@ void compile_plan_file(Arena *a, const CompileRequest *r, const Compiled *c, Pla
     f->keep_solved = f->keep;
     f->preset = r->preset;
     f->threads = r->threads;
-    int narrow, products;
-    DType half = (DType)precision_of(c->train, &narrow, &products);
+    DType half = (DType)precision_of(c->train).half;
     f->precision = half ? dtype_name(half) : NULL;
     f->target = r->target == target_default() ? NULL : r->target->name;
 }

@@ -50,6 +50,7 @@ static bool has_form(bool (*check)(const char *, Diag *), const char *s, int *st
 bool check_loss(const char *s, int *status) { return has_form(loss_check, s, status); }
 
 bool check_loss_scale(const char *s, int *status) { return has_form(loss_scale_check, s, status); }
+
 bool check_optimizer(const char *s, int *status) { return has_form(optimizer_check, s, status); }
 
 bool check_launcher(const char *s, int *status)

@@ -186,7 +186,6 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
 {
     const Program *p = g->p;
     const Graph *train = p->set[SET_TRAIN].g;
-    int narrow, products;
 
     if (g->target->image)
         text_printf(t, "%s\n", g->target->image);
@@ -209,7 +208,7 @@ static void print_model(const Gen *g, uint64_t identity, Text *t)
         g->n_kernels, p->target->threads, p->accumulate, g->o->init_std);
     text_printf(t, "    .flops = %.17g,\n    .vocabulary = %" PRId64 ",\n",
                 p->set[train ? SET_TRAIN : SET_PREDICT].flops, g->o->vocabulary);
-    DType half = (DType)precision_of(p->set[train ? SET_TRAIN : SET_PREDICT].g, &narrow, &products);
+    DType half = (DType)precision_of(p->set[train ? SET_TRAIN : SET_PREDICT].g).half;
     if (half)
         text_printf(t, "    .precision = \"%s\",\n", dtype_name(half));
     if (g->o->peak > 0)

@@ -27,8 +27,14 @@ typedef struct PrecisionOptions {
 } PrecisionOptions;
 
 bool precision(Graph *g, const PrecisionOptions *o, Diag *d);
-// The DType of halves that products read; DT_NONE: none does. *n of `products` do.
-int precision_of(const Graph *g, int *n, int *products);
+
+// How many products there are, and how many of them are narrow: they read halves of that DType. It
+// is DT_NONE if none does.
+typedef struct Precision {
+    int half, narrow, products;
+} Precision;
+
+Precision precision_of(const Graph *g);
 bool blocks(Graph *g, Diag *d);  // labels repeated blocks
 
 // Adds the loss as OUTPUT_LOSS_SUM and OUTPUT_LOSS_COUNT (and OUTPUT_BAD_LABEL). `text` is the

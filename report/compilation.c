@@ -29,16 +29,15 @@ static void print_layers(const Graph *g)
 // Says which products read halves, if any does.
 static void print_precision(const Graph *g)
 {
-    int products, narrow;
-    DType half = (DType)precision_of(g, &narrow, &products);
+    Precision p = precision_of(g);
 
-    if (!narrow)
+    if (!p.narrow)
         return;
-    printf("%-13s %s: ", "precision", dtype_name(half));
-    if (narrow == products)
+    printf("%-13s %s: ", "precision", dtype_name((DType)p.half));
+    if (p.narrow == p.products)
         printf("all products");
     else
-        printf("%d of %d products", narrow, products);
+        printf("%d of %d products", p.narrow, p.products);
     printf("; parameters, states, gradients f32");
     if (output_of_role(g, OUTPUT_LOSS_SCALE))
         printf("; the loss is scaled");

@@ -47,7 +47,7 @@ typedef enum RtRole {
     RT_LOSS_SUM,
     RT_LOSS_COUNT,
     RT_GRAD_NORM,
-    RT_LOSS_SCALE,  // its tensor is a state or a hyper: steps are skipped
+    RT_LOSS_SCALE,  // steps whose RT_GRAD_NORM isn't finite are skipped
     RT_BAD_LABEL,
     RT_BAD_INDEX,  // RtTensor.name is the node's, bound its table's
     RT_BAD_SIZES   // RtTensor.name is the node's, bound the size of the dim that it splits

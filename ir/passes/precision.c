@@ -121,19 +121,19 @@ bool precision(Graph *g, const PrecisionOptions *o, Diag *d)
     return rewrite_end(&w.r, d);
 }
 
-int precision_of(const Graph *g, int *n, int *products)
+Precision precision_of(const Graph *g)
 {
-    DType half = DT_NONE;
+    Precision p = {0};
 
-    *n = *products = 0;
     for (NodeId i = 1; i < g->n_nodes; i++) {
-        const Node *x = &g->nodes[i];
-        if (!x->op->is_product)
+        const Node *n = &g->nodes[i];
+        if (!n->op->is_product)
             continue;
-        bool is_narrow = dtype_is_half(in(g, x, 0)->dtype);
-        half = is_narrow ? in(g, x, 0)->dtype : half;
-        *n += is_narrow;
-        ++*products;
+        p.products++;
+        if (!dtype_is_half(in(g, n, 0)->dtype))
+            continue;
+        p.half = in(g, n, 0)->dtype;
+        p.narrow++;
     }
-    return half;
+    return p;
 }

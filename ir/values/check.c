@@ -219,11 +219,12 @@ static bool side_renew(ValueCheck *c, Side *was, const Graph *now, Diag *d)
 // ---- reports ----
 
 static const char *const role_names[] = {
-    [OUTPUT_MODEL] = "output",      [OUTPUT_LOSS_SUM] = "output",
-    [OUTPUT_LOSS_COUNT] = "output", [OUTPUT_GRADIENT] = "gradient of",
-    [OUTPUT_GRAD_NORM] = "output",  [OUTPUT_BAD_LABEL] = "output",
-    [OUTPUT_BAD_INDEX] = "output",  [OUTPUT_BAD_SIZES] = "output",
-    [OUTPUT_LOSS_SCALE] = "output", [N_ROLES] = "new value of"};
+    [OUTPUT_MODEL] = "output",       [OUTPUT_LOSS_SUM] = "output",
+    [OUTPUT_LOSS_COUNT] = "output",  [OUTPUT_GRADIENT] = "gradient of",
+    [OUTPUT_GRAD_NORM] = "output",   [OUTPUT_BAD_LABEL] = "output",
+    [OUTPUT_BAD_INDEX] = "output",   [OUTPUT_BAD_SIZES] = "output",
+    [OUTPUT_LOSS_FACTOR] = "output", [OUTPUT_LOSS_SCALE] = "output",
+    [N_ROLES] = "new value of"};
 
 static bool tensors_differ(const Tensor *x, const Tensor *y, int64_t *at)
 {

@@ -87,15 +87,11 @@ __device__ __forceinline__ void rt_grad_keys_tensor(const RtCudaAttention &a,
         RtMasks masks = rt_masks(p, b, g, x.bias, x.seed, x.step, x.micro);
 
         rt_each_pair<QUERIES, WIDE>(
-            stream, rt_steps(rows, QUERIES),
-            [&](int i, RtTile<QUERIES, WIDE> &to_q, RtTile<QUERIES, WIDE> &to_dy) {
-                rt_fetch_tile<QUERIES, WIDE>(to_q, q, (int)rows.first + i * QUERIES);
-                rt_fetch_tile<QUERIES, WIDE>(to_dy, dy, (int)rows.first + i * QUERIES);
-            },
-            [&](int i, RtTile<QUERIES, WIDE> &of_q, RtTile<QUERIES, WIDE> &of_dy) {
+            stream, rows, q, dy,
+            [&](int row, RtTile<QUERIES, WIDE> &of_q, RtTile<QUERIES, WIDE> &of_dy) {
 #pragma unroll 1
                 for (int part = 0; part < QUERIES; part += PART) {
-                    RtCorner at = {(int)rows.first + i * QUERIES + part, key};
+                    RtCorner at = {row + part, key};
                     float s[1][PART / 8][4] = {}, ds[1][PART / 8][4] = {};
                     uint32_t terms[1][PART / 16][4];
 
@@ -159,15 +155,10 @@ __device__ __forceinline__ void rt_grad_queries_tensor(const RtCudaAttention &a,
     rt_load_left(q[0], rt_halves<T>(x.q, p.q, rt_head(p, p.q, b, g), p.s, p.e), row);
     rt_load_left(dy[0], rt_halves<T>(x.dy, p.dy, rt_head(p, p.dy, b, g), p.s, p.f), row);
     rt_each_pair<KEYS, WIDE>(
-        stream, rt_steps(keys, KEYS),
-        [&](int i, RtTile<KEYS, WIDE> &to_k, RtTile<KEYS, WIDE> &to_v) {
-            rt_fetch_tile<KEYS, WIDE>(to_k, k, (int)keys.first + i * KEYS);
-            rt_fetch_tile<KEYS, WIDE>(to_v, v, (int)keys.first + i * KEYS);
-        },
-        [&](int i, RtTile<KEYS, WIDE> &of_k, RtTile<KEYS, WIDE> &of_v) {
+        stream, keys, k, v, [&](int key, RtTile<KEYS, WIDE> &of_k, RtTile<KEYS, WIDE> &of_v) {
 #pragma unroll 1
             for (int part = 0; part < KEYS; part += PART) {
-                RtCorner at = {row, (int)keys.first + i * KEYS + part};
+                RtCorner at = {row, key + part};
                 float s[1][PART / 8][4] = {}, ds[1][PART / 8][4] = {};
                 uint32_t changes[1][PART / 16][4];
 

@@ -139,31 +139,25 @@ __device__ __forceinline__ void rt_attend_tensor(const RtCudaAttention &a,
         rt_load_left(left[m], q, row + RT_TENSOR_ROWS * m);
         o[m].most[0] = o[m].most[1] = -INFINITY;
     }
-    rt_each_pair<KEYS, WIDE>(
-        stream, rt_steps(keys, KEYS),
-        [&](int i, RtTile<KEYS, WIDE> &to_k, RtTile<KEYS, WIDE> &to_v) {
-            rt_fetch_tile<KEYS, WIDE>(to_k, k, (int)keys.first + i * KEYS);
-            rt_fetch_tile<KEYS, WIDE>(to_v, v, (int)keys.first + i * KEYS);
-        },
-        [&](int i, RtTile<KEYS, WIDE> &of_k, RtTile<KEYS, WIDE> &of_v) {
-            int key = (int)keys.first + i * KEYS;
-            float s[M][KEYS / 8][4] = {};
-            uint32_t weights[M][KEYS / 16][4];
+    rt_each_pair<KEYS, WIDE>(stream, keys, k, v,
+                             [&](int key, RtTile<KEYS, WIDE> &of_k, RtTile<KEYS, WIDE> &of_v) {
+                                 float s[M][KEYS / 8][4] = {};
+                                 uint32_t weights[M][KEYS / 16][4];
 
-            if (!again && p.causal && key > row + ROWS - 1 + p.offset)
-                return;
-            rt_multiply_rows<T, KEYS, WIDE>(s, left, of_k, 0);
+                                 if (!again && p.causal && key > row + ROWS - 1 + p.offset)
+                                     return;
+                                 rt_multiply_rows<T, KEYS, WIDE>(s, left, of_k, 0);
 #pragma unroll
-            for (int m = 0; m < M; m++) {
-                RtCorner at = {row + RT_TENSOR_ROWS * m, key};
-                rt_score_fragments<false, IS_PLAIN>(p, masks, again, at, s[m]);
-                rt_softmax_fragments(s[m], o[m], y[m]);
-                if (!IS_PLAIN && p.drops)
-                    rt_drop_fragments(a, masks, at, s[m]);
-                rt_round<T>(weights[m], s[m]);
-            }
-            rt_multiply_columns<T, KEYS, WIDE>(y, weights, of_v, 0);
-        });
+                                 for (int m = 0; m < M; m++) {
+                                     RtCorner at = {row + RT_TENSOR_ROWS * m, key};
+                                     rt_score_fragments<false, IS_PLAIN>(p, masks, again, at, s[m]);
+                                     rt_softmax_fragments(s[m], o[m], y[m]);
+                                     if (!IS_PLAIN && p.drops)
+                                         rt_drop_fragments(a, masks, at, s[m]);
+                                     rt_round<T>(weights[m], s[m]);
+                                 }
+                                 rt_multiply_columns<T, KEYS, WIDE>(y, weights, of_v, 0);
+                             });
     RtHalves<T> to = rt_halves<T>(x.y, p.y, rt_head(p, p.y, b, g), p.s, p.f);
     float *max = x.max + rt_head(p, p.max, b, g), *sum = x.sum + rt_head(p, p.sum, b, g);
 #pragma unroll

@@ -100,29 +100,29 @@ __device__ __forceinline__ void rt_fetch_tile(RtTile<ROWS, WIDE> &tile, const Rt
     }
 }
 
-// Tiles of so many rows in a range; 0 or less if it is empty.
-__device__ __forceinline__ int rt_steps(const RtRange &range, int rows)
+// Calls use(first, left, right) for the tiles of rows of both matrices in a range, in their order,
+// with a tile's first row. The pair after it is copied meanwhile.
+template <int ROWS, int WIDE, class T, class Use>
+__device__ __forceinline__ void rt_each_pair(RtStream<ROWS, WIDE> &stream, const RtRange &range,
+                                             const RtHalves<T> &left, const RtHalves<T> &right,
+                                             const Use &use)
 {
-    return ((int)(range.last - range.first) + rows - 1) / rows;
-}
+    int first = (int)range.first, n = ((int)(range.last - range.first) + ROWS - 1) / ROWS;
+    auto fetch = [&](int i) {
+        rt_fetch_tile<ROWS, WIDE>(stream[i % 2][0], left, first + i * ROWS);
+        rt_fetch_tile<ROWS, WIDE>(stream[i % 2][1], right, first + i * ROWS);
+    };
 
-// Calls use(i, left, right) for n pairs of tiles, if n > 0, in their order, each after fetch(i,
-// left, right), which begins to copy them. Between both, the pair before is used.
-template <int ROWS, int WIDE, class Fetch, class Use>
-__device__ __forceinline__ void rt_each_pair(RtStream<ROWS, WIDE> &stream, int n,
-                                             const Fetch &fetch, const Use &use)
-{
     if (n > 0)
-        fetch(0, stream[0][0], stream[0][1]);
+        fetch(0);
     rt_copy_group();
     for (int i = 0; i < n; i++) {
-        int now = i % 2;
         if (i + 1 < n)
-            fetch(i + 1, stream[1 - now][0], stream[1 - now][1]);
+            fetch(i + 1);
         rt_copy_group();
         rt_copy_wait<1>();
         __syncthreads();  // all have waited for their copies of this pair
-        use(i, stream[now][0], stream[now][1]);
+        use(first + i * ROWS, stream[i % 2][0], stream[i % 2][1]);
         __syncthreads();  // all have read it
     }
 }

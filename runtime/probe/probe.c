@@ -79,7 +79,7 @@ static void multiply(Rt *rt, const void *p)
 static double gemm_rate(Rt *rt, RtType type, int64_t m, int64_t n, int64_t k)
 {
     RtDot p = product_of(type, 1, m, n, k);
-    size_t each = type == RT_F64 ? 8 : type == RT_F32 ? 4 : 2;
+    size_t each = (size_t)rt_type_bytes(type);
     void *kernel = NULL;
     Product x = {take((size_t)(m * n) * each), take((size_t)(m * k) * each),
                  take((size_t)(k * n) * each)};

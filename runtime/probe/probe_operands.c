@@ -1,5 +1,6 @@
 // The operands of what probes measure: products, and attention in both directions.
 #include "runtime/probe/probe.h"
+#include "runtime/rt_workspace.h"
 
 RtDot product_of(RtType type, int64_t batch, int64_t m, int64_t n, int64_t k)
 {
@@ -41,19 +42,17 @@ static RtAttention attention_of(int64_t heads, int64_t tokens)
     return p;
 }
 
-static int64_t element_bytes(RtType type) { return type == RT_F32 ? 4 : 2; }
-
 int64_t heads_bytes(RtType type, int64_t heads, int64_t tokens)
 {
-    return 8 * heads * tokens * HEAD * element_bytes(type) +
+    return 8 * heads * tokens * HEAD * rt_type_bytes(type) +
            2 * heads * tokens * (int64_t)sizeof(float);
 }
 
 Heads heads_at(void *memory, RtType type, int64_t heads, int64_t tokens)
 {
-    int64_t each = heads * tokens * HEAD * element_bytes(type);
+    int64_t each = heads * tokens * HEAD * rt_type_bytes(type);
     Heads h = {
-        .p = attention_of(heads, tokens), .x = memory, .all = heads * HEAD * element_bytes(type)};
+        .p = attention_of(heads, tokens), .x = memory, .all = heads * HEAD * rt_type_bytes(type)};
 
     h.p.type = type == RT_F32 ? RT_NONE : type;
     h.dx = h.x + 3 * each;

@@ -11,7 +11,7 @@ import re
 import subprocess
 
 from equal_test import SLOW, SLOW_LINK
-from harness import run
+from harness import run, sent_rows
 from model import QUICK_CC, Model, for_models, gpu_toolkit, parser
 from profile_test import read_profile
 
@@ -19,7 +19,6 @@ FEW = ["--steps", "3", "--epochs", "9", "--no-shuffle", "--quiet"]
 HEAD = {"profile", "identity", "plan_hash", "plan", "device", "ranks", "steps", "seconds", "calls"}
 CALL = {"call", "part", "calls", "seconds", "least_seconds", "flops", "read_bytes", "written_bytes"}
 SENT = {"axis", "sent_bytes", "exchange_seconds", "predicted_exchange_seconds"}
-SENT_ROW = re.compile(r"^(\w+) +(\w+) +(\d+)$", re.M)
 
 
 def near(a, b, tolerance=0.01):
@@ -92,7 +91,7 @@ class Calls:
         sent = [c for c in calls if "sent_bytes" in c]
         self.check(f"{name}: fields of collectives", sent and all(SENT <= set(c) for c in sent))
         self.check(f"{name}: collectives take time", all(c["exchange_seconds"] > 0 for c in sent))
-        table = {kind: int(n) for kind, axis, n in SENT_ROW.findall(said.split("sent in a step")[1])}
+        table = {kind: n for kind, axis, n in sent_rows(said)}
         found = {kind: sum(c["sent_bytes"] for c in sent if f"{kind} " in c["call"]) for kind in table}
         self.check(f"{name}: bytes", table and all(near(found[k], table[k]) for k in table), f"{found} {table}")
 

@@ -9,13 +9,12 @@ with a dynamic batch take a step in two micro-batches. Plans are for a machine s
 models. With slow links too, communication overlaps computation, which changes no bit.
 """
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
-from harness import MPI_ENV, mpirun, read_safetensors, relative, run
+from harness import MPI_ENV, mpirun, read_safetensors, relative, run, sent_rows
 from model import QUICK_CC, REPOSITORY, Model, curves_of, for_models, parser
 
 DYNAMIC = REPOSITORY / "models/tiny_dynamic"
@@ -64,8 +63,7 @@ def planned(path):
 
 def counted(text):
     """The last table of --profile."""
-    rows = re.findall(r"^(\w+) +(\S+) +(\d+)$", text.partition("sent in a step")[2], re.M)  # MPI may have said more
-    return Counter({(kind, axis): int(n) for kind, axis, n in rows})
+    return Counter({(kind, axis): n for kind, axis, n in sent_rows(text)})
 
 
 def check_bytes(checks, name, printed, plan):

@@ -137,6 +137,12 @@ def read_log(path):
     return [x for x in map(json.loads, Path(path).read_text().splitlines()) if "loss" in x]
 
 
+def sent_rows(said):
+    """What --profile says that a rank sent in a step: kind, axis and bytes."""
+    rows = re.findall(r"^(\w+) +(\S+) +(\d+)$", said.partition("sent in a step")[2], re.M)  # MPI may have said more
+    return [(kind, axis, int(n)) for kind, axis, n in rows]
+
+
 def write_data(folder, arrays):
     """A data folder: one NAME.npy per array, first axis = samples."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,17 +4,15 @@
   reduce_test.py --shardcc build/shardcc
 """
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 
-from harness import read_safetensors, run, test_in_folder, write_data
+from harness import read_safetensors, run, sent_rows, test_in_folder, write_data
 from model import QUICK_CC
 from plans import MLP, TRAIN
 
 SLOW_LINK = Path(__file__).with_name("slow_link.json")
-SENT_ROW = re.compile(r"^(\w+) +(\w+) +(\d+)$", re.M)
 SUMS = ("all_reduce", "reduce_scatter")
 
 
@@ -33,9 +31,8 @@ class Reduce:
         run(self.shardcc, MLP, *TRAIN, "--plan", plan, "-o", program, "--cc", QUICK_CC, "--transport", "tcp", *reduce, *more, cwd=self.work)
         gradients = self.work / f"{tag}.gradients.safetensors"
         said = run(program, "--data", "data", "--no-shuffle", "--quiet", "--spawn", 2, "--save-gradients", gradients, "--profile", cwd=self.work)
-        table = SENT_ROW.findall(said.split("sent in a step")[1])
         planned = [c for c in json.loads(plan.read_text())["collectives"] if c["kind"] in SUMS]
-        return sum(c["bytes"] * c.get("times", 1) for c in planned), sum(int(n) for kind, _, n in table if kind in SUMS), read_safetensors(gradients)
+        return sum(c["bytes"] * c.get("times", 1) for c in planned), sum(n for kind, _, n in sent_rows(said) if kind in SUMS), read_safetensors(gradients)
 
 
 def test_reduce(f):

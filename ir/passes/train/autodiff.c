@@ -356,15 +356,15 @@ static void add_outputs(Autodiff *a, int accumulate, ValueId scale)
     const Source *loss = loss_source(g);
     int n = live_parameters(a, list);
 
-    if (accumulate > 1)
+    if (accumulate > 1) {
         accumulate_outputs(g);
-    set_labels(g, UPDATE, (Block){0}, loss);
-    if (accumulate > 1)
+        set_labels(g, UPDATE, (Block){0}, loss);
         factor = take_factor(g);
-    if (scale)
+    }
+    if (scale) {
         set_labels(g, UPDATE, (Block){0}, graph_source(g, "loss_scale", ""));
-    if (scale)
         factor = factor ? make_div(g, factor, scale) : reciprocal(g, scale);
+    }
     for (int i = 0; i < n; i++)
         add_gradient(a, list[i], accumulate > 1, factor);
 }

@@ -9,10 +9,7 @@ static ValueId value_by_name(const Graph *g, const char *name)
     for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i].role == OUTPUT_MODEL && strcmp(g->outputs[i].name, name) == 0)
             return g->outputs[i].value;
-    for (ValueId v = 1; v < g->n_values; v++)
-        if (g->values[v].name && strcmp(g->values[v].name, name) == 0)
-            return v;
-    return 0;
+    return value_named(g, name);
 }
 
 // Adds a note with the names of values: outputs first, then the last nodes' values.

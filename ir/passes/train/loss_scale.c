@@ -1,5 +1,6 @@
 // Scales the loss, so that its gradients are numbers of f16, and skips the steps in which they
 // aren't finite: as torch.amp.GradScaler does (Micikevicius et al. 2018, section 3.2).
+#include <assert.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -108,15 +109,14 @@ bool loss_scale_update(Graph *g, const char *text, ValueId is_finite, Diag *d)
 {
     ValueId scale = output_of_role(g, OUTPUT_LOSS_SCALE);
     double option[MAX_OPTIONS];
-    Scaling kind = NONE;
+    Scaling kind;
 
     if (!scale || !value_of(g, scale)->producer)
         return true;
     ValueId state = producer(g, scale)->in[0];
     if (!read_text(g->arena, text ? text : "dynamic", &kind, option, d))
         return false;
-    if (kind != DYNAMIC)
-        call_options(&(Call){.n_options = 0}, options, option, d);
+    assert(kind == DYNAMIC);  // so it has a state
     g->source = graph_source(g, "loss_scale", "");
     ValueId factor[COUNT(options)], zero = graph_scalar(g, F32, 0);
     for (int i = GROWTH_FACTOR; i <= GROWTH_INTERVAL; i++)

@@ -104,17 +104,17 @@ ValueId hyper_value(Graph *g, const char *name, double fill)
     return v;
 }
 
-static bool is_named(const Graph *g, const char *name)
+ValueId value_named(const Graph *g, const char *name)
 {
     for (ValueId v = 1; v < g->n_values; v++)
         if (g->values[v].name && strcmp(g->values[v].name, name) == 0)
-            return true;
-    return false;
+            return v;
+    return 0;
 }
 
 ValueId state_scalar(Graph *g, const char *name, DType t, double fill)
 {
-    while (is_named(g, name))
+    while (value_named(g, name))
         name = arena_string(g->arena, "%s_", name);
     ValueId v = graph_value(g, VALUE_STATE, name, t, 0, NULL);
     value_edit(g, v)->fill = fill;

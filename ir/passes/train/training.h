@@ -66,6 +66,7 @@ bool loss_scale_update(Graph *g, const char *text, ValueId is_finite, Diag *d);
 ValueId reduce_all(Graph *g, ValueId x);  // the sum over all dims
 // The hyper value of that name, appended if there is none; the trainer sets it before each step.
 ValueId hyper_value(Graph *g, const char *name, double fill);
+ValueId value_named(const Graph *g, const char *name);  // the first one; 0: there is none
 // A new state of one element, which belongs to no parameter. Its name ends with _ if a value has
 // the name.
 ValueId state_scalar(Graph *g, const char *name, DType t, double fill);
