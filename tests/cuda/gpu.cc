@@ -221,10 +221,15 @@ void meet(Gate &g, bool orders, Site site)
     switch_to(&b.scheduler);
 }
 
-Gate &gate_of(unsigned mask, Site site)
+void check_lane(unsigned mask, Site site)
 {
     if (!(mask >> now.lane & 1))
         fail(site, "the lane isn't in its mask %08x", mask);
+}
+
+Gate &gate_of(unsigned mask, Site site)
+{
+    check_lane(mask, site);
     for (auto &g : b.gates[now.warp])
         if (g->mask == mask)
             return *g;
@@ -420,6 +425,7 @@ const Gift *gather(unsigned mask, const void *bytes, size_t n, Site site)
 
 uint64_t exchange(unsigned mask, uint64_t word, int source, Site site)
 {
+    check_lane(mask, site);
     if (!(mask >> source & 1))
         fail(site, "lane %d is read, which isn't in the mask %08x", source, mask);
     memcpy(&word, gather(mask, &word, sizeof word, site)[source].bytes, sizeof word);
