@@ -1,8 +1,12 @@
 // Simplifies the casts of half precision once the gradients are there: no value is cast twice or
 // rounded twice, what moves elements moves halves, a parameter's gradient isn't rounded, and what
 // is kept in a half isn't kept in f32 for a sum.
+//
+// Iterations stay alike. The first one of a class may read f32 where the others read the halves of
+// the one before. Then all of them cast what they read, and look no further.
 #include <string.h>
 
+#include "ir/classes.h"
 #include "ir/internal.h"
 
 // Facts of a value of the old graph.
@@ -11,6 +15,7 @@ typedef struct Fact {
     DType half;        // a backward node casts it to this half
     int uses, sums;    // readers; those that are sums or such casts
     int64_t cut;       // elements of slices of it that are cast to a half
+    bool is_hidden;    // one that reads it, or an instance of it, doesn't look at it
 } Fact;
 
 // A new value in another type, among those of one value.
@@ -23,13 +28,16 @@ typedef struct Made {
 typedef struct Known {
     int made;     // the first entry of `made` that is of it; 0: none
     bool is_cut;  // slices that are cast to a half have all its elements
+    bool is_hidden;
 } Known;
 
 typedef struct Casts {
     Rewrite r;
-    Fact *fact;     // by old ValueId
-    bool *is_wide;  // by old NodeId: the product's result is f32 instead of a half
-    Known *known;   // by new ValueId
+    Fact *fact;             // by old ValueId
+    bool *is_wide;          // by old NodeId: the product's result is f32 instead of a half
+    const bool *is_closed;  // by class: its iterations look at nothing from elsewhere, nor others
+                            // into them
+    Known *known;           // by new ValueId
     int n_known, cap_known;
     Made *made;  // [0] is unused
     int n_made, cap_made;
@@ -65,8 +73,18 @@ static void find_gradients(const Graph *g, Fact *fact)
     }
 }
 
-static void find_readers(const Graph *g, Fact *fact)
+// Does a node in block `reader` not look at value v?
+static bool hides(const Casts *c, const Graph *g, Block reader, ValueId v)
 {
+    Block maker = value_block(g, v);
+
+    return (c->is_closed[reader.cls] || c->is_closed[maker.cls]) && !is_same_block(reader, maker);
+}
+
+static void find_readers(const Casts *c)
+{
+    const Graph *g = c->r.from;
+    Fact *fact = c->fact;
     const int *uses = graph_count_uses(g->arena, g);
 
     for (ValueId v = 1; v < g->n_values; v++)
@@ -74,6 +92,8 @@ static void find_readers(const Graph *g, Fact *fact)
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         ValueId v = n->n_in ? n->in[0] : 0;
+        for (int k = 0; k < n->n_in; k++)
+            fact[n->in[k]].is_hidden |= hides(c, g, n->block, n->in[k]);
         if (is_cast_to_half(g, n)) {
             ValueId from = before_moves(g, v);
             const Node *slice = producer(g, from);
@@ -87,6 +107,45 @@ static void find_readers(const Graph *g, Fact *fact)
         fact[v].sums += n->op == &op_reduce_sum && n->phase == BACKWARD;
     }
 }
+
+// ---- closed classes ----
+
+// Gives the instances of a node, one of them the first, the same facts: a value is hidden in all if
+// it is in one, and a gradient in all or none.
+static void agree(const Casts *c, NodeId first, NodeId i)
+{
+    const Node *x = &c->r.from->nodes[first], *y = &c->r.from->nodes[i];
+
+    for (int k = 0; k < x->n_out; k++) {
+        Fact *a = &c->fact[x->out[k]], *b = &c->fact[y->out[k]];
+        a->is_hidden = b->is_hidden = a->is_hidden || b->is_hidden;
+        a->is_gradient = b->is_gradient = a->is_gradient && b->is_gradient;
+    }
+}
+
+// Gives the iterations of closed classes the same facts. Outputs and carries read from elsewhere.
+static void close_classes(const Casts *c)
+{
+    const Graph *g = c->r.from;
+    NodeId **first = arena_array(g->arena, NodeId *, g->n_classes);
+
+    for (int i = 0; i < g->n_outputs; i++)
+        c->fact[g->outputs[i].value].is_hidden |= hides(c, g, (Block){0}, g->outputs[i].value);
+    for (int i = 0; i < g->n_carries; i++)
+        c->fact[g->carries[i].out].is_hidden |= hides(c, g, (Block){0}, g->carries[i].out);
+    for (int k = 1; k < g->n_classes; k++)
+        first[k] = c->is_closed[k] ? arena_array(g->arena, NodeId, g->n_nodes) : NULL;
+    for (int turn = 0; turn < 3; turn++)
+        for (NodeId i = 1; i < g->n_nodes; i++) {
+            Block b = g->nodes[i].block;
+            if (first[b.cls] && !turn && !b.iter)
+                first[b.cls][b.pos] = i;
+            else if (first[b.cls] && turn)
+                agree(c, first[b.cls][b.pos], i);
+        }
+}
+
+// ---- products ----
 
 // The index of a product's attribute `to`; -1: it has none.
 static int result_attr(const Node *n)
@@ -109,7 +168,7 @@ static void find_wide(Casts *c)
             continue;
         while (c->fact[v].uses == 1 && is_move(producer(g, v)))
             v = producer(g, v)->in[0];
-        if (c->fact[v].uses == 1 && result_attr(producer(g, v)) >= 0 &&
+        if (c->fact[v].uses == 1 && !c->fact[v].is_hidden && result_attr(producer(g, v)) >= 0 &&
             dtype_is_half(value_of(g, v)->dtype))
             c->is_wide[value_of(g, v)->producer] = true;
     }
@@ -169,11 +228,17 @@ static ValueId cast_to(Casts *c, ValueId x, DType to)
 {
     Graph *g = c->r.to;
     DType type = value_of(g, x)->dtype;
-    ValueId made = type == to ? x : find_made(c, x, to);
 
+    if (type == to)
+        return x;
+    if (hides(c, g, g->block, x))
+        return make_cast(g, x, to);
+    ValueId made = find_made(c, x, to);
     if (made)
         return made;
     Node n = *producer(g, x);  // nodes are moved in memory while others are made
+    if (known_of(c, x)->is_hidden)
+        n.op = NULL;
     if (n.op == &op_cast && dtype_is_within(in(g, &n, 0)->dtype, type))
         return cast_to(c, n.in[0], to);
     if (!n.op || !moves(c, &n, to))
@@ -211,7 +276,8 @@ static ValueId extreme_half(Casts *c, const Node *n)
     Graph *g = c->r.to;
     const Node *x = producer(g, c->r.map[n->in[0]]);
 
-    if (x->op != &op_cast || !dtype_is_half(in(g, x, 0)->dtype))
+    if (known_of(c, c->r.map[n->in[0]])->is_hidden || x->op != &op_cast ||
+        !dtype_is_half(in(g, x, 0)->dtype))
         return 0;
     ValueId half = x->in[0];
     return make_cast(g, graph_node(g, n->op, 1, &half, n->attr), F32);
@@ -235,7 +301,8 @@ static ValueId simpler(Casts *c, NodeId i)
         return cast_to(c, c->r.map[n->in[0]], out(g, n)->dtype);
     if (c->is_wide[i])
         return widen_product(c, n);
-    if (n->op == &op_reduce_sum && n->phase == BACKWARD && x->half && x->sums == x->uses)
+    if (n->op == &op_reduce_sum && n->phase == BACKWARD && x->half && x->sums == x->uses &&
+        !x->is_hidden)
         return sum_halves(c, n, x->half);
     if ((n->op == &op_reduce_max || n->op == &op_reduce_min) && in(g, n, 0)->dtype == F32)
         return extreme_half(c, n);
@@ -250,19 +317,18 @@ static bool has_halves(const Graph *g)
     return false;
 }
 
-bool casts(Graph *g, Diag *d)
+static bool run(Graph *g, const bool *is_closed, Diag *d)
 {
-    Casts c = {.fact = NULL};
+    Casts c = {.is_closed = is_closed};
     bool ok = true;
 
-    if (!has_halves(g))
-        return true;
     c.r = rewrite_begin(g);
     c.fact = arena_array(g->arena, Fact, g->n_values);
     c.is_wide = arena_array(g->arena, bool, g->n_nodes);
     *arena_push(g->arena, c.made, c.n_made, c.cap_made) = (Made){0};
     find_gradients(g, c.fact);
-    find_readers(g, c.fact);
+    find_readers(&c);
+    close_classes(&c);
     find_wide(&c);
     for (NodeId i = 1; i < g->n_nodes && ok; i++) {
         ValueId old = g->nodes[i].out[0], v = simpler(&c, i);
@@ -272,10 +338,43 @@ bool casts(Graph *g, Diag *d)
             rewrite_put(&c.r, old, v);
         else
             ok = rewrite_copy(&c.r, i, d) != 0;
-        if (ok && c.fact[old].cut >= value_count(value_of(g, old)) && c.fact[old].cut)
-            known_of(&c, c.r.map[old])->is_cut = true;
+        if (!ok)
+            break;
+        Known *known = known_of(&c, c.r.map[old]);
+        known->is_hidden |= c.fact[old].is_hidden;
+        known->is_cut |= c.fact[old].cut && !known->is_hidden &&
+                         c.fact[old].cut >= value_count(value_of(g, old));
     }
     ok = ok && rewrite_end(&c.r, d);
     graph_number_blocks(g);
     return ok;
+}
+
+// Closes the classes whose iterations differ. Returns whether there is one that wasn't.
+static bool close_unlike(const Graph *g, bool *is_closed)
+{
+    bool any = false;
+
+    for (int32_t c = 1; c < g->n_classes; c++) {
+        Text why = {0};
+        if (!is_closed[c] && !block_check(g, c, &why))
+            is_closed[c] = any = true;
+        text_free(&why);
+    }
+    return any;
+}
+
+bool casts(Graph *g, Diag *d)
+{
+    if (!has_halves(g))
+        return true;
+    bool *is_closed = arena_array(g->arena, bool, g->n_classes);
+    for (;;) {
+        Graph *before = g->n_classes > 1 ? graph_clone(g->arena, g) : NULL;
+        if (!run(g, is_closed, d))
+            return false;
+        if (!before || !close_unlike(g, is_closed))
+            return true;
+        *g = *before;
+    }
 }
