@@ -24,6 +24,30 @@ static void unstage(Cutter *c, int32_t cls)
     c->has_changed = true;
 }
 
+// Is the cut before unit k between iterations of a staged class?
+static bool is_loop_cut(const Chain *x, int k)
+{
+    return k < x->n_forward && x->unit[k].cls && x->unit[k].cls == x->unit[k - 1].cls;
+}
+
+// The use of instance j, from -1, of a buffer.
+static const Use *use_of(const Chain *x, int buffer, int j)
+{
+    return &x->use[x->first_use[buffer] + j + 1];
+}
+
+// Lets units (first, last] begin no stage.
+static void join_units(Cutter *c, int first, int last)
+{
+    Chain *x = c->x;
+
+    for (int k = first + 1; k <= last && k < x->n_forward; k++)
+        if (is_loop_cut(x, k))
+            unstage(c, x->unit[k].cls);
+        else
+            x->is_joined[x->unit[k].begin] = true;
+}
+
 // Do the iterations of a class share bytes of the buffer?
 static bool shares_bytes(const Chain *x, int buffer)
 {
@@ -33,22 +57,22 @@ static bool shares_bytes(const Chain *x, int buffer)
 }
 
 // Keeps a buffer outside of the stages. If iterations share its bytes they can't be called in any
-// order.
+// order, and none of them without what made the value that they begin with.
 static void keep(Cutter *c, int buffer)
 {
     Chain *x = c->x;
     const Buffer *b = &x->p->buffers[buffer];
     int32_t cls = staged_class_of(x, b);
+    const Use *u = use_of(x, buffer, -1);
 
-    x->is_kept[buffer] = c->has_changed = true;
-    if (cls && shares_bytes(x, buffer))
+    c->has_changed = true;
+    if (cls && shares_bytes(x, buffer)) {
         unstage(c, cls);
-}
-
-// Is the cut before unit k between iterations of a staged class?
-static bool is_loop_cut(const Chain *x, int k)
-{
-    return k < x->n_forward && x->unit[k].cls && x->unit[k].cls == x->unit[k - 1].cls;
+        return;
+    }
+    x->is_kept[buffer] = true;
+    if (value_block(x->g, b->value).cls && shares_bytes(x, buffer) && !u->is_made_back)
+        join_units(c, u->first_write, u->last_write);
 }
 
 static void forbid(Cutter *c, int buffer, int first, int last)
@@ -58,12 +82,6 @@ static void forbid(Cutter *c, int buffer, int first, int last)
             keep(c, buffer);
         c->is_cut[k] = false;
     }
-}
-
-// The use of instance j, from -1, of a buffer.
-static const Use *use_of(const Chain *x, int buffer, int j)
-{
-    return &x->use[x->first_use[buffer] + j + 1];
 }
 
 // Calls `visit` for all uses of buffers that aren't kept.
