@@ -6,7 +6,7 @@ bits in a second run, and with and without graphs.
 
 Models are sharded over 2, 4 and 8 ranks by the search and by presets; with --all, all models in all of these ways. With slow
 links exchanges overlap computation. Ranks exchange by NCCL (its double), each with a GPU of its own, and through memory of the host, sharing one. And every collective
-on several meshes, in both ways.
+on several meshes, in both ways, if no model is named or `collectives` is.
 """
 import os
 import re
@@ -23,7 +23,7 @@ from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser
 SEARCHED = [(mesh, None) for mesh in ("2", "2x2", "4", "8")]
 KNOWN = [(mesh, preset) for mesh in ("2", "4") for preset in ("ddp", "zero1", "fsdp", "megatron")] + [("2x2", "2d")]
 SOME = [("2", None), ("2", "fsdp"), ("2", "megatron")]
-SAMPLE = ("cnn", "gpt2", "mlp")
+SAMPLE = ("cnn", "gpt2", "mlp", "collectives")
 TIMEOUT = 3
 MESHES, ALL_MESHES = ("3",), ("2", "3", "2x2", "4", "2x3")
 LATE = {"CUDART_ORDER": "1", "CUDART_LAZY": "1"}
@@ -171,6 +171,8 @@ def main():
         test(checks, model, ways, 2 if dynamic.exists() else 1, options.all)
 
     def collectives(checks):
+        if options.names and "collectives" not in options.names:
+            return
         for mesh in ALL_MESHES if options.all else MESHES:
             for by in EXCHANGES:
                 test_collectives(checks, toolkit.parent / "exchange", mesh, by, *(["large"] if options.all else []))
