@@ -91,7 +91,8 @@ static void shake_node(Arena *a, const Graph *g, NodeId i, Tensor *value, const 
     const Node *n = &g->nodes[i];
     Shake own = *s;
     bool is_coarse = s->coarse && s->coarse[i];
-    double part = is_coarse ? F32_ROUNDING : s->part;
+    bool is_half = s->products > 0 && n->op->is_product;
+    double part = is_coarse ? F32_ROUNDING : is_half ? s->products : s->part;
     Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
     bool is_off = !is_exact(a, g, n);
 

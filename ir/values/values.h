@@ -18,6 +18,7 @@ Graph *graph_widen(Arena *a, const Graph *g, ValueId **map, Diag *d);
 typedef struct Shake {
     uint64_t seed;
     double part;         // of most results
+    double products;     // of products' operands and results, as they are in a half; 0: as others
     const bool *coarse;  // by NodeId: results with the rounding error of f32; NULL: none
     bool by_phase;
 } Shake;

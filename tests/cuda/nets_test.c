@@ -37,11 +37,17 @@ static void nets_on_two_gpus_are_right(void **state)
     check_drawn(&(Hunt){.is_whole = true, .ranks = 2, .cc = QUICK_CC}, 5600, 4, AS_DRAWN);
 }
 
+static void nets_in_halves_are_right(void **state)
+{
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 9000, 6, IN_HALVES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_nets_are_right), cmocka_unit_test(nets_are_right),
-        cmocka_unit_test(wide_nets_are_right), cmocka_unit_test(nets_on_two_gpus_are_right)};
+        cmocka_unit_test(wide_nets_are_right), cmocka_unit_test(nets_on_two_gpus_are_right),
+        cmocka_unit_test(nets_in_halves_are_right)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

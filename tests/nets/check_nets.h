@@ -58,7 +58,7 @@ static inline void check_found(const Hunt *h, const FoundNet *found, int n)
 }
 
 // How drawn nets are changed.
-typedef enum Changed { AS_DRAWN, WIDENED, VARIED } Changed;
+typedef enum Changed { AS_DRAWN, WIDENED, VARIED, IN_HALVES } Changed;
 
 // Checks the nets that are drawn with seeds from `first` on.
 static inline void check_drawn(const Hunt *h, uint64_t first, int n, Changed how)
@@ -71,6 +71,8 @@ static inline void check_drawn(const Hunt *h, uint64_t first, int n, Changed how
             recipe_widen(&r[i]);
         if (how == VARIED)
             recipe_vary(&r[i]);
+        if (how == IN_HALVES)
+            recipe_halve(&r[i]);
     }
     check_all(h, r, n, true);
     free(r);

@@ -23,7 +23,8 @@ bool subject_of(Arena *a, const Recipe *r, Subject *s, Diag *d)
                    .plain = r->plain,
                    .again = r->again,
                    .numbers = r->numbers,
-                   .data = r->data};
+                   .data = r->data,
+                   .precision = recipe_precision(r)};
     if (!s->train || !s->predict)
         return false;
     const Value *y = value_of(s->train, s->train->outputs[0].value);

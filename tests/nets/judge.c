@@ -160,7 +160,7 @@ static void judge_in(Arena *a, const Subject *s, const Task *t, Verdict *v)
                !reference_new(a, &r, s->train, s, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
-    } else if (!products_fit_f32(r.g, r.wide)) {
+    } else if (!products_fit(r.g, r.wide, s->precision)) {
         verdict_wrong(v, NO_NET, "f32 can't hold the numbers of its step");
     } else if (!oracle_eval(&o, s->train)) {
         verdict_wrong(v, NO_NET, "f32 can't hold its numbers; the loss is %g / %g", o.sum, o.count);

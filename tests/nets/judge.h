@@ -5,10 +5,10 @@
 //               gradients by differences along a random direction for each parameter
 //   reference   the graph that the passes make of it, evaluated in f64: compared with the oracle
 //   program     the lowered items on an arena of bytes, or the compiled C text: compared with the
-//               reference, within the rounding errors of f32
+//               reference, within the rounding errors of f32, and of the half that products read
 //
 // The bound of these errors follows from evaluating the reference in f32, and from evaluating it
-// with a small error in every result.
+// with a small error in every result. In f64 nothing is rounded to a half.
 #ifndef SHARDCC_TESTS_NETS_JUDGE_H
 #define SHARDCC_TESTS_NETS_JUDGE_H
 
@@ -43,6 +43,7 @@ typedef struct Subject {
     int again;  // as in Recipe
     uint64_t numbers;
     DataKind data;    // as in Recipe
+    DType precision;  // of products
     int64_t classes;  // of the labels, for losses with class labels
 } Subject;
 
@@ -127,10 +128,13 @@ typedef struct Reference {
 } Reference;
 
 bool reference_new(Arena *a, Reference *r, const Graph *g, const Subject *s, Diag *d);
-// Does f32 hold the results of all products, so that none overflows? `value` is by ValueId.
-bool products_fit_f32(const Graph *g, const Tensor *value);
+// Does f32 hold the results of all products, so that none overflows, and f16, if that is the
+// precision, what products read and make? `value` is by ValueId.
+bool products_fit(const Graph *g, const Tensor *value, DType precision);
+// The errors of a program of that precision.
+Shake precision_shake(uint64_t seed, DType precision);
 // Does f32 hold all values and tell losses apart? Where numbers are huge, it proves nothing.
-bool reference_fits_f32(const Reference *r);
+bool reference_fits(const Reference *r, DType precision);
 void judge_reference(const Reference *r, const Oracle *o, Verdict *v);
 
 // ---- programs ----

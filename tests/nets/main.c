@@ -9,12 +9,13 @@
 static const char usage[] =
     "nets [--count N] [--seed S] [--first I] [--ranks N [--processes]] [--fast] [--no-shrink] "
     "[--recipe TEXT]\n"
-    "     [--wide] [--varied] [--cc TEXT] [--state FILE]\n"
+    "     [--wide] [--varied] [--halves] [--cc TEXT] [--state FILE]\n"
     "Judges random nets I to I + N - 1 of seed S. --fast: their programs aren't compiled.\n"
     "--ranks: their programs of 2 to N ranks; --processes: compiled, a process for each rank.\n"
     "--recipe: that net alone, and its text.\n"
     "--wide: one dim of each is longer than vectors and warps.\n"
     "--varied: options by parameter, more outputs, summed and tied parameters, masks.\n"
+    "--halves: their products compute in bf16 or f16.\n"
     "--cc: the compiler, " QUICK_CC " if none is given.\n"
     "--state: what is done stands there after every 40 nets; the same command goes on from it.\n";
 
@@ -22,7 +23,7 @@ typedef struct Ask {
     int64_t count, first;
     uint64_t seed;
     Hunt hunt;
-    bool keeps, is_wide, is_varied;  // keeps: no shrinking
+    bool keeps, is_wide, is_varied, is_half;  // keeps: no shrinking
     const char *recipe, *state;
 } Ask;
 
@@ -42,6 +43,8 @@ static bool read_options(int argc, char **argv, Ask *a)
             a->is_wide = true;
         else if (!strcmp(argv[i], "--varied"))
             a->is_varied = true;
+        else if (!strcmp(argv[i], "--halves"))
+            a->is_half = true;
         else if (!next)
             return false;
         else if (!strcmp(argv[i], "--count"))
@@ -170,6 +173,8 @@ static void judge_batch(const Ask *a, int64_t from, int n, Tally *t)
             recipe_widen(&r[i]);
         if (a->is_varied)
             recipe_vary(&r[i]);
+        if (a->is_half)
+            recipe_halve(&r[i]);
     }
     hunt_many(&a->hunt, r, n, v);
     for (int i = 0; i < n; i++) {

@@ -117,6 +117,8 @@ Result run_model(Arena *a, const RtModel *m, const Program *p, const Reference *
     shown.arena = a;
     for (int k = 0; k < s->accumulate; k++) {
         put_data(&x, s, r->n_values, k);
+        if (!k)
+            run_part(&rt, &x, m->prepare);
         run_part(&rt, &x, m->micro);
     }
     run_part(&rt, &x, m->reduce);

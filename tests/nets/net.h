@@ -63,6 +63,7 @@ typedef struct Recipe {
     int more;              // outputs that the loss doesn't use
     int tied;              // the head multiplies by the table of tokens
     int data;              // a DataKind: which numbers the inputs and parameters have
+    int half;              // --precision: 0 f32, 1 bf16, 2 f16
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);
@@ -72,6 +73,8 @@ void recipe_widen(Recipe *r);
 // Gives a net options for some of its parameters, outputs that the loss doesn't use, a tied table,
 // and a layer of parameters that are summed or of attention whose rows may have no key.
 void recipe_vary(Recipe *r);
+// Has the products computed in a half type.
+void recipe_halve(Recipe *r);
 // Prints "rank=2 dim=4,6 …" and reads it back. False if the text has another form.
 void recipe_print(const Recipe *r, Text *t);
 bool recipe_parse(const char *s, Recipe *r);
@@ -84,6 +87,7 @@ int recipe_accumulate(const Recipe *r);
 // The globs of --no-decay and --freeze; NULL: none.
 const char *recipe_no_decay(const Recipe *r);
 const char *recipe_freeze(const Recipe *r);
+DType recipe_precision(const Recipe *r);
 
 // ---- nets ----
 

@@ -83,6 +83,29 @@ static const FoundNet found[] = {
      "numbers=57000000749 dims=2,1 last=1 stem=0 topology=0 head=1 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 layers=2 "
      "block=0 norm=37,0,0,0 mask=2,0,0,0"},
+    {"a stage runs again whose loop writes over the value that it begins with",
+     "numbers=574000004123 dims=1,2 last=1 stem=3 topology=2 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=3 half=2 "
+     "layers=2 block=0 linear=0,0,0,0 linear=0,0,0,0 block=0 linear=0,0,0,0 linear=0,0,0,0 "
+     "block=2 linear=0,0,0,0 linear=0,0,0,0"},
+    {"the first iteration reads f32, the others halves of the one before",
+     "numbers=571000004007 dims=1,1 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 half=2 "
+     "layers=1 block=0 separable=0,0,0,0 block=1 separable=0,0,0,0 block=2 separable=0,0,0,0"},
+    {"one iteration's f32 is read elsewhere, that of the others nowhere",
+     "numbers=572000004055 dims=1,2 last=1 stem=0 topology=8 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 half=2 "
+     "layers=3 block=0 none=0,0,0,0 none=0,0,0,0 linear=0,0,0,0 block=1 linear=0,0,0,0 "
+     "conv=0,3,0,0 none=0,0,0,0"},
+    {"… is an output",
+     "numbers=572000004052 dims=1,2 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=3 tied=0 data=0 half=2 "
+     "layers=1 block=0 linear=0,11,0,0 block=1 linear=0,0,0,0"},
+    {"… and then another class's iterations differ",
+     "numbers=572000004020 dims=1,1 last=1 stem=0 topology=11 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 half=2 "
+     "layers=2 block=0 gate=8,0,0,0 mlp=0,0,0,0 block=1 gate=8,0,0,0 mlp=0,0,0,0 block=2 "
+     "none=0,0,0,0 linear=0,0,0,0"},
 };
 
 // Nets whose programs for several ranks were wrong once.
@@ -144,6 +167,14 @@ static const FoundNet split[] = {
      "conv=23,33,6,35 pool=27,47,7,43 block=3 order=37,37,29,35 conv=23,33,6,35 pool=27,47,7,43 "
      "block=4 order=37,37,30,35 conv=23,33,6,35 pool=27,47,7,43 block=5 none=37,37,31,35 "
      "conv=23,33,6,35 pool=27,47,7,43"},
+    {"what one iteration hands on is a parameter's gradient too, in one iteration",
+     "numbers=575000004077 dims=1,1,2 last=1 stem=1 topology=0 head=0 shared=0 loss=0 "
+     "optimizer=0 clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 "
+     "half=1 layers=1 block=0 linear=0,0,0,0 block=1 linear=0,0,0,0 block=2 masked=0,0,3,0"},
+    {"… and comes from a product outside",
+     "numbers=575000004037 dims=1,2 last=1 stem=7 topology=0 head=0 shared=0 loss=0 optimizer=0 "
+     "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=1 data=0 half=1 "
+     "layers=1 block=0 linear=5,0,0,0 block=1 linear=5,0,0,0"},
 };
 
 enum { PART = IS_SANITIZED ? 12 : 1 };  // one of so many nets is tried
@@ -206,6 +237,12 @@ static void nets_of_ranks_are_right(void **state)
     check_drawn(&(Hunt){.ranks = 4}, 4000, 60 / PART, AS_DRAWN);
 }
 
+static void nets_in_halves_are_right(void **state)
+{
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 9000, 40 / PART, IN_HALVES);
+    check_drawn(&(Hunt){.ranks = 4}, 9500, 12 / PART, IN_HALVES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,7 +250,7 @@ int main(void)
         cmocka_unit_test(whole_nets_are_right),     cmocka_unit_test(wide_nets_are_right),
         cmocka_unit_test(optimized_nets_are_right), cmocka_unit_test(programs_of_nets_are_right),
         cmocka_unit_test(varied_nets_are_right),    cmocka_unit_test(split_nets_are_right),
-        cmocka_unit_test(nets_of_ranks_are_right)};
+        cmocka_unit_test(nets_of_ranks_are_right),  cmocka_unit_test(nets_in_halves_are_right)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,14 +157,14 @@ static bool fits_f32(const Oracle *o)
 {
     const double most = 1e30;
 
-    if (!products_fit_f32(o->predict, o->predicted))
+    if (!products_fit(o->predict, o->predicted, o->s->precision))
         return false;
     for (int k = 0; k < o->s->accumulate; k++) {
         const Tensor *y = &o->value[k][o->g->outputs[0].value];
         for (int64_t i = 0; y->f && i < tensor_count(y); i++)
             if (!(fabs(y->f[i]) < most))
                 return false;
-        if (!products_fit_f32(o->g, o->value[k]))
+        if (!products_fit(o->g, o->value[k], o->s->precision))
             return false;
     }
     return true;
@@ -181,7 +181,8 @@ bool oracle_eval(Oracle *o, const Graph *made)
     Tensor *rough[2];
     for (int k = 0; k < 2; k++) {
         rough[k] = numbers_all(o->arena, o->predict, o->s, 0);
-        graph_shake(o->arena, o->predict, rough[k], &(Shake){(uint64_t)k + 1, F32_ROUNDING});
+        Shake shake = precision_shake((uint64_t)k + 1, o->s->precision);
+        graph_shake(o->arena, o->predict, rough[k], &shake);
     }
     o->roughly = tensor_rough(o->arena, &o->predicted[y], &rough[0][y], &rough[1][y]);
     // Where numbers are huge, a comparison in f32 proves nothing.

@@ -38,8 +38,15 @@ static bool run_guards(Graph *g, const Passes *p) { return guards(g, p->d); }
 static bool run_means(Graph *g, const Passes *p) { return means(g, p->d); }
 static bool run_refine(Graph *g, const Passes *p) { return refine(g, p->d); }
 static bool run_simplify(Graph *g, const Passes *p) { return simplify(g, p->d); }
+
+static bool run_precision(Graph *g, const Passes *p)
+{
+    return precision(g, &(PrecisionOptions){.type = p->s->precision}, p->d);
+}
+
 static bool run_blocks(Graph *g, const Passes *p) { return blocks(g, p->d); }
 
+static bool run_casts(Graph *g, const Passes *p) { return casts(g, p->d); }
 static bool run_autodiff(Graph *g, const Passes *p) { return autodiff(g, p->s->accumulate, p->d); }
 
 static bool run_clip(Graph *g, const Passes *p) { return clip_add(g, p->d); }
@@ -86,8 +93,10 @@ static const struct {
     {"means", run_means, 0},
     {"refine", run_refine, 0},
     {"simplify", run_simplify, 0},
+    {"precision", run_precision, 0},
     {"blocks", run_blocks, 0},
     {"autodiff", run_autodiff, TRAINING},
+    {"casts", run_casts, 0},
     {"clip", run_clip, TRAINING},
     {"optimizer", run_optimizer, TRAINING},
     {"outputs", run_outputs, TRAINING},

@@ -45,6 +45,7 @@ static int run_rank(const RtModel *m, int ranks, int rank, const char *bytes, ch
     if (m->init)
         m->init(&rt);
     m->device->copy_in(&rt, 0, bytes, m->arena_bytes);
+    run_part(&rt, m->prepare);
     run_part(&rt, m->micro);
     run_part(&rt, m->reduce);
     run_part(&rt, m->update);

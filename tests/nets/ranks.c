@@ -186,7 +186,7 @@ void judge_ranks(Arena *a, const Subject *s, const Task *t, Verdict *v)
         nets_target.begin(s->numbers);
     Tensor *value = numbers_all(a, g, &once, 0);
     graph_eval(a, g, value);
-    if (!reference_fits_f32(&r))
+    if (!reference_fits(&r, s->precision))
         verdict_wrong(v, NO_NET, "its numbers are too large for f32");
     for (int k = is_compiled ? (int)(s->numbers % PLANS) : 0; k < PLANS && !v->outcome; k++) {
         Plan plan = {.mesh = roll_mesh(&dice, t->ranks)};

@@ -43,13 +43,22 @@ static bool holds(Gap g) { return g.is <= g.may || !(g.may < 1e6); }
 
 // ---- evaluation ----
 
+Shake precision_shake(uint64_t seed, DType precision)
+{
+    double half = precision == BF16 ? 0x1p-8 : precision == F16 ? 0x1p-11 : 0;
+
+    return (Shake){.seed = seed, .part = F32_ROUNDING, .products = half};
+}
+
 // Evaluates a training step of `wide`, which is `g` in f64, with the errors of f32 if `seed` isn't
 // 0. The result is indexed by ValueId of g.
 static Tensor *eval_step(Arena *a, const Graph *wide, const Graph *g, const ValueId *map,
                          const Subject *s, uint64_t seed)
 {
     Feed feed = numbers_feed(s);
-    Shake shake = {.seed = seed, .part = F32_ROUNDING, .by_phase = s->on_ranks};
+    Shake shake = precision_shake(seed, s->precision);
+
+    shake.by_phase = s->on_ranks;
     Tensor *is = step_eval(a, wide, s->accumulate, &feed, seed ? &shake : NULL);
     Tensor *to = arena_array(a, Tensor, g->n_values);
 
@@ -261,24 +270,42 @@ static bool is_product(const OpDef *op)
            op == &op_div || op == &op_pow || op == &op_exp;
 }
 
-bool products_fit_f32(const Graph *g, const Tensor *value)
+static bool is_below(const Tensor *t, double most)
 {
-    const double most = 1e30;
-
-    for (NodeId i = 1; i < g->n_nodes; i++)
-        for (int k = 0; k < g->nodes[i].n_out; k++) {
-            const Tensor *t = &value[g->nodes[i].out[k]];
-            bool is_looked_at = t->f && is_product(g->nodes[i].op);
-            for (int64_t e = 0; is_looked_at && e < tensor_count(t); e++)
-                if (isfinite(t->f[e]) && fabs(t->f[e]) > most)
-                    return false;
-        }
+    for (int64_t e = 0; t->f && e < tensor_count(t); e++)
+        if (isfinite(t->f[e]) && fabs(t->f[e]) > most)
+            return false;
     return true;
 }
 
-bool reference_fits_f32(const Reference *r)
+static bool fits_f16(const Node *n, const Tensor *value)
 {
-    return products_fit_f32(r->g, r->wide) && fabs(loss_of(r, r->wide)) < 1e5;
+    const double most = 3e4;
+    bool fits = true;
+
+    for (int k = 0; k < n->n_in && n->op->is_product; k++)
+        fits &= !(n->op->narrow_in >> k & 1) || is_below(&value[n->in[k]], most);
+    return fits && (!n->op->is_product || is_below(&value[n->out[0]], most));
+}
+
+bool products_fit(const Graph *g, const Tensor *value, DType precision)
+{
+    const double most = 1e30;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->n_out && is_product(n->op); k++)
+            if (!is_below(&value[n->out[k]], most))
+                return false;
+        if (precision == F16 && !fits_f16(n, value))
+            return false;
+    }
+    return true;
+}
+
+bool reference_fits(const Reference *r, DType precision)
+{
+    return products_fit(r->g, r->wide, precision) && fabs(loss_of(r, r->wide)) < 1e5;
 }
 
 void judge_reference(const Reference *r, const Oracle *o, Verdict *v)

@@ -42,9 +42,10 @@ static bool set(int *x, int to)
 
 static bool simpler_whole(Recipe *r, int k)
 {
-    int *const field[] = {&r->accumulate, &r->clip,   &r->optimizer, &r->loss,   &r->plain,
-                          &r->again,      &r->head,   &r->stem,      &r->shared, &r->topology,
-                          &r->no_decay,   &r->freeze, &r->more,      &r->tied,   &r->data};
+    int *const field[] = {&r->accumulate, &r->clip,     &r->optimizer, &r->loss,
+                          &r->plain,      &r->again,    &r->head,      &r->stem,
+                          &r->shared,     &r->topology, &r->no_decay,  &r->freeze,
+                          &r->more,       &r->tied,     &r->data,      &r->half};
     bool is_new = false;
 
     if (k < COUNT(field))
@@ -106,7 +107,7 @@ bool recipe_simpler(const Recipe *from, int k, Recipe *r)
     static const struct {
         int n;
         bool (*change)(Recipe *r, int k);
-    } changes[] = {{MAX_BLOCKS, drop_block}, {MAX_LAYERS, drop_layer}, {16, simpler_whole},
+    } changes[] = {{MAX_BLOCKS, drop_block}, {MAX_LAYERS, drop_layer}, {17, simpler_whole},
                    {1, smaller_rank},        {15, smaller_dim},        {LAYERS, simpler_layer}};
 
     for (int i = 0; i < COUNT(changes); k -= changes[i++].n) {
@@ -119,7 +120,7 @@ bool recipe_simpler(const Recipe *from, int k, Recipe *r)
 
 int recipe_changes(void)
 {
-    return MAX_BLOCKS + MAX_LAYERS + 16 + 1 + 15 + MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS);
+    return MAX_BLOCKS + MAX_LAYERS + 17 + 1 + 15 + MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS);
 }
 
 // A layer can become that of the first block and then a simpler one again and again. The rounds
