@@ -135,6 +135,19 @@ static bool has_parameter(const Graph *g)
     return false;
 }
 
+// Adds to the prediction's error what the passes' graph predicts in its own types.
+static void add_rounding(Arena *a, Oracle *o)
+{
+    const Graph *g = o->s->predict;
+    Tensor *value = numbers_all(a, g, o->s, 0), *wide;
+
+    graph_eval(a, g, value);
+    wide = &o->predicted[o->predict->outputs[0].value];
+    const Tensor *is = &value[prediction_of(g)];
+    if (tensor_count(is) == tensor_count(wide))
+        o->roughly = tensor_rough(a, wide, &o->roughly, is);
+}
+
 // Runs the passes over both graphs. A net that has been judged before isn't checked by values; so
 // the time is the passes' own.
 static bool run_both(const Subject *s, const Task *t, Verdict *v, Diag *d)
@@ -160,11 +173,12 @@ static void judge_in(Arena *a, const Subject *s, const Task *t, Verdict *v)
                !reference_new(a, &r, s->train, s, &d)) {
         bool is_its_own = said.n && strstr(said.s, "the loss depends on no parameter");
         verdict_refused(v, is_its_own ? NO_NET : REFUSED, &said);
-    } else if (!products_fit(r.g, r.wide, s->precision)) {
+    } else if (r.overflows || !products_fit(r.g, r.wide, s->precision)) {
         verdict_wrong(v, NO_NET, "f32 can't hold the numbers of its step");
     } else if (!oracle_eval(&o, s->train)) {
         verdict_wrong(v, NO_NET, "f32 can't hold its numbers; the loss is %g / %g", o.sum, o.count);
     } else {
+        add_rounding(a, &o);
         if (!t->is_fast)
             judge_reference(&r, &o, v);
         if (!v->outcome)

@@ -111,6 +111,14 @@ bool oracle_new(Arena *a, Oracle *o, const Subject *s, Diag *d);
 // false if the loss is NaN or huge, or if f32 doesn't hold the output.
 bool oracle_eval(Oracle *o, const Graph *made);
 ValueId oracle_find(const Graph *g, const char *name);  // 0: no value has it
+// The output "y" of a forward-only graph.
+static inline ValueId prediction_of(const Graph *g)
+{
+    for (int i = 0; i < g->n_outputs; i++)
+        if (!strcmp(g->outputs[i].name, "y"))
+            return g->outputs[i].value;
+    return 0;
+}
 // The slope of the loss along `direction`, given for parameter v's elements. False at a kink.
 bool oracle_slope(const Oracle *o, ValueId v, const double *direction, double *slope);
 // Updates the parameter `name`, which is `p`, given its clipped gradient and its states by name.
@@ -125,6 +133,7 @@ typedef struct Reference {
     Tensor *start;          // [ValueId of g]: before the step
     Tensor *wide, *narrow;  // [ValueId of g]: after it, in f64; plus the error in f32
     double most;            // the norm of the largest gradient
+    bool overflows;         // a half can't hold what leads to the gradients
 } Reference;
 
 bool reference_new(Arena *a, Reference *r, const Graph *g, const Subject *s, Diag *d);

@@ -88,12 +88,4 @@ static inline void read_results(Arena *a, const Machine *m, const Reference *r, 
             to->carried[i] = get(a, m, r->g->carries[i].in);
 }
 
-static inline ValueId prediction_of(const Graph *g)
-{
-    for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->outputs[i].name, "y"))
-            return g->outputs[i].value;
-    return 0;
-}
-
 #endif

@@ -19,11 +19,20 @@ static double unit(uint64_t seed, int64_t i)
     return (double)(hash_bytes(key, sizeof key, 4) >> 20) / (double)(UINT64_C(1) << 43) - 1;
 }
 
+// The states of a scaled loss. This step is the third one, as hyper_of says.
+static const struct {
+    const char *name;
+    double is;
+} scale_states[] = {{"loss_scale", 16}, {"good_steps", 1}, {"optimizer_step", 2}};
+
 static double number_of(const Value *v, uint64_t seed, int64_t i)
 {
     double x = unit(seed, i);
     int rank = v->own_rank >= 0 ? v->own_rank : v->rank;
 
+    for (int k = 0; k < COUNT(scale_states) && v->kind == VALUE_STATE; k++)
+        if (!strcmp(v->name, scale_states[k].name))
+            return scale_states[k].is;
     if (v->kind == VALUE_STATE || ends_in(v->name, "var"))
         return 0.6 + 0.5 * x;
     if (ends_in(v->name, "scale"))

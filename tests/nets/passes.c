@@ -46,6 +46,11 @@ static bool run_precision(Graph *g, const Passes *p)
 
 static bool run_blocks(Graph *g, const Passes *p) { return blocks(g, p->d); }
 
+// As by default: in f16 the loss is scaled.
+static const char *scale_of(const Subject *s) { return s->precision == F16 ? "dynamic" : "none"; }
+
+static bool run_scale(Graph *g, const Passes *p) { return loss_scale_add(g, scale_of(p->s), p->d); }
+
 static bool run_casts(Graph *g, const Passes *p) { return casts(g, p->d); }
 static bool run_autodiff(Graph *g, const Passes *p) { return autodiff(g, p->s->accumulate, p->d); }
 
@@ -95,6 +100,7 @@ static const struct {
     {"simplify", run_simplify, 0},
     {"precision", run_precision, 0},
     {"blocks", run_blocks, 0},
+    {"scale", run_scale, TRAINING},
     {"autodiff", run_autodiff, TRAINING},
     {"casts", run_casts, 0},
     {"clip", run_clip, TRAINING},
@@ -127,6 +133,7 @@ bool run_passes(Graph *g, const Subject *s, bool is_split, bool checks, Diag *d)
                 .s = s,
                 .optimizer = {.text = s->optimizer,
                               .clip_norm = s->clip,
+                              .loss_scale = scale_of(s),
                               .no_decay = &s->no_decay,
                               .n_no_decay = s->no_decay != NULL},
                 .check = checks ? value_check_new(g->arena, s->accumulate, s->numbers | 1) : NULL,

@@ -77,6 +77,14 @@ static double norm_of(const Tensor *t)
     return sqrt(sum);
 }
 
+static double output_of(const Reference *r, const Tensor *value, OutputRole role)
+{
+    for (int i = 0; i < r->g->n_outputs; i++)
+        if (r->g->outputs[i].role == role)
+            return value[r->g->outputs[i].value].f[0];
+    return NAN;
+}
+
 bool reference_new(Arena *a, Reference *r, const Graph *g, const Subject *s, Diag *d)
 {
     ValueId *map;
@@ -101,6 +109,7 @@ bool reference_new(Arena *a, Reference *r, const Graph *g, const Subject *s, Dia
             Tensor y = tensor_rough(a, &r->wide[v], &shaken[2][v], &z[v]);
             r->narrow[v] = tensor_rough(a, &r->wide[v], &x, &y);
         }
+    r->overflows = dtype_is_half(s->precision) && !isfinite(output_of(r, z, OUTPUT_GRAD_NORM));
     for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i].role == OUTPUT_GRADIENT)
             r->most = fmax(r->most, norm_of(&r->wide[g->outputs[i].value]));
@@ -135,14 +144,6 @@ static double change_of(const Tensor *old, const Tensor *new)
 }
 
 // ---- against the oracle ----
-
-static double output_of(const Reference *r, const Tensor *value, OutputRole role)
-{
-    for (int i = 0; i < r->g->n_outputs; i++)
-        if (r->g->outputs[i].role == role)
-            return value[r->g->outputs[i].value].f[0];
-    return NAN;
-}
 
 static double loss_of(const Reference *r, const Tensor *value)
 {
@@ -280,7 +281,7 @@ static bool is_below(const Tensor *t, double most)
 
 static bool fits_f16(const Node *n, const Tensor *value)
 {
-    const double most = 3e4;
+    const double most = 1e4;
     bool fits = true;
 
     for (int k = 0; k < n->n_in && n->op->is_product; k++)
@@ -305,7 +306,8 @@ bool products_fit(const Graph *g, const Tensor *value, DType precision)
 
 bool reference_fits(const Reference *r, DType precision)
 {
-    return products_fit(r->g, r->wide, precision) && fabs(loss_of(r, r->wide)) < 1e5;
+    return !r->overflows && products_fit(r->g, r->wide, precision) &&
+           fabs(loss_of(r, r->wide)) < 1e5;
 }
 
 void judge_reference(const Reference *r, const Oracle *o, Verdict *v)
