@@ -114,6 +114,21 @@ void class_compact(Graph *g)
     g->n_classes = n;
 }
 
+void class_drop_unlike(Graph *g, const char *what, Diag *d)
+{
+    for (int32_t c = 1; c < g->n_classes; c++) {
+        Text why = {0};
+        if (!block_check(g, c, &why)) {
+            diag_warn(d, "the %d iterations of %s %s and can't be a loop: %s",
+                      (int)g->classes[c].length, class_label(g, c), what, why.s ? why.s : "");
+            class_drop(g, c);
+        }
+        text_free(&why);
+    }
+    class_compact(g);
+    graph_number_blocks(g);
+}
+
 // ---- two graphs of one model ----
 
 // By name: the values without a producer.

@@ -21,4 +21,8 @@ int class_other(const ClassNodes *classes, const Node *n);
 // Marks a class as dropped; class_compact then clears its labels.
 void class_drop(Graph *g, int32_t cls);
 
+// Clears the labels of classes whose iterations are not isomorphic, with a warning: they "have
+// different gradients" or the like. The graph is right, but they are no loop.
+void class_drop_unlike(Graph *g, const char *what, Diag *d);
+
 #endif

@@ -110,11 +110,10 @@ static void find_readers(const Casts *c)
 
 // ---- closed classes ----
 
-// Gives the instances of a node, one of them the first, the same facts: a value is hidden in all if
-// it is in one, and a gradient in all or none.
-static void agree(const Casts *c, NodeId first, NodeId i)
+// A value is hidden in all iterations if it is in one, and a gradient in all or none.
+static void agree(const Casts *c, NodeId i, NodeId j)
 {
-    const Node *x = &c->r.from->nodes[first], *y = &c->r.from->nodes[i];
+    const Node *x = &c->r.from->nodes[i], *y = &c->r.from->nodes[j];
 
     for (int k = 0; k < x->n_out; k++) {
         Fact *a = &c->fact[x->out[k]], *b = &c->fact[y->out[k]];
@@ -127,22 +126,18 @@ static void agree(const Casts *c, NodeId first, NodeId i)
 static void close_classes(const Casts *c)
 {
     const Graph *g = c->r.from;
-    NodeId **first = arena_array(g->arena, NodeId *, g->n_classes);
+    const ClassNodes *nodes = class_nodes(g->arena, g);
 
     for (int i = 0; i < g->n_outputs; i++)
         c->fact[g->outputs[i].value].is_hidden |= hides(c, g, (Block){0}, g->outputs[i].value);
     for (int i = 0; i < g->n_carries; i++)
         c->fact[g->carries[i].out].is_hidden |= hides(c, g, (Block){0}, g->carries[i].out);
-    for (int k = 1; k < g->n_classes; k++)
-        first[k] = c->is_closed[k] ? arena_array(g->arena, NodeId, g->n_nodes) : NULL;
-    for (int turn = 0; turn < 3; turn++)
-        for (NodeId i = 1; i < g->n_nodes; i++) {
-            Block b = g->nodes[i].block;
-            if (first[b.cls] && !turn && !b.iter)
-                first[b.cls][b.pos] = i;
-            else if (first[b.cls] && turn)
-                agree(c, first[b.cls][b.pos], i);
-        }
+    for (int k = 1; k < g->n_classes; k++) {
+        const ClassNodes *x = &nodes[k];
+        int n = c->is_closed[k] ? x->length * x->n_pos : 0;
+        for (int i = 0; i < 2 * n; i++)  // the second time the others learn what the first one has
+            agree(c, x->node[i % x->n_pos], x->node[i % n]);
+    }
 }
 
 // ---- products ----
@@ -374,7 +369,9 @@ bool casts(Graph *g, Diag *d)
         if (!run(g, is_closed, d))
             return false;
         if (!before || !close_unlike(g, is_closed))
-            return true;
+            break;
         *g = *before;
     }
+    class_drop_unlike(g, "have different casts", d);
+    return true;
 }

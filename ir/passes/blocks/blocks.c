@@ -373,21 +373,6 @@ static Finder finder_new(const Graph *g, bool grows)
     return f;
 }
 
-// Clears the labels of classes that block_check doesn't confirm.
-static void drop_wrong(Graph *g, Diag *d)
-{
-    for (int32_t c = 1; c < g->n_classes; c++) {
-        Text why = {0};
-        if (!block_check(g, c, &why)) {
-            diag_warn(d, "the %d iterations of %s differ and can't be a loop: %s",
-                      (int)g->classes[c].length, class_label(g, c), why.s ? why.s : "");
-            class_drop(g, c);
-        }
-        text_free(&why);
-    }
-    class_compact(g);
-}
-
 bool blocks(Graph *g, Diag *d)
 {
     for (int32_t c = 1; c < g->n_classes; c++)
@@ -409,6 +394,6 @@ bool blocks(Graph *g, Diag *d)
     if (!ok)
         return false;
     graph_number_blocks(g);
-    drop_wrong(g, d);
+    class_drop_unlike(g, "differ", d);
     return true;
 }

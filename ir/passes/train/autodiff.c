@@ -416,23 +416,6 @@ static void share_scalars(Graph *g, int n_values)
             g->nodes[i].in[k] = to[g->nodes[i].in[k]];
 }
 
-// Clears the labels of classes whose iterations are not isomorphic: the result is right, but not a
-// loop.
-static void check_classes(Graph *g, Diag *d)
-{
-    for (int32_t c = 1; c < g->n_classes; c++) {
-        Text why = {0};
-        if (!block_check(g, c, &why)) {
-            diag_warn(d, "the %d iterations of %s have different gradients and can't be a loop: %s",
-                      g->classes[c].length, class_label(g, c), why.s ? why.s : "");
-            class_drop(g, c);
-        }
-        text_free(&why);
-    }
-    class_compact(g);
-    graph_number_blocks(g);
-}
-
 bool autodiff(Graph *g, int accumulate, Diag *d)
 {
     Autodiff a = {.g = g, .n_nodes = g->n_nodes, .n_values = g->n_values};
@@ -466,6 +449,6 @@ bool autodiff(Graph *g, int accumulate, Diag *d)
     share_scalars(g, a.n_values);
     graph_prune(g);
     graph_number_blocks(g);
-    check_classes(g, d);
+    class_drop_unlike(g, "have different gradients", d);
     return true;
 }
