@@ -39,7 +39,7 @@ static void nets_on_two_gpus_are_right(void **state)
 
 static void nets_in_halves_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 9000, 6, IN_HALVES);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 9000, 4, IN_HALVES);
 }
 
 int main(void)

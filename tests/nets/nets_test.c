@@ -239,8 +239,8 @@ static void nets_of_ranks_are_right(void **state)
 
 static void nets_in_halves_are_right(void **state)
 {
-    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 9000, 40 / PART, IN_HALVES);
-    check_drawn(&(Hunt){.ranks = 4}, 9500, 12 / PART, IN_HALVES);
+    check_drawn(&(Hunt){.is_whole = true, .cc = QUICK_CC}, 9000, 24 / PART, IN_HALVES);
+    check_drawn(&(Hunt){.ranks = 4}, 9500, 8 / PART, IN_HALVES);
 }
 
 int main(void)
