@@ -125,8 +125,10 @@ void class_drop_unlike(Graph *g, const char *what, Diag *d)
         }
         text_free(&why);
     }
+    int32_t n = g->n_classes;
     class_compact(g);
-    graph_number_blocks(g);
+    if (g->n_classes != n)
+        graph_number_blocks(g);
 }
 
 // ---- two graphs of one model ----

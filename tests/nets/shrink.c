@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+// How many changes of the whole recipe and of its layers there are.
+enum { WHOLE = 17, LAYERS = MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS) };
+
 // ---- changes: each changes `r`, and returns whether that gives another recipe ----
 
 static bool drop_block(Recipe *r, int b)
@@ -103,11 +106,10 @@ static bool simpler_layer(Recipe *r, int k)
 
 bool recipe_simpler(const Recipe *from, int k, Recipe *r)
 {
-    enum { LAYERS = MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS) };
     static const struct {
         int n;
         bool (*change)(Recipe *r, int k);
-    } changes[] = {{MAX_BLOCKS, drop_block}, {MAX_LAYERS, drop_layer}, {17, simpler_whole},
+    } changes[] = {{MAX_BLOCKS, drop_block}, {MAX_LAYERS, drop_layer}, {WHOLE, simpler_whole},
                    {1, smaller_rank},        {15, smaller_dim},        {LAYERS, simpler_layer}};
 
     for (int i = 0; i < COUNT(changes); k -= changes[i++].n) {
@@ -118,10 +120,7 @@ bool recipe_simpler(const Recipe *from, int k, Recipe *r)
     return false;
 }
 
-int recipe_changes(void)
-{
-    return MAX_BLOCKS + MAX_LAYERS + 17 + 1 + 15 + MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS);
-}
+int recipe_changes(void) { return MAX_BLOCKS + MAX_LAYERS + WHOLE + 1 + 15 + LAYERS; }
 
 // A layer can become that of the first block and then a simpler one again and again. The rounds
 // are bounded for that reason.
