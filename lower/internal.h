@@ -50,6 +50,7 @@ typedef struct Lowering {
     const LowerOptions *o;
     bool *is_channels_last;         // by ValueId: walked with channels (dim 1) last
     bool *is_stored_channels_last;  // by ValueId: also stored so, if its producer can write it
+    int64_t *row;                   // by ValueId: as in Storage, where it has bytes of its own
     View *view;                     // by ValueId
     NodeId *made_in;         // by ValueId: the node (a concat) in whose result the value is made
     Timing *timing;          // by NodeId: which function runs it

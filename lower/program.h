@@ -17,6 +17,8 @@ typedef struct Storage {
     int32_t buffer;  // 0: none
     int32_t ring;
     int64_t offset, step;  // bytes, from the buffer's start
+    int64_t row;  // elements from each row's first one to the next row's, if padding follows the
+                  // last dim; 0: rows are dense
     // In a pool: the iteration whose slot the value has, if it isn't of its buffer's class: the one
     // before the first or after the last.
     int instance;
@@ -164,6 +166,12 @@ static inline int64_t instance_bytes(int64_t bytes) { return (bytes + 63) / 64 *
 static inline int64_t buffer_bytes(int64_t bytes, int64_t n_instances)
 {
     return instance_bytes(bytes) * n_instances + REDZONE;
+}
+
+// The bytes of a value whose rows lie `row` elements apart, as in Storage.
+static inline int64_t padded_bytes(const Value *v, int64_t row)
+{
+    return row ? value_bytes(v) / v->dim[v->rank - 1] * row : value_bytes(v);
 }
 
 enum { SOURCE_NODE = -1, SOURCE_SPLAT = -2 };  // made in the group itself; a constant
@@ -372,6 +380,12 @@ typedef struct Set {
     int64_t end;          // where its buffers end in the arena
     TensorTable tensors;  // its inputs and outputs
 } Set;
+
+// The bytes of a base, of one instance.
+static inline int64_t stored_bytes(const Set *s, ValueId v)
+{
+    return padded_bytes(value_of(s->g, v), s->storage[v].row);
+}
 
 // The item after those of the functions of a timing; 0: there are none.
 static inline int timing_end(const Set *s, Timing t)

@@ -67,6 +67,13 @@ uint64_t target_channels_last(const Target *t, const Node *n)
     return kernel ? kernel->channels_last : 0;
 }
 
+int target_row_bytes(const Target *t, const Node *n)
+{
+    const TargetKernel *kernel = find(t, n->op->name);
+
+    return kernel ? kernel->row_bytes : 0;
+}
+
 void target_print(const Target *t, Text *to)
 {
     text_printf(to, "%s threads %d", t->name, t->threads);

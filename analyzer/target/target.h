@@ -17,6 +17,9 @@ typedef struct TargetKernel {
     int64_t (*workspace)(const Kernel *k, int threads);  // bytes; NULL: it needs none
     // The mask of the operands, inputs first, with which it is fastest if dim 1 is innermost.
     uint64_t channels_last;
+    // The bytes of which a multiple is best between its operands' rows, where these have halves; 0:
+    // it doesn't matter.
+    int row_bytes;
 } TargetKernel;
 
 // For TargetKernel.takes: are all operands floats of one type, or f32? Masks, seeds and counters of
@@ -71,5 +74,8 @@ bool target_takes(const Target *t, const Graph *g, const Node *n, const Kernel *
 int64_t target_workspace(const Target *t, const Kernel *k);
 // The mask of a node's operands that are best stored with dim 1 innermost.
 uint64_t target_channels_last(const Target *t, const Node *n);
+// The bytes of which a multiple is best between rows of halves that the node reads or writes; 0: it
+// doesn't matter.
+int target_row_bytes(const Target *t, const Node *n);
 
 #endif

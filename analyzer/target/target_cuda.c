@@ -50,6 +50,7 @@ static bool takes_reduced(const Kernel *k)
 }
 
 enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
+enum { ROW_BYTES = 16 };                    // that cuBLASLt loads at a time
 
 #define HALVES "f32, f16 or bf16"
 #define NO_HALVES "f32, f64, integers or bool"
@@ -57,7 +58,7 @@ enum { FIRST = 1, SECOND = 2, THIRD = 4 };  // operands
 static const char reduced_types[] = "floats, bool, and integers of 8, 32 and 64 bits";
 
 static const TargetKernel kernels[] = {
-    {"dot", kernel_takes_products, "one type of floats", dot_bytes},
+    {"dot", kernel_takes_products, "one type of floats", dot_bytes, .row_bytes = ROW_BYTES},
     {"conv", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | THIRD},
     {"conv_input_grad", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | THIRD},
     {"conv_weight_grad", kernel_takes_convolutions, HALVES, conv_bytes, FIRST | SECOND},

@@ -104,7 +104,7 @@ static void add_parts_of_slots(Arena *a, Parts *x)
                 *arena_push(a, x->part, x->n, x->cap) =
                     (Part){.buffer = st->buffer,
                            .at = st->offset % slot,
-                           .bytes = instance_bytes(value_bytes(value_of(s->g, v))),
+                           .bytes = instance_bytes(stored_bytes(s, v)),
                            .kind = kind_of_value(s, x->is_half[k], v)};
         }
     }

@@ -137,16 +137,20 @@ static bool has_elements(const Body *b)
 // loop's body is in braces if it is longer than a line.
 static void print_elements(Body *b, int indent)
 {
-    int width = threads_of(b)->width;
+    const Threads *x = threads_of(b);
+    int width = x->width;
+    const char *end = "";
 
+    if (x->share != SHARE_ELEMENTS && x->count % width)
+        end = arena_string(b->g->arena, " && i + j < %" PRId64, x->count);
     print_takes(b, indent);
     Text before = begin_body(b);
     print_element(b, indent + (width > 1 ? 4 : 0));
     Text body = end_body(b, before);
     bool is_line = body.n && memchr(body.s, '\n', body.n) == body.s + body.n - 1;
     if (width > 1)
-        text_printf(&b->text, "%*sRT_UNROLL for (int j = 0; j < %d; j++)%s\n", indent, "", width,
-                    is_line ? "" : " {");
+        text_printf(&b->text, "%*sRT_UNROLL for (int j = 0; j < %d%s; j++)%s\n", indent, "", width,
+                    end, is_line ? "" : " {");
     append_body(b, &body);
     if (width > 1 && !is_line)
         text_printf(&b->text, "%*s}\n", indent, "");

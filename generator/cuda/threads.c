@@ -100,6 +100,16 @@ static bool is_contiguous(const Body *b, int k)
            !is_column_output(b->g, b->it, k);
 }
 
+// Can a row end among a thread's elements? Accesses test it, and what is summed.
+static bool can_end_early(const Body *b)
+{
+    const Walk *w = b->w;
+
+    return threads_of(b)->share == SHARE_ELEMENTS
+               ? w->rank == 1
+               : threads_of(b)->share != SHARE_COLUMNS && w->rank - w->rows == 1;
+}
+
 // Vectors pay if one operand at least is read or written so, and no contiguous one isn't.
 static bool has_vectors(const Body *b, int width)
 {
@@ -108,7 +118,7 @@ static bool has_vectors(const Body *b, int width)
 
     if (!w->rank || w->dim[w->rank - 1] < width)
         return false;
-    if (w->dim[w->rank - 1] % width && (w->rank > 1 || threads_of(b)->share != SHARE_ELEMENTS))
+    if (w->dim[w->rank - 1] % width && !can_end_early(b))
         return false;
     for (int k = 0; k < b->it->n_in + b->it->n_out; k++) {
         if (is_contiguous(b, k) && !is_vector(b, k, width))

@@ -186,7 +186,7 @@ static void forbid_before_loop(Cutter *c, int buffer, int instance, const Use *u
 
 static int64_t instance_bytes_of(const Chain *x, int buffer)
 {
-    return value_bytes(value_of(x->g, x->p->buffers[buffer].value));
+    return stored_bytes(x->s, x->p->buffers[buffer].value);
 }
 
 // Drops cuts outside of loops at which more bytes are handed on than the stage before would save.

@@ -128,8 +128,7 @@ static void put(Chain *x, int buffer, int64_t offset)
     if (!cls || x->worker[buffer] >= 0)
         return;
     b->n_instances = 1;
-    b->bytes = buffer_bytes(value_bytes(value_of(x->g, b->value)), 1);
-    const Storage none = {.buffer = buffer};
+    b->bytes = buffer_bytes(stored_bytes(x->s, b->value), 1);
     for (int pass = 0; pass < 2;
          pass++)  // initial values first: their offset follows from that of the class
         for (ValueId v = 1; v < x->g->n_values; v++) {
@@ -139,8 +138,7 @@ static void put(Chain *x, int buffer, int64_t offset)
                 continue;
             const Operand o = {.base = v};
             int instance = is_own ? 0 : chain_instance(x, NULL, &o);
-            *st = none;
-            st->instance = instance;
+            *st = (Storage){.buffer = buffer, .row = st->row, .instance = instance};
         }
 }
 
@@ -148,8 +146,7 @@ static int64_t bytes_in_slot(const Chain *x, int buffer)
 {
     const Buffer *b = &x->p->buffers[buffer];
 
-    return staged_class_of(x, b) ? buffer_bytes(value_bytes(value_of(x->g, b->value)), 1)
-                                 : b->bytes;
+    return staged_class_of(x, b) ? buffer_bytes(stored_bytes(x->s, b->value), 1) : b->bytes;
 }
 
 static bool is_scratch(Pool p) { return p == POOL_SCRATCH || p == POOL_BACK_SCRATCH; }

@@ -5,6 +5,9 @@
 // form a region with it, so that no pass over memory transposes. The region's groups are walked in
 // that order, and ranks exchange its values in it. Values that the trainer sees keep their own
 // order; at the region's edge they are accessed through strides, or copied.
+//
+// Rows of halves that a product reads or writes begin where the target loads them fastest
+// (target_row_bytes): padding follows their last dim. Strides say so; nobody reads it or writes it.
 #include "lower/internal.h"
 
 typedef struct LayoutSets {
@@ -56,9 +59,58 @@ static void unite_operands(LayoutSets *r, const Node *n)
             unite(r, n->out[k], value_instance(r->l, n->out[k], 0));
 }
 
+// ---- rows ----
+
+// The elements of a row with its padding, if rows of halves are best at multiples of `bytes`; 0: it
+// has none. Long padding of a short row would cost more than it gives.
+static int64_t padded_row(const Value *v, int bytes)
+{
+    enum { MIN_SHARE = 4 };  // of a row, for each element of padding
+    int64_t n = v->rank < 2 || !dtype_is_half(v->dtype) ? 0 : v->dim[v->rank - 1];
+    int64_t padding = (bytes - n * 2 % bytes) % bytes / 2;
+
+    return padding && value_count(v) > n && padding <= n / MIN_SHARE ? n + padding : 0;
+}
+
+// Pads the rows of the operand, or of the values that it may be a view of.
+static void pad_rows_of(Lowering *l, const bool *is_fixed, ValueId v, int bytes)
+{
+    const Graph *g = l->g;
+
+    for (; v && value_of(g, v)->producer; v = producer(g, v)->in[0]) {
+        ValueId first = value_instance(l, v, 0);
+        if (!is_fixed[first] && !l->is_channels_last[v])
+            l->row[first] = padded_row(value_of(g, v), bytes);
+        if (!producer(g, v)->op->view)
+            return;
+    }
+}
+
+// Ranks exchange rows without padding.
+static void pad_rows(Lowering *l, bool *is_fixed)
+{
+    const Graph *g = l->g;
+
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; n->op->exchange && k < n->n_in + n->n_out; k++)
+            is_fixed[value_instance(l, k < n->n_in ? n->in[k] : n->out[k - n->n_in], 0)] = true;
+    }
+    for (NodeId i = 1; i < g->n_nodes; i++) {
+        const Node *n = &g->nodes[i];
+        int bytes = target_row_bytes(l->o->target, n);
+        for (int k = 0; bytes && k < n->n_in + n->n_out; k++)
+            pad_rows_of(l, is_fixed, k < n->n_in ? n->in[k] : n->out[k - n->n_in], bytes);
+    }
+    for (ValueId v = 1; v < g->n_values; v++)
+        l->row[v] = l->row[value_instance(l, v, 0)];
+}
+
+// ---- orders of dims ----
+
 // Values keep the user's order of dims if the user sees them: parameters, data, outputs and
 // carries.
-static void keep_user_order(Lowering *l)
+static bool *find_user_order(Lowering *l)
 {
     const Graph *g = l->g;
     bool *has_user_order = arena_array(l->p->arena, bool, g->n_values);
@@ -70,6 +122,7 @@ static void keep_user_order(Lowering *l)
     for (ValueId v = 1; v < g->n_values; v++)
         l->is_stored_channels_last[v] = l->is_channels_last[v] && value_of(g, v)->producer &&
                                         !has_user_order[value_instance(l, v, 0)];
+    return has_user_order;
 }
 
 bool lower_layout(Lowering *l)
@@ -82,6 +135,7 @@ bool lower_layout(Lowering *l)
     r.is_channels_last = arena_array(a, bool, g->n_values);
     l->is_channels_last = arena_array(a, bool, l->cap_values);
     l->is_stored_channels_last = arena_array(a, bool, l->cap_values);
+    l->row = arena_array(a, int64_t, l->cap_values);
     for (ValueId v = 1; v < g->n_values; v++)
         r.parent[v] = v;
     for (NodeId i = 1; i < g->n_nodes; i++)
@@ -95,7 +149,7 @@ bool lower_layout(Lowering *l)
     }
     for (ValueId v = 1; v < g->n_values; v++)
         l->is_channels_last[v] = r.is_channels_last[root(&r, v)];
-    keep_user_order(l);
+    pad_rows(l, find_user_order(l));
     return true;
 }
 

@@ -132,6 +132,22 @@ static int output_index(const Node *n, ValueId v)
     return k;
 }
 
+// Lets padding follow the rows of the value's own bytes, if the operator can write them so.
+static void pad_row(Lowering *l, ValueId v)
+{
+    const Value *x = value_of(l->g, v);
+    const Node *n = producer(l->g, v);
+    int64_t stride[MAX_RANK];
+
+    memcpy(stride, l->view[v].stride, sizeof stride);
+    for (int i = 0; i + 1 < x->rank; i++)
+        stride[i] = stride[i] / x->dim[x->rank - 1] * l->row[v];
+    if (n->op->view || n->op->subview || !writes_strided(l, n, output_index(n, v), stride))
+        l->row[v] = 0;
+    else
+        memcpy(l->view[v].stride, stride, sizeof stride);
+}
+
 // Gives a value bytes of its own, in its region's order of dims if the operator can write it so.
 static void set_base(Lowering *l, ValueId v)
 {
@@ -147,6 +163,8 @@ static void set_base(Lowering *l, ValueId v)
     if (is_channels_last && !n->op->subview &&
         !writes_strided(l, n, output_index(n, v), view->stride))
         layout_strides(x->rank, x->dim, false, view->stride);
+    if (l->row[v])
+        pad_row(l, v);
 }
 
 // ---- values made in a subview of another ----

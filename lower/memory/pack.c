@@ -12,6 +12,7 @@ static const Operand *output_at(const Item *it, int k) { return &it->operands[it
 static bool is_whole(const Set *s, const Item *it, const Operand *o)
 {
     const Storage *st = &s->storage[o->base];
+    const Value *base = value_of(s->g, o->base);
     int axis[MAX_RANK];
     int64_t step = 1;
 
@@ -26,7 +27,10 @@ static bool is_whole(const Set *s, const Item *it, const Operand *o)
         int k = axis[i];
         if (it->dim[k] > 1 && o->stride[k] != step)
             return false;
-        step *= it->dim[k];
+        bool is_row = st->row && i + 1 == it->rank;
+        if (is_row && it->dim[k] != base->dim[base->rank - 1])
+            return false;
+        step = is_row ? st->row : step * it->dim[k];
     }
     return true;
 }
@@ -128,6 +132,7 @@ static bool can_overwrite(const Program *p, const Set *s, int item, const Operan
     const Buffer *a = &p->buffers[old], *b = &p->buffers[new];
 
     if (old == new || b->kind != BUFFER_LOCAL || a->bytes != b->bytes ||
+        s->storage[from->base].row != s->storage[to->base].row ||
         (chain && !chain_may_overwrite(chain, old)) || !ends_and_begins(p, s, item, from, to) ||
         !is_whole(s, it, from) || !is_whole(s, it, to))
         return false;

@@ -139,7 +139,7 @@ static bool is_in_use(const Program *p, const Set *s, int item, const Operand *o
         iteration =
             loop->loop.is_reverse == (edge == FIRST_ITERATION) ? loop_length(s->g, loop) - 1 : 0;
     int64_t at = st->offset + st->step * (iteration + o->delta);
-    return x.low <= at && at + value_bytes(value_of(s->g, o->base)) <= x.high - REDZONE;
+    return x.low <= at && at + stored_bytes(s, o->base) <= x.high - REDZONE;
 }
 
 // Notes the buffers with slots of which the item uses bytes that aren't in use. Loops around it

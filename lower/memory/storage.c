@@ -169,7 +169,8 @@ static void elide_copies(StorageState *st)
         const Value *v = value_of(l->g, from->base), *w = value_of(l->g, to->base);
         Instances *f = &st->instances[from->base];
         if (!v->producer || l->region[v->producer] || f->shared_with || from->value != from->base ||
-            value_bytes(v) != value_bytes(w) || !keeps_order(from, to, v))
+            padded_bytes(v, l->row[from->base]) != padded_bytes(w, l->row[to->base]) ||
+            !keeps_order(from, to, v))
             continue;
         const Instances *loop = &st->instances[first_instance(l, to->base)];
         if ((!loop->is_stack && is_read_after(s, i, from->base)) ||
@@ -192,7 +193,7 @@ static int32_t add_buffer(StorageState *st, ValueId v, int64_t n_instances)
 
     *b = (Buffer){.kind = is_persistent(x->kind) ? BUFFER_PERSISTENT : BUFFER_LOCAL,
                   .set = (int)(st->l->s - p->set),
-                  .bytes = buffer_bytes(value_bytes(x), n_instances),
+                  .bytes = buffer_bytes(padded_bytes(x, st->l->row[v]), n_instances),
                   .first = -1,
                   .value = v,
                   .n_instances = n_instances};
@@ -204,7 +205,7 @@ static void add_storage(StorageState *st, ValueId v)
     Lowering *l = st->l;
     Instances *f = &st->instances[v];
     const Value *x = value_of(l->g, v);
-    int64_t bytes = instance_bytes(value_bytes(x));
+    int64_t bytes = instance_bytes(padded_bytes(x, l->row[v]));
     Storage *s = &l->s->storage[v];
     Block b = value_block(l->g, v);
 
@@ -221,6 +222,7 @@ static void add_storage(StorageState *st, ValueId v)
         *s = (Storage){0};
     }
     s->buffer = f->buffer;
+    s->row = l->row[v];
 }
 
 // Parameters and the like have one address in both sets, found by name. The set that is lowered
@@ -283,6 +285,7 @@ static bool add_all_storage(StorageState *st, int32_t *uneven)
             st->instances[v].buffer = s->buffer;
             if (f->shares_one)
                 *s = (Storage){.buffer = s->buffer,
+                               .row = s->row,
                                .offset = s->offset + s->step * ring_index(s, f->shared_iteration)};
         }
     for (ValueId v = 1; v < n; v++)

@@ -30,12 +30,24 @@ static bool check_fits(Parser *p, ValueId v, const Storage *st, const Buffer *b)
     int64_t most = !cls ? 0 : st->ring ? st->ring - 1 : p->s->g->classes[cls].length - 1, end;
 
     bool fits = mul_size(st->step, most, &end) && add_size(end, st->offset, &end) &&
-                add_size(end, value_bytes(value_of(p->s->g, v)), &end) && end <= b->bytes - REDZONE;
+                add_size(end, padded_bytes(value_of(p->s->g, v), st->row), &end) &&
+                end <= b->bytes - REDZONE;
     return fits ||
            lexer_error(p->lex, "'%s' doesn't fit into the buffer", value_of(p->s->g, v)->name);
 }
 
-// Reads the name of a value, and its storage in the buffer: "%h+64 step 192 ring 2".
+// Reads how many elements a row has with its padding.
+static bool parse_row(Parser *p, ValueId v, int64_t *row)
+{
+    const Value *x = value_of(p->s->g, v);
+    int64_t n = x->rank ? x->dim[x->rank - 1] : 0;
+
+    if (n < 1)
+        return lexer_error(p->lex, "'%s' has no rows", x->name);
+    return parse_between(p, n + 1, 2 * n, row);
+}
+
+// Reads the name of a value, and its storage in the buffer: "%h+64 step 192 ring 2 row 16".
 static bool parse_storage(Parser *p, const Buffer *b, ValueId *v)
 {
     Storage st = {.buffer = (int32_t)(b - p->p->buffers)};
@@ -45,6 +57,7 @@ static bool parse_storage(Parser *p, const Buffer *b, ValueId *v)
         (lexer_skip_sign(p->lex, "+") && !parse_between(p, 0, b->bytes, &st.offset)) ||
         (lexer_skip_word(p->lex, "step") && !parse_between(p, 0, b->bytes, &st.step)) ||
         (lexer_skip_word(p->lex, "ring") && !parse_between(p, 2, INT16_MAX, &ring)) ||
+        (lexer_skip_word(p->lex, "row") && !parse_row(p, *v, &st.row)) ||
         (lexer_skip_word(p->lex, "instance") && !parse_between(p, -1, INT16_MAX, &instance)))
         return false;
     st.ring = (int32_t)ring;

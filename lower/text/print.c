@@ -138,6 +138,8 @@ static void print_storage(const Printer *r, ValueId v)
         text_printf(r->t, " step %" PRId64, st->step);
     if (st->ring)
         text_printf(r->t, " ring %d", st->ring);
+    if (st->row)
+        text_printf(r->t, " row %" PRId64, st->row);
     if (st->instance)
         text_printf(r->t, " instance %d", st->instance);
 }

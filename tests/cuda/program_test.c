@@ -101,6 +101,15 @@ static void run_gpu(const RtModel *m, char *arena, int k)
     free(rt.kernel);
 }
 
+// Marks the bytes of a value, but for the padding of its rows.
+static void mark_rows(bool *is_used, const Value *v, int64_t row)
+{
+    int64_t n = row ? v->dim[v->rank - 1] : value_count(v), size = dtype_size(v->dtype);
+
+    for (int64_t i = 0; n && i < value_count(v) / n; i++)
+        memset(is_used + i * row * size, true, (size_t)(n * size));
+}
+
 // No kernel writes bytes that hold no value: after rows, after buffers.
 static void check_unused(const Program *p, const char *arena, char fill)
 {
@@ -111,8 +120,8 @@ static void check_unused(const Program *p, const char *arena, char fill)
     for (ValueId v = 1; v < s->g->n_values; v++) {
         const Storage *at = &s->storage[v];
         if (at->buffer)
-            memset(is_used + p->buffers[at->buffer].offset + at->offset, true,
-                   (size_t)value_bytes(value_of(s->g, v)));
+            mark_rows(is_used + p->buffers[at->buffer].offset + at->offset, value_of(s->g, v),
+                      at->row);
     }
     for (int i = 1; i < p->n_buffers; i++)
         if (p->buffers[i].kind == BUFFER_WORKSPACE)
@@ -305,11 +314,14 @@ static void columns_are_eval(void **state) { check_graph(make_column_graph, "col
 
 static const Line form_line = {BOUND_SUM, 0, "f32", "forms"};
 
-// A row of which each element is read once.
-static void add_squares(Test *t, int64_t rows, int64_t n)
+// A row of which each element is read once, from element `first` on.
+static void add_squares(Test *t, int64_t rows, int64_t first, int64_t n)
 {
-    ValueId x = add_input(&t->cases, F32, 2, (int64_t[]){rows, n}, (Mark){0});
+    ValueId x = add_input(&t->cases, F32, 2, (int64_t[]){rows, first + n}, (Mark){0});
 
+    if (first)
+        x = make_slice(t->cases.g, x, (int64_t[]){0, first}, (int64_t[]){rows, n},
+                       (int64_t[]){1, 1});
     add_check(t, &form_line,
               make_reduce_sum(t->cases.g, make_mul(t->cases.g, x, x), 1, (int64_t[]){1}), n);
 }
@@ -338,6 +350,25 @@ static void add_halves(Test *t, int64_t rows, int64_t n)
     y = make_add(g, x, make_broadcast(g, y, 2, dim, (int64_t[]){1}));
     add_check(t, &form_line, y, 1);
     add_check(t, &form_line, make_cast(g, y, F16), 1);
+}
+
+// Shares of a product's rows of halves, which another product reads. Padding follows both, so that
+// rows begin at multiples of 16 bytes, and end among a thread's elements.
+static void add_product_rows(Test *t, int64_t rows, int64_t n)
+{
+    static const Line line = {BOUND_WEIGHTS, 0, "bf16", "rows of products"};
+    Graph *g = t->cases.g;
+    const int64_t dim[] = {rows, n}, axis[] = {1};
+    ValueId x = add_input(&t->cases, BF16, 2, (int64_t[]){rows, 4}, (Mark){0});
+    ValueId w = add_input(&t->cases, BF16, 2, (int64_t[]){4, n}, (Mark){0});
+    ValueId v = add_input(&t->cases, BF16, 2, (int64_t[]){n, 3}, (Mark){0});
+    ValueId p = make_cast(g, make_dot(g, x, w, "mk,kn->mn"), F32);
+    ValueId e = make_exp(g, make_mul(g, p, scalar_like(g, p, 0.25)));
+    ValueId sum = make_reduce_sum(g, e, 1, axis);
+    ValueId y = make_div(g, e, make_broadcast(g, sum, 2, dim, (int64_t[]){0}));
+
+    add_check(t, &line, make_cast(g, sum, BF16), n);
+    add_check(t, &line, make_dot(g, make_cast(g, y, BF16), v, "mn,nk->mk"), n);
 }
 
 // Elements of one dim, whose number no vector divides; others lie `step` apart, and two apart.
@@ -372,6 +403,7 @@ static void add_channels(Test *t, int64_t channels)
 static void make_form_graph(Test *t, Diag *d)
 {
     t->cases = (Cases){.arena = arena_new(), .r = {7}};
+    t->rounds_weights = true;
     t->cases.g = graph_new(t->cases.arena, "forms");
     t->cases.g->diag = d;
     add_line(t, 5, 500000);  // an element too much is outside of the arena
@@ -387,7 +419,10 @@ static void make_form_graph(Test *t, Diag *d)
     for (int i = 0; i < 2; i++)
         add_norm(t, 1, (int64_t[]){20501, 24004}[i]);
     for (int i = 0; i < 2; i++)
-        add_squares(t, 35, (int64_t[]){37, 300}[i]);
+        add_squares(t, 35, 0, (int64_t[]){37, 300}[i]);
+    add_squares(t, 1, 1, 6000);  // no vector
+    for (int i = 0; i < 4; i++)
+        add_product_rows(t, 35, (int64_t[]){29, 261, 1027, 4099}[i]);
     add_shares(t, 3, 150);
     add_channels(t, 11);
     add_channels(t, 12);

@@ -13,11 +13,27 @@
 #define CONV "stride=[1,1] low=[0,0] high=[0,0] dilation=[1,1] groups=1"
 #define POOL "size=[2,2] stride=[2,2] low=[0,0] high=[0,0] dilation=[1,1]"
 
+#define PRODUCTS                                                                                   \
+    "graph \"g\" {\n"                                                                              \
+    "  input %x bf16[2,3,4,16]\n"                                                                  \
+    "  input %w bf16[16,31]\n"                                                                     \
+    "  input %v bf16[31,5]\n"                                                                      \
+    "  %a bf16[2,3,4,31] = dot(%x, %w) eq=\"abmk,kn->abmn\"\n"                                     \
+    "  %wide f32[2,3,4,31] = cast(%a) to=f32\n"                                                    \
+    "  %t f32[2,3,4,31] = tanh(%wide)\n"                                                           \
+    "  %h bf16[2,3,4,31] = cast(%t) to=bf16\n"                                                     \
+    "  %b bf16[2,3,4,5] = dot(%h, %v) eq=\"abmk,kn->abmn\"\n"                                      \
+    "  %c f32[2,3,4,5] = cast(%b) to=f32\n"                                                        \
+    "  %y f32[2,3,4,5] = sin(%c)\n"                                                                \
+    "  output model \"y\" %y\n"                                                                    \
+    "}\n"
+
 // `made` has an entry for each item that makes a value of four dims: its operators, the value, its
 // strides.
 static const struct {
     const char *name, *text, *made;
     bool of_ranks;
+    const Target *target;  // NULL: CPUs
 } cases[] = {
     {"channels lie last from the first convolution to the output, which the trainer reads",
      "graph \"g\" {\n"
@@ -142,6 +158,38 @@ static const struct {
      "reduce_scatter r 32,1,8,4\n"
      "sin y 32,8,2,1\n",
      .of_ranks = true},
+    {"rows of halves of products are padded for GPUs, if the padding is short", PRODUCTS,
+     "dot a 384,128,32,1\n"
+     "cast,tanh,cast h 384,128,32,1\n"
+     "dot b 60,20,5,1\n"
+     "cast,sin y 60,20,5,1\n",
+     .target = &target_cuda},
+    {"CPUs widen rows of halves wherever they begin", PRODUCTS,
+     "dot a 372,124,31,1\n"
+     "cast,tanh,cast h 372,124,31,1\n"
+     "dot b 60,20,5,1\n"
+     "cast,sin y 60,20,5,1\n"},
+    {"outputs, rows that ranks exchange, and rows made in others have no padding",
+     "graph \"g\" {\n"
+     "  input %x bf16[2,3,4,16]\n"
+     "  input %w bf16[16,31]\n"
+     "  %a bf16[2,3,4,31] = dot(%x, %w) eq=\"abmk,kn->abmn\"\n"
+     "  %g bf16[2,6,4,31] = all_gather(%a) axes=[0] ranks=[2] dim=1 size=6\n"
+     "  %b bf16[2,6,4,16] = dot(%g, %w) eq=\"abmn,kn->abmk\"\n"
+     "  %c bf16[2,6,4,31] = dot(%b, %w) eq=\"abmk,kn->abmn\"\n"
+     "  %s bf16[2,6,8,31] = concat(%c, %g) axis=2\n"
+     "  %d bf16[2,6,8,16] = dot(%s, %w) eq=\"abmn,kn->abmk\"\n"
+     "  %y bf16[2,6,8,31] = dot(%d, %w) eq=\"abmk,kn->abmn\"\n"
+     "  output model \"y\" %y\n"
+     "}\n",
+     "dot a 372,124,31,1\n"
+     "all_gather g 744,124,31,1\n"
+     "dot b 384,64,16,1\n"
+     "dot c 1488,248,31,1\n"
+     "copy s 1488,248,31,1\n"
+     "dot d 768,128,16,1\n"
+     "dot y 1488,248,31,1\n",
+     .of_ranks = true, .target = &target_cuda},
 };
 
 static void list(const Set *s, Text *t)
@@ -191,7 +239,7 @@ static void test_orders(void **state)
 
         printf("# %s\n", cases[i].name);
         assert_non_null(g);
-        LowerOptions o = {.target = &target_cpu,
+        LowerOptions o = {.target = cases[i].target ? cases[i].target : &target_cpu,
                           .fuse = true,
                           .accumulate = 1,
                           .sharded = {[SET_PREDICT] = cases[i].of_ranks ? each_rank(a, g) : NULL}};

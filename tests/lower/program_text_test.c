@@ -166,6 +166,8 @@ static const struct {
     {HALVES, "", "\ntrain micro\n", "\n", "all micro-batches, but depends on more than parameters"},
     {HALVES, "buffer 13 ", "live 2 to 20", "live 2 to 11",
      "buffer 13 isn't live where the next micro-batch uses it"},
+    {HALVES, "buffer 38 ", "row 8", "row 6", "6 isn't between 7 and 12"},
+    {HALVES, "buffer 38 ", "row 8", "row 12", "'a2' doesn't fit into the buffer"},
     {RANKS, "   9 start ", "2", "-1", "-1 isn't between 0 and"},
     {RANKS, "  34 wait ", "3", "4", "slot 4 is waited for, but nothing is running in it"},
     {RANKS, "  17   start 0+layer mod ", "2", "1", "1 isn't between 2 and"},
