@@ -296,11 +296,50 @@ static void test_lost_rows(void **state)
     }
 }
 
+// Sets a column's elements.
+static void set_column(const Operand *o, const RtStrides *s, int64_t rows, int64_t column, float x)
+{
+    for (int64_t i = 0; i < rows; i++)
+        set_element(o->type, (void *)(uintptr_t)o->data, i * s->row + column * s->col, x);
+}
+
+// A key outside of the limits has the largest score, in tiles of keys that only queries need which
+// aren't settled: by its products, or by its bias. Those within the limits are large too, so that
+// the number of the mask alone wouldn't tell.
+static void test_largest_outside(void **state)
+{
+    enum { N = 160, E = 8, LARGEST = 150 };
+    Random r = {4};
+
+    for (int i = 0; i < 2 * TYPES; i++) {
+        bool has_bias = i / TYPES;
+        RtAttention p = {.s = N,
+                         .t = N,
+                         .e = E,
+                         .f = E,
+                         .causal = true,
+                         .scale = 1,
+                         .outside = -2,
+                         .outside_added = true,
+                         .has_bias = has_bias,
+                         .order = has_bias ? RT_LIMITS_FIRST : RT_LIMITS_LAST,
+                         .type = types[i % TYPES]};
+        Tensors t = draw_tensors(&r, &p);
+        memset((void *)(uintptr_t)t.q.data, 0, (size_t)t.q.bytes);
+        set_column(&t.q, &p.q, N, 0, has_bias ? 0 : 1000);
+        set_column(&t.k, &p.k, N, 0, 1);
+        set_element(t.k.type, (void *)(uintptr_t)t.k.data, LARGEST * p.k.row, 1000);
+        for (int64_t key = 0; has_bias && key < N; key++)
+            set_column(&t.bias, &p.bias, N, key, key == LARGEST ? 300 : 100);
+        check(&p, &t);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_attention),
-                                       cmocka_unit_test(test_chosen_keys),
-                                       cmocka_unit_test(test_lost_rows)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_attention), cmocka_unit_test(test_chosen_keys),
+        cmocka_unit_test(test_lost_rows), cmocka_unit_test(test_largest_outside)};
 
     return cmocka_run_group_tests(tests, NULL, NULL) + cudart_count_unlaunched("rt_cuda_attention");
 }
