@@ -2,12 +2,17 @@
 """Programs for a GPU: are they right, and how long do their steps take?
 
   gpu.py --shardcc build/shardcc --work DIR [--build DIR | --run DIR] [--steps 20] [--rounds 3] [NAME ...]
+  gpu.py --precision bf16 --shardcc build/shardcc --work DIR [--build DIR | --run DIR] [--steps 20] [--rounds 3] [NAME ...]
   gpu.py --ranks --shardcc build/shardcc --work DIR [--build DIR | --run DIR] [--steps 20] [--seconds 90] [NAME ...]
 
 Tiny models: first loss, gradients and curve against PyTorch's, and two runs bit by bit. Large ones: the median of the
 steps compared with PyTorch's, eager and compiled, both in turn; f32 without TF32, AdamW, random weights, the same batch each
 step; five steps to warm up. Of a large one's calls in a profile: the median rate of groups that move 64 MiB or more,
 in percent of the rate of a copy; and how long the GPU is idle in a step, in percent.
+
+--precision bf16: the same in halves, beside PyTorch's autocast, of GPT-2, LLaMA, BERT, a vision transformer and ResNet-50, with
+clipped gradients; the share of an H100's peak; attention beside PyTorch's; memory; and, as `text`, 300 steps of GPT-2 on real
+text in bf16 and f32 (bench/gpu_half.py).
 
 --ranks: what one GPU shows of several ranks. NCCL's calls on a communicator of one rank, in graphs and without: bits. Tiny
 models on 2 and 4 ranks that share the GPU: against PyTorch's. A rank that is killed, and a kernel that fails: seconds until
@@ -22,10 +27,11 @@ from pathlib import Path
 
 import numpy as np
 
+import gpu_half
 import gpu_ranks
 import gpu_tiny
-from gpu_jobs import MODELS, ROOT, WARM_UP, target, train
-from gpu_torch import LARGE, copy_rate, has_torch, torch_steps
+from gpu_jobs import LARGE, MODELS, ROOT, WARM_UP, target, train
+from gpu_torch import copy_rate, has_torch, torch_steps
 from measure import Failure, run
 
 sys.path.insert(0, str(ROOT / "tests/e2e"))
@@ -73,7 +79,7 @@ def time_large(work, options):
     for _ in range(options.rounds):
         sides["ours"] += [x["seconds"] for x in train_large(work, WARM_UP + options.steps)][WARM_UP:]
         for kind in kinds:
-            sides[kind] += torch_steps(work.name, work / "data", WARM_UP, options.steps, kind == "compiled")
+            sides[kind] += torch_steps(LARGE[work.name], work / "data", WARM_UP, options.steps, kind == "compiled")
     medians = {kind: statistics.median(s) for kind, s in sides.items()}
     rates, busy = profile(work)
     faster = min((medians[k] for k in kinds), default=None)
@@ -93,11 +99,11 @@ def attempt(name, work):
         return f"{name:12s} {str(e).splitlines()[0]}"
 
 
-def run_ranks(options, folder):
+def run_table(table, options, folder):
     """Ends the program."""
     if not options.run:
-        gpu_ranks.build(options, folder)
-    sys.exit(0 if options.build or gpu_ranks.check(options, folder) else 1)
+        table.build(options, folder)
+    sys.exit(0 if options.build or table.check(options, folder) else 1)
 
 
 def main():
@@ -112,17 +118,20 @@ def main():
     p.add_argument("--steps", type=int, default=20)
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--cc", default="cc")
+    p.add_argument("--precision", choices=["f32", "bf16"], default="f32")
+    p.add_argument("--text-steps", type=int, default=300, help="with --precision bf16: steps on real text")
     p.add_argument("--ranks", action="store_true", help="what one GPU shows of several ranks")
     p.add_argument("--seconds", type=int, default=90, help="with --ranks: how long measuring the GPU may take")
     p.add_argument("--nccl-sizes", type=int, nargs=2, help="with --ranks: the least and the most bytes of NCCL's calls")
     options = p.parse_args()
     folder = options.build or options.run or options.work
-    known = {*TINY, *(MODELS if options.ranks else LARGE)}
+    is_half = options.precision == "bf16"
+    known = {*TINY, *(MODELS if options.ranks else LARGE)} if not is_half else {*gpu_half.CASES, gpu_half.TEXT}
     if unknown := set(options.names) - known:
         p.error(f"no model named {min(unknown)}: there are {' '.join(sorted(known))}")
     folder.mkdir(parents=True, exist_ok=True)
-    if options.ranks:
-        run_ranks(options, folder)
+    if options.ranks or is_half:
+        run_table(gpu_half if is_half else gpu_ranks, options, folder)
     names = options.names or [*TINY, *LARGE]
     if not options.run:
         for name in names:

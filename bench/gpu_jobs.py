@@ -1,12 +1,12 @@
 """What the tables of GPUs share: models with their data, how their programs are built, and what a run of one says."""
 import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from gpu_torch import LARGE, Case
+from gpu_modules import Images, Text
 from measure import run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,21 +17,13 @@ from model import curves_of, loss_text, optimizer_text  # noqa: E402
 WARM_UP = 5
 
 
-@dataclass
-class Images:
-    title: str
-    batch: int
-    size: int = 224
-    classes: int = 1000
-
-    def data(self, rng):
-        pixels = rng.standard_normal((self.batch, 3, self.size, self.size), np.float32)
-        return {"pixel_values": pixels, "labels": rng.integers(0, self.classes, self.batch)}
-
-
+LARGE = {
+    "gpt2_small": Text("GPT-2 124M 8x1024", 8, 1024, 50257, True),
+    "bert_base": Text("BERT-base 32x128", 32, 128, 30522, False),
+}
 BIG = {
     **LARGE,
-    "bert_large": Case("BERT-large 8x512", 8, 512, 30522, False, 1024, 16, 24),
+    "bert_large": Text("BERT-large 8x512", 8, 512, 30522, False, 1024, 16, 24),
     "resnet50": Images("ResNet-50 64", 64),
 }
 TINY = sorted(p.stem for p in (ROOT / "models/tiny_dynamic").glob("*.onnx"))
@@ -40,8 +32,9 @@ TINY = sorted(p.stem for p in (ROOT / "models/tiny_dynamic").glob("*.onnx"))
 class Big:
     """A model without its weights, with random data. Its batch is a named dim."""
 
-    def __init__(self, name, folder):
-        self.case, self.onnx, self.batch, self.title = BIG[name], folder / f"{name}.onnx", BIG[name].batch, BIG[name].title
+    def __init__(self, name, folder, case=None):
+        self.case, self.onnx = case or BIG[name], folder / f"{name}.onnx"
+        self.batch, self.title = self.case.batch, self.case.title
         self.training = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw(lr=1e-4)"]
         self.weights = ["--no-weights", "--init", "normal(0.02)"]
 

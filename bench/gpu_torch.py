@@ -1,121 +1,80 @@
-"""The large models of gpu.py as training steps of PyTorch, with nothing but PyTorch. Without it they are left out."""
+"""Steps, products, attention and copies of PyTorch on a GPU. Without PyTorch they are left out."""
 import sys
-from dataclasses import dataclass
 
 import numpy as np
 
-try:
-    import torch
-    import torch.nn as nn
-    from torch.nn import functional as F
-except ImportError:
-    torch = None
+from gpu_modules import Text, make_module, torch
 
-
-@dataclass
-class Case:
-    title: str
-    batch: int
-    length: int
-    vocabulary: int
-    is_causal: bool
-    width: int = 768
-    heads: int = 12
-    layers: int = 12
-
-    def data(self, rng):
-        shape = (self.batch, self.length)
-        return {key: rng.integers(0, self.vocabulary, shape) for key in ("input_ids", "labels")}
-
-
-LARGE = {
-    "gpt2_small": Case("GPT-2 124M 8x1024", 8, 1024, 50257, True),
-    "bert_base": Case("BERT-base 32x128", 32, 128, 30522, False),
-}
+CLIP = 1.0  # of the norm of gradients, in halves
 
 
 def has_torch():
     return torch is not None and torch.cuda.is_available()
 
 
-def make_model(case):
-    """GPT-2 has its norms before the blocks' parts, BERT after them; both use their embeddings for the output."""
-
-    class Block(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.qkv, self.out = nn.Linear(case.width, 3 * case.width), nn.Linear(case.width, case.width)
-            self.up, self.down = nn.Linear(case.width, 4 * case.width), nn.Linear(4 * case.width, case.width)
-            self.norms = nn.ModuleList(nn.LayerNorm(case.width) for _ in range(2))
-
-        def attend(self, x):
-            b, t, _ = x.shape
-            heads = self.qkv(x).view(b, t, 3, case.heads, -1).permute(2, 0, 3, 1, 4)
-            y = F.scaled_dot_product_attention(*heads, is_causal=case.is_causal)
-            return self.out(y.transpose(1, 2).reshape(b, t, -1))
-
-        def feed(self, x):
-            return self.down(F.gelu(self.up(x), approximate="tanh" if case.is_causal else "none"))
-
-        def forward(self, x):
-            for norm, part in zip(self.norms, (self.attend, self.feed)):
-                x = x + part(norm(x)) if case.is_causal else norm(x + part(x))
-            return x
-
-    class Model(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.tokens = nn.Embedding(case.vocabulary, case.width)
-            self.places = nn.Embedding(case.length, case.width)
-            self.norm = nn.LayerNorm(case.width)
-            self.blocks = nn.ModuleList(Block() for _ in range(case.layers))
-            self.head = nn.Linear(case.width, case.width)
-
-        def forward(self, ids):
-            x = self.tokens(ids) + self.places.weight
-            x = x if case.is_causal else self.norm(x)
-            for block in self.blocks:
-                x = block(x)
-            x = self.norm(x) if case.is_causal else F.layer_norm(F.gelu(self.head(x)), (case.width,))
-            return x @ self.tokens.weight.T
-
-    return Model()
+def seconds_of(work):
+    """The GPU's seconds of a piece of work, by events."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    work()
+    end.record()
+    end.synchronize()
+    return 1e-3 * begin.elapsed_time(end)
 
 
-def torch_steps(name, data, warm_up, steps, is_compiled, device="cuda"):
-    """Returns the seconds of each step after those that warm up, by events."""
+def torch_steps(case, data, warm_up, steps, is_compiled, is_half=False, device="cuda"):
+    """Returns the seconds of each step after those that warm up. Halves: bf16 by autocast, images with channels last, and clipped
+    gradients."""
     torch.set_float32_matmul_precision("highest")
     torch.manual_seed(0)
-    case = LARGE[name]
-    module = make_model(case).to(device)
+    module = make_module(case).to(device)
+    inputs, labels = (torch.from_numpy(np.load(data / f"{key}.npy")).to(device) for key in case_keys(case))
+    if is_half and inputs.dim() == 4:
+        module, inputs = (x.to(memory_format=torch.channels_last) for x in (module, inputs))
     model = torch.compile(module) if is_compiled else module
-    ids, labels = (torch.from_numpy(np.load(data / f"{key}.npy")).to(device) for key in ("input_ids", "labels"))
     optimizer = torch.optim.AdamW(module.parameters(), lr=1e-4, fused=True)
-    seconds = []
-    for _ in range(warm_up + steps):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
+
+    def step():
         optimizer.zero_grad(set_to_none=True)
-        F.cross_entropy(model(ids).flatten(0, 1), labels.flatten()).backward()
+        with torch.autocast(device, torch.bfloat16, enabled=is_half):
+            y = model(inputs)
+            loss = torch.nn.functional.cross_entropy(y.flatten(0, -2), labels.flatten())
+        loss.backward()
+        if is_half:
+            torch.nn.utils.clip_grad_norm_(module.parameters(), CLIP, foreach=True)
         optimizer.step()
-        end.record()
-        end.synchronize()
-        seconds.append(1e-3 * begin.elapsed_time(end))
+
+    seconds = [seconds_of(step) for _ in range(warm_up + steps)]
     del optimizer, model, module
     torch.cuda.empty_cache()
     return seconds[warm_up:]
+
+
+def case_keys(case):
+    return ("input_ids" if isinstance(case, Text) else "pixel_values"), "labels"
+
+
+def attention_seconds(batch, heads, groups, length, width, is_causal, tries=20):
+    """The median seconds of attention in bf16, forward and backward, by PyTorch's default kernel."""
+    shapes = [(batch, n, length, width) for n in (heads, groups, groups)]
+    q, k, v = (torch.randn(s, device="cuda", dtype=torch.bfloat16, requires_grad=True) for s in shapes)
+
+    def both():
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal, enable_gqa=groups < heads)
+        y.backward(y)
+
+    return sorted(seconds_of(both) for _ in range(5 + tries))[(5 + tries) // 2]
+
+
+def product_rate(n=8192, tries=20):
+    """The flop/s of a product of matrices of n x n in bf16: the best of some."""
+    a, b = (torch.randn(n, n, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    return 2 * n**3 / min(seconds_of(lambda: a @ b) for _ in range(tries))
 
 
 def copy_rate(mebibytes=1024, tries=10):
     """Bytes that a copy reads and writes in a second: the best of some."""
     x = torch.empty(mebibytes << 20, dtype=torch.uint8, device="cuda")
     y = torch.empty_like(x)
-    best = sys.float_info.max
-    for _ in range(tries):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        y.copy_(x)
-        end.record()
-        end.synchronize()
-        best = min(best, 1e-3 * begin.elapsed_time(end))
+    best = min((seconds_of(lambda: y.copy_(x)) for _ in range(tries)), default=sys.float_info.max)
     return 2 * x.numel() / best

@@ -101,6 +101,7 @@ MODELS = {
     "gpt2_48": gpt(1024, n_embd=768, n_layer=48, n_head=12),
     "gpt2_small": gpt(1024, n_embd=768, n_layer=12, n_head=12),
     "gpt2_2048": gpt(2048, n_embd=768, n_layer=12, n_head=12),  # twice as many positions
+    "gpt_block": gpt(2048, vocab_size=256, n_embd=1024, n_layer=1, n_head=16),
     "gpt2_xl": gpt(1024, n_embd=1600, n_layer=48, n_head=25),
     "gpt3_175b": gpt(2048, n_embd=12288, n_layer=96, n_head=96),
     "llama_1b": llama(2048, 2048, 8192, 16, 32),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of bench/gpus.sh and of bench/gpu.sh --ranks on tests' GPUs (tests/cuda), where times mean nothing: all rows are there,
+"""The tables of bench/gpus.sh and of bench/gpu.sh --ranks and --precision on tests' GPUs (tests/cuda), where times mean nothing: all rows are there,
 and nothing is wrong.
 
   gpus_test.py --shardcc build/shardcc
@@ -85,12 +85,20 @@ class Tables:
         ):
             self.rows(f"gpu.sh --ranks: {name}", done.stdout, pattern, count)
 
+    def test_half(self):
+        few = ["--precision", "bf16", "--steps", "1", "--rounds", "1", "--text-steps", "2"]
+        done = self.run("gpu.sh", *few, "demo_gpt", "text", devices=1)
+        self.check("gpu.sh --precision", done.returncode == 0 and not done.stderr and "WRONG" not in done.stdout, done.stdout + done.stderr)
+        self.rows("gpu.sh --precision: a step", done.stdout, rf"^demo GPT 1x64 +{NUMBER} +- +- +- +{NUMBER} +- +{NUMBER} +", 1)
+        self.rows("gpu.sh --precision: text", done.stdout, rf"^2 steps on text: loss {NUMBER} in bf16, {NUMBER} in f32; same bits$", 1)
+
     def test_wrong(self):
         for script, words, message in (
             ("gpus.sh", ["nobody"], "no model named nobody"),
             ("gpus.sh", ["--ranks", "1"], "--ranks: 1; 2 GPUs at least"),
             ("gpus.sh", ["--least", "2M", "--most", "1M"], "--least and --most"),
             ("gpu.sh", ["--ranks", "nobody"], "no model named nobody"),
+            ("gpu.sh", ["--precision", "bf16", "mlp"], "no model named mlp"),
         ):
             done = self.run(script, *words)
             self.check(f"{script} {' '.join(words)}", done.returncode == 2 and message in done.stderr, done.stderr)
@@ -101,7 +109,7 @@ def main():
     toolkit, checks = gpu_toolkit(options), Checks()
     with tempfile.TemporaryDirectory() as work:
         tables = Tables(checks, options.shardcc, toolkit, Path(work))
-        side_by_side(options.jobs, tables.test_gpus, tables.test_ranks, tables.test_wrong)
+        side_by_side(options.jobs, tables.test_gpus, tables.test_ranks, tables.test_half, tables.test_wrong)
     checks.finish()
 
 
