@@ -10,8 +10,8 @@ steps compared with PyTorch's, eager and compiled, both in turn; f32 without TF3
 step; five steps to warm up. Of a large one's calls in a profile: the median rate of groups that move 64 MiB or more,
 in percent of the rate of a copy; and how long the GPU is idle in a step, in percent.
 
---precision bf16: the same in halves, beside PyTorch's autocast, of GPT-2, LLaMA, BERT, a vision transformer and ResNet-50, with
-clipped gradients; the share of an H100's peak; attention beside PyTorch's; memory; and, as `text`, 300 steps of GPT-2 on real
+--precision bf16: the same in halves, compared with PyTorch's autocast, of GPT-2, LLaMA, BERT, a vision transformer and ResNet-50, with
+clipped gradients; the share of an H100's peak; attention compared with PyTorch's; memory; and, as `text`, 300 steps of GPT-2 on real
 text in bf16 and f32 (bench/gpu_half.py).
 
 --ranks: what one GPU shows of several ranks. NCCL's calls on a communicator of one rank, in graphs and without: bits. Tiny

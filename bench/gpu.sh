@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs for a GPU: checks the tiny models', and times GPT-2 and BERT, compared with PyTorch: bench/gpu.sh [--build DIR | --run DIR] [NAME ...]
 #
-# With --ranks: what one GPU shows of several ranks, in 8 minutes. With --precision bf16: steps in halves beside PyTorch's autocast.
+# With --ranks: what one GPU shows of several ranks, in 8 minutes. With --precision bf16: steps in halves, compared with PyTorch's autocast.
 # bench/gpu.py says what each shows.
 #
 # --build makes the programs and their data, where shardcc and a toolkit of CUDA are; --run needs a GPU, Python with NumPy

@@ -1,4 +1,4 @@
-"""Training in bf16 on one GPU beside PyTorch's autocast. bench/gpu.py --precision bf16 calls this."""
+"""Training in bf16 on one GPU, compared with PyTorch's autocast. bench/gpu.py --precision bf16 calls this."""
 import json
 import re
 import statistics
@@ -35,7 +35,7 @@ def names_of(options):
 
 
 def text_model(options):
-    """The model that learns text: the smallest one that is named beside `text`, if there is one."""
+    """The model that learns text: the demo GPT if it is named, too."""
     return "demo_gpt" if "demo_gpt" in options.names else TEXT_MODEL
 
 
