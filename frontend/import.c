@@ -56,6 +56,26 @@ static void drop_unused(Import *x)
     graph_prune(g);
 }
 
+// Replaces the lowest number of f16 in masks of the file's type: buffers, and inputs, which a cast
+// has widened.
+static bool read_masks(Import *x)
+{
+    const Graph *g = x->g;
+    bool *is_f16 = arena_array(x->scratch, bool, g->n_values), any = false;
+    Map is_half = {.arena = x->scratch};
+
+    for (int i = 0; i < x->n_weights; i++)
+        map_set(&is_half, x->weights[i].name, x->weights[i].dtype == F16);
+    for (ValueId v = 1; v < g->n_values; v++) {
+        const Value *value = value_of(g, v);
+        const Node *n = producer(g, v);
+        is_f16[v] = value->producer ? n->n_in == 1 && in(g, n, 0)->dtype == F16
+                                    : value->kind == VALUE_BUFFER && map_get(&is_half, value->name);
+        any |= is_f16[v];
+    }
+    return !any || half_masks_read(x->g, is_f16, x->diag);
+}
+
 // Lists the weights of the graph's parameters and buffers, in the graph's order.
 static void list_weights(const Import *x, Weights *w)
 {
@@ -162,7 +182,7 @@ Graph *import_model(Import *x, Weights *w)
         return NULL;
     warn(x);
     x->g->source = NULL;
-    if (!fold(x->g, x->diag) || !guards_read(x->g, x->diag))
+    if (!fold(x->g, x->diag) || !read_masks(x) || !guards_read(x->g, x->diag))
         return NULL;
     drop_unused(x);
     if (w && !fill_report(x))

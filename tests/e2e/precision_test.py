@@ -106,15 +106,21 @@ def in_halves(a, precision):
 LOWEST = {"f16": np.float16(-65504), "bf16": np.uint16(0xFF7F), "f32": np.finfo(np.float32).min}
 
 
-def net(weights, kind):
-    """logits = softmax(relu(x · w0) + mask) · w1, with weights, mask and products of a type. Row 0 of the mask hides all, row 1 a half."""
+def mask_of(kind):
+    """Row 0 hides all, row 1 a half."""
     mask = np.zeros((4, 8), LOWEST[kind].dtype)
     mask[0], mask[1, 4:] = LOWEST[kind], LOWEST[kind]
-    nodes = [node("Constant", [], ["mask"], value=mask), node("Cast", ["x"], ["h"], to=TYPES[kind]),
+    return mask
+
+
+def net(weights, kind, is_data):
+    """logits = softmax(relu(x · w0) + mask) · w1, with weights, mask and products of a type. The mask is a constant, or data."""
+    given = [value("x", "f32", [4, 6])] + [value("mask", kind, [4, 8])] * is_data
+    nodes = [node("Constant", [], ["mask"], value=mask_of(kind))] * (not is_data) + [node("Cast", ["x"], ["h"], to=TYPES[kind]),
              node("MatMul", ["h", "w0"], ["a"]), node("Relu", ["a"], ["b"]),
              node("Add", ["b", "mask"], ["c"]), node("Softmax", ["c"], ["d"], axis=1), node("MatMul", ["d", "w1"], ["logits"])]  # fmt: skip
     initializers = [tensor(f"w{i}", w) for i, w in enumerate(weights)]
-    return onnx_model(nodes, [value("x", "f32", [4, 6])], [value("logits", kind, [4, 3])], initializers)
+    return onnx_model(nodes, given, [value("logits", kind, [4, 3])], initializers)
 
 
 def test_exported(checks, shardcc, work):
@@ -122,24 +128,27 @@ def test_exported(checks, shardcc, work):
     work.mkdir(parents=True)
     draw = np.random.default_rng(1)
     weights = [draw.normal(size=s).astype(np.float32) for s in ((6, 8), (8, 3))]
-    write_data(work / "data", {"x": draw.normal(size=(8, 6)).astype(np.float32), "labels": draw.integers(0, 3, 8)})
+    data = {"x": draw.normal(size=(8, 6)).astype(np.float32), "labels": draw.integers(0, 3, 8)}
     train = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw(lr=0.1)", "--cc", QUICK_CC]
-    for precision in ("bf16", "f16"):
+    for precision, is_data in (("bf16", False), ("f16", False), ("f16", True)):
+        what = f"{precision}{', the mask is data' * is_data}"
         halves = [in_halves(w, precision) for w in weights]
         losses = {}
         for name, content, more in (
-            ("half", net([h for h, _ in halves], precision), []),
-            ("wide", net([w for _, w in halves], "f32"), ["--precision", precision]),
+            ("half", net([h for h, _ in halves], precision, is_data), []),
+            ("wide", net([w for _, w in halves], "f32", is_data), ["--precision", precision]),
         ):
+            kind = precision if name == "half" else "f32"
+            write_data(work / f"{name}.data", data | ({"mask": np.concatenate([mask_of(kind)] * 2)} if is_data else {}))
             (work / f"{name}.onnx").write_bytes(content)
             said = run(shardcc, work / f"{name}.onnx", "-o", work / name, *train, *more)
-            checks.check(f"{name} in {precision}: it says so", f"precision     {precision}: all products;" in said, said)
+            checks.check(f"{name} in {what}: it says so", f"precision     {precision}: all products;" in said, said)
             saved = read_safetensors(work / f"{name}.safetensors")
             same = all(saved[f"w{i}"].dtype == np.float32 and (saved[f"w{i}"] == w).all() for i, (_, w) in enumerate(halves))
-            checks.check(f"{name} in {precision}: weights are f32", same)
-            run(work / name, "--data", work / "data", "--steps", 6, "--no-shuffle", "--quiet", "--log", work / "log.jsonl")
+            checks.check(f"{name} in {what}: weights are f32", same)
+            run(work / name, "--data", work / f"{name}.data", "--steps", 6, "--no-shuffle", "--quiet", "--log", work / "log.jsonl")
             losses[name] = [x["loss"] for x in read_log(work / "log.jsonl")]
-        checks.check(f"exported in {precision}: the same losses", losses["half"] == losses["wide"], str(losses))
+        checks.check(f"exported in {what}: the same losses", losses["half"] == losses["wide"], str(losses))
 
 
 def in_folder(checks, options):

@@ -22,7 +22,9 @@ static void fill(Arena *a, const Graph *g, const Weights *w, const char *s, Tens
                 if (!strcmp(w->weight[i].name, x->name)) {
                     Value constant = *x;
                     constant.data = w->weight[i].data;
+                    constant.dtype = w->weight[i].dtype;
                     values[v] = tensor_of(a, &constant);
+                    values[v].dtype = x->dtype;
                 }
             continue;
         }
