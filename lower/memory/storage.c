@@ -154,6 +154,38 @@ static bool is_padded_in_flight(const Lowering *l, const Operand *from, const Op
     return is_padded && is_in_flight;
 }
 
+// Does an item copy a loop's initial value, from its start to the start of a slot?
+static bool copies_initial(const Item *it)
+{
+    const Operand *from = &it->operands[0], *to = &it->operands[1];
+
+    return it->kind == ITEM_COPY && to->delta && !it->region && !from->offset && !to->offset;
+}
+
+// The iteration in whose slot an initial value is.
+static int initial_iteration(const Lowering *l, const Operand *to)
+{
+    return value_block(l->g, to->base).iter + to->delta;
+}
+
+// Drops copies of values, such as reshapes, whose base was made in the slot that they go to.
+static void drop_made_there(StorageState *st)
+{
+    Lowering *l = st->l;
+
+    for (int i = 0; i < l->s->n_items; i++) {
+        Item *it = &l->s->items[i];
+        if (!copies_initial(it))
+            continue;
+        const Operand *from = &it->operands[0], *to = &it->operands[1];
+        const Instances *f = &st->instances[from->base];
+        if (f->shares_one && f->shared_with == first_instance(l, to->base) &&
+            f->shared_iteration == initial_iteration(l, to) &&
+            keeps_order(from, to, value_of(l->g, from->value)))
+            it->kind = ITEM_NONE;
+    }
+}
+
 // Makes a loop's initial value in the missing iteration's slot, instead of copying it there, unless
 // the value is bound elsewhere.
 static void elide_copies(StorageState *st)
@@ -164,7 +196,7 @@ static void elide_copies(StorageState *st)
     for (int i = 0; i < s->n_items; i++) {
         Item *it = &s->items[i];
         const Operand *from = &it->operands[0], *to = &it->operands[1];
-        if (it->kind != ITEM_COPY || !to->delta || it->region || from->offset || to->offset)
+        if (!copies_initial(it))
             continue;
         const Value *v = value_of(l->g, from->base), *w = value_of(l->g, to->base);
         Instances *f = &st->instances[from->base];
@@ -178,9 +210,10 @@ static void elide_copies(StorageState *st)
             continue;
         f->shared_with = first_instance(l, to->base);
         f->shares_one = true;
-        f->shared_iteration = value_block(l->g, to->base).iter + to->delta;
+        f->shared_iteration = initial_iteration(l, to);
         it->kind = ITEM_NONE;
     }
+    drop_made_there(st);
 }
 
 // ---- buffers ----
