@@ -1,4 +1,5 @@
 // Compares what two graphs compute, and finds out whether rounding explains a difference.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ static bool is_alike(double x, double y)
 
 bool is_near(double x, double y, double scale, double part)
 {
-    return is_alike(x, y) && (!isfinite(x) || fabs(x - y) <= part * scale);
+    return is_alike(x, y) && (!isfinite(x) || fabs(x - y) <= part * scale + FLT_TRUE_MIN);
 }
 
 // ---- rounding ----

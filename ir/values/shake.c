@@ -93,6 +93,7 @@ static void shake_node(Arena *a, const Graph *g, NodeId i, Tensor *value, const 
     bool is_coarse = s->coarse && s->coarse[i];
     bool is_half = s->products > 0 && n->op->is_product;
     double part = is_coarse ? F32_ROUNDING : is_half ? s->products : s->part;
+    part = s->own ? fmax(part, s->own[i]) : part;
     Tensor *x = arena_array(a, Tensor, n->n_in + 1), y[MAX_OUTPUTS];
     bool is_off = !is_exact(a, g, n);
 

@@ -20,6 +20,7 @@ typedef struct Shake {
     double part;         // of most results
     double products;     // of products' operands and results, as they are in a half; 0: as others
     const bool *coarse;  // by NodeId: results with the rounding error of f32; NULL: none
+    const double *own;   // by NodeId: the error of the result and what it adds up; 0: as others
     bool by_phase;
 } Shake;
 
