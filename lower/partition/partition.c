@@ -192,6 +192,35 @@ void localise_node(Arena *a, const Node *n, const Rule *r, const Mesh *m, const 
         n->op->localise(a, n, r, size, attr);
 }
 
+static bool is_partial(const Spec *s, const Mesh *m)
+{
+    for (int i = 0; i < m->n_axes; i++)
+        if (s->at[i] == SPEC_SUM)
+            return true;
+    return false;
+}
+
+// Does the node round parts to halves, for ranks to add them up, where there are no parts? Or does
+// it widen what wasn't rounded?
+static bool is_needless(const Partition *p, NodeId id, const Rule *r, ValueId x)
+{
+    const Node *n = &p->from->nodes[id];
+    Spec made = strategy_spec(r, &p->plan->strategy[id], n->n_in);
+
+    if (n->n_in != 1 || !n->op->is_elementwise)
+        return false;
+    DType from = in(p->from, n, 0)->dtype, to = out(p->from, n)->dtype;
+    if (dtype_is_half(to))
+        return from == F32 && r->joint && !is_partial(&made, &p->plan->mesh);
+    return dtype_is_half(from) && to == value_of(p->to->g, x)->dtype;
+}
+
+// Stores an output of a node, which is `x` in the spec that the node makes.
+static void store(Partition *p, ValueId v, ValueId x)
+{
+    p->stored[v] = reshard_value(p, x, &p->plan->storage_spec[v], v);
+}
+
 static void add_node(Partition *p, NodeId id)
 {
     const Node *n = &p->from->nodes[id];
@@ -207,9 +236,13 @@ static void add_node(Partition *p, NodeId id)
         Spec need = strategy_spec(&r, s, i);
         inputs[i] = n->in[i] ? operand(p, id, i, &need) : 0;
     }
-    localise_node(p->scratch, n, &r, &p->plan->mesh, s, attr);
     g->phase = n->phase;
     g->block = n->block;
+    if (is_needless(p, id, &r, inputs[0])) {
+        store(p, n->out[0], inputs[0]);
+        return;
+    }
+    localise_node(p->scratch, n, &r, &p->plan->mesh, s, attr);
     ValueId first = graph_node(g, n->op, n->n_in, inputs, attr);
     assert(first);
     note_node(p, value_of(g, first)->producer, id, &r);
@@ -218,10 +251,8 @@ static void add_node(Partition *p, NodeId id)
         note_value(p, graph_output_of(g, first, i), n->out[i], &made);
     }
     for (int i = 0; i < n->n_out; i++) {
-        ValueId v = reshard_value(p, graph_output_of(g, first, i),
-                                  &p->plan->storage_spec[n->out[i]], n->out[i]);
-        value_edit(g, v)->name = value_of(p->from, n->out[i])->name;
-        p->stored[n->out[i]] = v;
+        store(p, n->out[i], graph_output_of(g, first, i));
+        value_edit(g, p->stored[n->out[i]])->name = value_of(p->from, n->out[i])->name;
     }
 }
 

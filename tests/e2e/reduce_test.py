@@ -13,6 +13,7 @@ from model import QUICK_CC
 from plans import MLP, TRAIN
 
 SLOW_LINK = Path(__file__).with_name("slow_link.json")
+SPLIT = ("x=[-,-]", "labels=[-]", "0.weight=[tp,-]", "0.bias=[tp]", "2.weight=[-,tp]", "2.bias=[-]", "4.weight=[-,tp]", "4.bias=[-]")
 SUMS = ("all_reduce", "reduce_scatter")
 
 
@@ -49,6 +50,11 @@ def test_reduce(f):
             f.checks.check(f"{name}: half of the bytes in the {what}", 0.5 <= half[i] / wide[i] < 0.51, f"{half[i]} of {wide[i]}")
         far = max(np.abs(half[2][n] - a).max() / np.abs(a).max() for n, a in wide[2].items())
         f.checks.check(f"{name}: within the rounding", 0 < far < 2**-7, str(far))
+    # Each rank has all data and a part of the matrices, so nobody adds gradients up.
+    pins = [x for pin in SPLIT for x in ("--pin", pin)]
+    wide, half = (f.train(f"split_{kind}", "--mesh", "tp=2", *pins, "--reduce", kind) for kind in ("f32", "bf16"))
+    rounded = [n for n, a in wide[2].items() if not np.array_equal(half[2][n], a)]
+    f.checks.check("split: gradients keep their bits", not rounded and half[1] == wide[1], f"{rounded}, {half[1]} bytes of {wide[1]}")
     said = run(f.shardcc, MLP, *TRAIN, "--reduce", "f16", "--ranks", 2, status=2)
     f.checks.check("another type", "--reduce: 'f16' is not one of f32, bf16" in said, said)
     said = run(f.shardcc, MLP, *TRAIN, "--reduce", "bf16", status=2)

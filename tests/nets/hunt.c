@@ -24,7 +24,8 @@ bool subject_of(Arena *a, const Recipe *r, Subject *s, Diag *d)
                    .again = r->again,
                    .numbers = r->numbers,
                    .data = r->data,
-                   .precision = recipe_precision(r)};
+                   .precision = recipe_precision(r),
+                   .reduce = recipe_reduce(r)};
     if (!s->train || !s->predict)
         return false;
     const Value *y = value_of(s->train, s->train->outputs[0].value);

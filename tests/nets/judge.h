@@ -44,6 +44,7 @@ typedef struct Subject {
     uint64_t numbers;
     DataKind data;    // as in Recipe
     DType precision;  // of products
+    DType reduce;     // of gradients where ranks add them up; DT_NONE: f32
     int64_t classes;  // of the labels, for losses with class labels
 } Subject;
 

@@ -15,7 +15,7 @@ static const char usage[] =
     "--recipe: that net alone, and its text.\n"
     "--wide: one dim of each is longer than vectors and warps.\n"
     "--varied: options by parameter, more outputs, summed and tied parameters, masks.\n"
-    "--halves: their products compute in bf16 or f16.\n"
+    "--halves: their products compute in bf16 or f16; ranks may add gradients up in bf16.\n"
     "--cc: the compiler, " QUICK_CC " if none is given.\n"
     "--state: what is done stands there after every 40 nets; the same command goes on from it.\n";
 

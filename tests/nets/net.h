@@ -64,6 +64,7 @@ typedef struct Recipe {
     int tied;              // the head multiplies by the table of tokens
     int data;              // a DataKind: which numbers the inputs and parameters have
     int half;              // --precision: 0 f32, 1 bf16, 2 f16
+    int reduce;            // --reduce, on several ranks: 0 f32, 1 bf16
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);
@@ -73,7 +74,7 @@ void recipe_widen(Recipe *r);
 // Gives a net options for some of its parameters, outputs that the loss doesn't use, a tied table,
 // and a layer of parameters that are summed or of attention whose rows may have no key.
 void recipe_vary(Recipe *r);
-// Has the products computed in a half type.
+// Has the products computed in a half type, and perhaps ranks add gradients up in one.
 void recipe_halve(Recipe *r);
 // Prints "rank=2 dim=4,6 …" and reads it back. False if the text has another form.
 void recipe_print(const Recipe *r, Text *t);
@@ -88,6 +89,7 @@ int recipe_accumulate(const Recipe *r);
 const char *recipe_no_decay(const Recipe *r);
 const char *recipe_freeze(const Recipe *r);
 DType recipe_precision(const Recipe *r);
+DType recipe_reduce(const Recipe *r);
 
 // ---- nets ----
 

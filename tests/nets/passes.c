@@ -54,6 +54,11 @@ static bool run_scale(Graph *g, const Passes *p) { return loss_scale_add(g, scal
 static bool run_casts(Graph *g, const Passes *p) { return casts(g, p->d); }
 static bool run_autodiff(Graph *g, const Passes *p) { return autodiff(g, p->s->accumulate, p->d); }
 
+static bool run_reduce(Graph *g, const Passes *p)
+{
+    return !p->s->reduce || reduce_add(g, p->s->reduce, p->d);
+}
+
 static bool run_clip(Graph *g, const Passes *p) { return clip_add(g, p->d); }
 
 static bool run_optimizer(Graph *g, const Passes *p)
@@ -84,7 +89,7 @@ static bool run_recompute(Graph *g, const Passes *p)
 
 static bool run_onto(Graph *g, const Passes *p) { return p->s->plain || scatter_onto(g, p->d); }
 
-enum { TRAINING = 1, ONE_RANK = 2 };
+enum { TRAINING = 1, ONE_RANK = 2, RANKS = 4 };
 
 static const struct {
     const char *name;
@@ -103,6 +108,7 @@ static const struct {
     {"scale", run_scale, TRAINING},
     {"autodiff", run_autodiff, TRAINING},
     {"casts", run_casts, 0},
+    {"reduce", run_reduce, TRAINING | RANKS},
     {"clip", run_clip, TRAINING},
     {"optimizer", run_optimizer, TRAINING},
     {"outputs", run_outputs, TRAINING},
@@ -144,7 +150,7 @@ bool run_passes(Graph *g, const Subject *s, bool is_split, bool checks, Diag *d)
         return false;
     if (!g->training)
         g->n_carries = 0;
-    bool ok = run_all(&p, (g->training ? TRAINING : 0) | (is_split ? 0 : ONE_RANK));
+    bool ok = run_all(&p, (g->training ? TRAINING : 0) | (is_split ? RANKS : ONE_RANK));
     if (p.check)
         value_check_end(p.check);
     return ok;

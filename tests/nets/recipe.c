@@ -52,6 +52,8 @@ DType recipe_precision(const Recipe *r)
     return types[r->half % COUNT(types)];
 }
 
+DType recipe_reduce(const Recipe *r) { return r->reduce % 2 ? BF16 : DT_NONE; }
+
 double recipe_clip(const Recipe *r) { return r->clip % 3 == 1 ? 0.5 : r->clip % 3 == 2 ? 1e6 : 0; }
 
 int recipe_accumulate(const Recipe *r) { return 1 + r->accumulate % 3; }
@@ -216,6 +218,7 @@ void recipe_halve(Recipe *r)
     uint64_t s = hash_bytes(&r->numbers, sizeof r->numbers, 5);
 
     r->half = 1 + roll(&s, 2);
+    r->reduce = roll(&s, 2);
 }
 
 // ---- text ----
@@ -228,10 +231,10 @@ void recipe_print(const Recipe *r, Text *t)
     text_printf(t,
                 " last=%d stem=%d topology=%d head=%d shared=%d loss=%d optimizer=%d clip=%d "
                 "accumulate=%d plain=%d again=%d no_decay=%d "
-                "freeze=%d more=%d tied=%d data=%d half=%d layers=%d",
+                "freeze=%d more=%d tied=%d data=%d half=%d reduce=%d layers=%d",
                 r->is_last, r->stem, r->topology, r->head, r->shared, r->loss, r->optimizer,
                 r->clip, r->accumulate, r->plain, r->again, r->no_decay, r->freeze, r->more,
-                r->tied, r->data, r->half, r->n_layers);
+                r->tied, r->data, r->half, r->reduce, r->n_layers);
     for (int b = 0; b < r->n_blocks; b++) {
         text_printf(t, " block=%d", r->like[b]);
         for (int l = 0; l < r->n_layers; l++) {
@@ -282,7 +285,8 @@ bool recipe_parse(const char *s, Recipe *r)
         {"optimizer", &r->optimizer}, {"clip", &r->clip},     {"accumulate", &r->accumulate},
         {"plain", &r->plain},         {"again", &r->again},   {"layers", &r->n_layers},
         {"no_decay", &r->no_decay},   {"freeze", &r->freeze}, {"more", &r->more},
-        {"tied", &r->tied},           {"data", &r->data},     {"half", &r->half}};
+        {"tied", &r->tied},           {"data", &r->data},     {"half", &r->half},
+        {"reduce", &r->reduce}};
     int l = 0;
 
     *r = (Recipe){0};
