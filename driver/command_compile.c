@@ -156,7 +156,7 @@ static bool is_text_form(const Options *o)
     return o->emit == EMIT_PROGRAM || o->emit == EMIT_C || o->emit == EMIT_KERNELS;
 }
 
-static void make_texts(Arena *a, Result *r)
+static bool make_texts(Arena *a, Result *r, Diag *d)
 {
     const Options *o = &r->o;
     const Program *p = r->made.program;
@@ -170,10 +170,14 @@ static void make_texts(Arena *a, Result *r)
                           .gpus = gpus_of(o),
                           .vocabulary = find_vocabulary(r->made.predict)};
 
-    if (o->emit == EMIT_PROGRAM)
+    if (o->emit == EMIT_PROGRAM) {
         program_print(p, &r->texts.c);
-    else
-        generate_texts(p, &go, &r->texts);
+        return true;
+    }
+    if (!generate_check(p, &go, d))
+        return false;
+    generate_texts(p, &go, &r->texts);
+    return true;
 }
 
 static bool is_readable(const char *path, Diag *d)
@@ -290,10 +294,11 @@ static int compile_all(Arena *a, Result *r, int n, Diag *d)
     }
     if (dumps_split(&r->o))
         return print_split(&r->o, r->made.program, d);
-    for (int i = 0; i < n; i++)
-        make_texts(a, &r[i]);
+    bool ok = true;
+    for (int i = 0; i < n && ok; i++)
+        ok = make_texts(a, &r[i], d);
     const Text *text = r->o.emit == EMIT_KERNELS ? &r->texts.kernels : &r->texts.c;
-    bool ok = is_text_form(&r->o) ? output_text(&r->o, text, d) : write_programs(a, r, n, d);
+    ok = ok && (is_text_form(&r->o) ? output_text(&r->o, text, d) : write_programs(a, r, n, d));
     for (int i = 0; i < n; i++)
         texts_free(&r[i].texts);
     return ok ? 0 : EXIT_USER;

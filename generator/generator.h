@@ -22,6 +22,9 @@ typedef struct ProgramTexts {
     Text c, kernels;
 } ProgramTexts;
 
+// Can the devices that the program is to be compiled for run it? False after reporting why not.
+bool generate_check(const Program *p, const GenerateOptions *o, Diag *d);
+
 // The trainer's texts. They depend only on the arguments.
 void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t);
 void texts_free(ProgramTexts *t);

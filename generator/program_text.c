@@ -288,6 +288,13 @@ void texts_free(ProgramTexts *t)
     text_free(&t->kernels);
 }
 
+bool generate_check(const Program *p, const GenerateOptions *o, Diag *d)
+{
+    const TargetText *t = target_text(p->target);
+
+    return !t->check_gpus || t->check_gpus(p, o->gpus, d);
+}
+
 void generate_texts(const Program *p, const GenerateOptions *o, ProgramTexts *t)
 {
     Text part[N_TEXTS] = {{0}};

@@ -32,6 +32,8 @@ typedef struct TargetText {
     // Print the item's statement. The preparation of a kernel goes to g->init.
     void (*print_group)(Gen *g, const Item *it, Text *t, int indent);
     void (*print_kernel)(Gen *g, const Item *it, Text *t, int indent);
+    // Are the GPUs of GenerateOptions new enough for the program? NULL: there are none.
+    bool (*check_gpus)(const Program *p, const char *gpus, Diag *d);
     const char *device;  // the runtime's table for it
     // The types of groups' functions, of those that also sum columns second; NULL: they aren't
     // declared.

@@ -1,6 +1,7 @@
 // The text of programs for GPUs, and how they are built.
 #include "generator/cuda/build.h"
 #include "generator/cuda/group.h"
+#include "generator/cuda/runtime_kernels.h"
 #include "generator/kernel_call.h"
 
 #define RT_FLAG(flag) flag,
@@ -58,6 +59,7 @@ const TargetText cuda_text = {
     .files = files,
     .collectives = {"rt_cuda_collectives", collectives, "progress"},
     .shared_files = shared_files,
+    .check_gpus = gpus_check,
     .build_kernels = build_kernels,
     .probe = {probe, "probe/cuda/kernels.cu", probe_files},
     .image = "RT_KERNELS(\"" IMAGE "\");\n",

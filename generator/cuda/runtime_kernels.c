@@ -2,6 +2,7 @@
 // variants of all kernels take nvcc a minute.
 #include "generator/cuda/runtime_kernels.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "generator/kernel_files.h"
@@ -47,6 +48,40 @@ static Variants variants_of(const Program *p)
     to.has_type[RT_U8] |= to.has_type[RT_BOOL];
     return to;
 }
+
+// ---- GPUs ----
+
+// A GPU of the list, which has been checked, that is older than sm_80; NULL: there is none.
+static const char *find_old(const char *gpus)
+{
+    for (const char *p = gpus; *p; p += strcspn(p, ","), p += *p == ',')
+        if (atoi(p + strlen("sm_")) < 80)
+            return p;
+    return NULL;
+}
+
+bool gpus_check(const Program *p, const char *gpus, Diag *d)
+{
+    const char *old = find_old(gpus);
+
+    for (int k = 0; k < N_SETS && old; k++)
+        for (int i = 0; i < p->set[k].n_items; i++) {
+            const Item *it = &p->set[k].items[i];
+            const Kernel *kernel = &it->call.kernel;
+            if (it->kind != ITEM_KERNEL || !is_named(kernel, "attention") ||
+                !rt_cuda_on_tensor_cores(&kernel->params.attention))
+                continue;
+            diag_error(
+                d,
+                "--gpu: attention of %s is for GPUs from sm_80 on, not for %.*s (--precision "
+                "f32 is for all)",
+                kernel->type[0] == RT_F16 ? "f16" : "bf16", (int)strcspn(old, ","), old);
+            return false;
+        }
+    return true;
+}
+
+// ---- texts ----
 
 typedef struct Entry {
     RtType type;

@@ -13,9 +13,13 @@
 
 #ifdef __CUDACC__
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
-#error "attention of f16 and bf16 is for GPUs from sm_80 on: see --gpu"
-#endif
-
+// Kernels that have no variant for halves may be for older GPUs.
+template <class T>
+__device__ __forceinline__ void rt_mma(T, float (&)[4], const uint32_t (&)[4], uint32_t, uint32_t)
+{
+    static_assert(!sizeof(T), "attention of f16 and bf16 is for GPUs from sm_80 on: see --gpu");
+}
+#else
 #define RT_MMA(T, type)                                                                            \
     __device__ __forceinline__ void rt_mma(T, float(&sum)[4], const uint32_t(&a)[4], uint32_t b0,  \
                                            uint32_t b1)                                            \
@@ -28,6 +32,7 @@
 // sum += a b, of halves of the first argument's type.
 RT_MMA(RtBf16, "bf16")
 RT_MMA(RtF16, "f16")
+#endif
 
 // Two numbers rounded to halves.
 __device__ __forceinline__ uint32_t rt_pack(RtBf16, float first, float second)

@@ -82,6 +82,26 @@ def check_program(checks, shardcc, folder):
     checks.check("a program links, and asks for a driver", ok or has_driver, "left out: there is one" if has_driver else done.stderr)
 
 
+def check_old_gpus(checks, shardcc, folder):
+    """Attention of halves is refused for GPUs without tensor cores for them, by shardcc and by nvcc; what else there is, isn't."""
+    args = [shardcc, "models/tiny/nanogpt.onnx", *LOSS, "--target", "cuda", "--gpu", "sm_90,sm_75", "--emit", "cu"]
+    for precision in "bf16", "f16":
+        said = run(*args, "--precision", precision, status=1, cwd=ROOT)
+        message = f"--gpu: attention of {precision} is for GPUs from sm_80 on, not for sm_75 (--precision f32 is for all)"
+        checks.check(f"{precision} for sm_75", message in said and "global" not in said, said)
+    run(*args, cwd=ROOT)
+    run(shardcc, "models/tiny/mlp.onnx", *args[2:], *BF16, cwd=ROOT)
+    checks.check("f32, and products of bf16, for sm_75", True)
+    for name, types in ("wide", "#define RT_CUDA_EACH_TYPE(X) X(float, f32)"), ("half", ""):
+        (folder / f"{name}_attention.cu").write_text(f'{types}\n#include "runtime/cuda/attention.cu"\n')
+        flags = ["-std=c++17", "-Werror", "all-warnings", "-gencode=arch=compute_75,code=sm_75", "-I."]
+        if NVCC:
+            done = subprocess.run([NVCC, *flags, "-fatbin", "-o", folder / "old.fatbin", folder / f"{name}_attention.cu"], cwd=ROOT, capture_output=True, text=True)
+            said = done.stdout + done.stderr
+            ok = (done.returncode != 0, "attention of f16 and bf16 is for GPUs from sm_80 on" in said) == (name == "half",) * 2
+            checks.check(f"nvcc for sm_75, {name}", ok, said[:300])
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--shardcc", type=Path, required=True)
@@ -103,6 +123,7 @@ def main():
             check_nvcc(checks, name, folder)
 
         side_by_side(len(os.sched_getaffinity(0)), *[lambda name=name: check(name) for name in programs])
+        check_old_gpus(checks, shardcc, folder)
         if NVCC:
             check_vectors(checks, folder)
             check_program(checks, shardcc, folder)
