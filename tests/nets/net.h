@@ -64,7 +64,7 @@ typedef struct Recipe {
     int tied;              // the head multiplies by the table of tokens
     int data;              // a DataKind: which numbers the inputs and parameters have
     int half;              // --precision: 0 f32, 1 bf16, 2 f16
-    int reduce;            // --reduce, on several ranks: 0 f32, 1 bf16
+    int half_sum;          // --reduce, on several ranks: 0 f32, 1 bf16
 } Recipe;
 
 Recipe recipe_draw(uint64_t seed);

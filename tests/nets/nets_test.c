@@ -178,17 +178,17 @@ static const FoundNet split[] = {
     {"a loop gets a value and its reshape, which is made where the loop reads it",
      "numbers=902000006629 dims=1,1 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 half=1 "
-     "reduce=0 layers=2 block=0 none=0,0,0,0 linear=0,0,0,0 block=1 transform=0,0,0,0 "
+     "half_sum=0 layers=2 block=0 none=0,0,0,0 linear=0,0,0,0 block=1 transform=0,0,0,0 "
      "masked=0,0,0,0 block=2 transform=0,0,0,0 masked=0,0,0,0 block=3 transform=0,0,0,0 "
      "none=0,0,0,0"},
     {"log(1 + x) is 0 where log1p(x) is less than any number of f32",
      "numbers=902000006640 dims=1,3 last=1 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 half=0 "
-     "reduce=0 layers=1 block=0 attend=4,0,35,0"},
+     "half_sum=0 layers=1 block=0 attend=4,0,35,0"},
     {"the rounding of bf16 crosses a kink",
      "numbers=902000006356 dims=1,3,5 last=0 stem=0 topology=0 head=0 shared=0 loss=0 optimizer=0 "
      "clip=0 accumulate=0 plain=0 again=0 no_decay=0 freeze=0 more=0 tied=0 data=0 half=1 "
-     "reduce=0 layers=6 block=0 linear=0,0,8,3 gate=11,0,41,0 gate=5,1,21,0 none=0,0,0,0 "
+     "half_sum=0 layers=6 block=0 linear=0,0,8,3 gate=11,0,41,0 gate=5,1,21,0 none=0,0,0,0 "
      "linear=0,0,11,7 transform=7,0,35,0 block=1 linear=0,0,8,3 gate=11,0,41,0 gate=5,1,21,0 "
      "act=36,0,0,0 linear=0,0,0,0 transform=7,0,35,0"},
 };

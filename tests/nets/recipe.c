@@ -52,7 +52,7 @@ DType recipe_precision(const Recipe *r)
     return types[r->half % COUNT(types)];
 }
 
-DType recipe_reduce(const Recipe *r) { return r->reduce % 2 ? BF16 : DT_NONE; }
+DType recipe_reduce(const Recipe *r) { return r->half_sum % 2 ? BF16 : DT_NONE; }
 
 double recipe_clip(const Recipe *r) { return r->clip % 3 == 1 ? 0.5 : r->clip % 3 == 2 ? 1e6 : 0; }
 
@@ -218,7 +218,7 @@ void recipe_halve(Recipe *r)
     uint64_t s = hash_bytes(&r->numbers, sizeof r->numbers, 5);
 
     r->half = 1 + roll(&s, 2);
-    r->reduce = roll(&s, 2);
+    r->half_sum = roll(&s, 2);
 }
 
 // ---- text ----
@@ -231,10 +231,10 @@ void recipe_print(const Recipe *r, Text *t)
     text_printf(t,
                 " last=%d stem=%d topology=%d head=%d shared=%d loss=%d optimizer=%d clip=%d "
                 "accumulate=%d plain=%d again=%d no_decay=%d "
-                "freeze=%d more=%d tied=%d data=%d half=%d reduce=%d layers=%d",
+                "freeze=%d more=%d tied=%d data=%d half=%d half_sum=%d layers=%d",
                 r->is_last, r->stem, r->topology, r->head, r->shared, r->loss, r->optimizer,
                 r->clip, r->accumulate, r->plain, r->again, r->no_decay, r->freeze, r->more,
-                r->tied, r->data, r->half, r->reduce, r->n_layers);
+                r->tied, r->data, r->half, r->half_sum, r->n_layers);
     for (int b = 0; b < r->n_blocks; b++) {
         text_printf(t, " block=%d", r->like[b]);
         for (int l = 0; l < r->n_layers; l++) {
@@ -286,7 +286,7 @@ bool recipe_parse(const char *s, Recipe *r)
         {"plain", &r->plain},         {"again", &r->again},   {"layers", &r->n_layers},
         {"no_decay", &r->no_decay},   {"freeze", &r->freeze}, {"more", &r->more},
         {"tied", &r->tied},           {"data", &r->data},     {"half", &r->half},
-        {"reduce", &r->reduce}};
+        {"half_sum", &r->half_sum}};
     int l = 0;
 
     *r = (Recipe){0};

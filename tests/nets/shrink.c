@@ -45,10 +45,10 @@ static bool set(int *x, int to)
 
 static bool simpler_whole(Recipe *r, int k)
 {
-    int *const field[] = {&r->accumulate, &r->clip,   &r->optimizer, &r->loss,   &r->plain,
-                          &r->again,      &r->head,   &r->stem,      &r->shared, &r->topology,
-                          &r->no_decay,   &r->freeze, &r->more,      &r->tied,   &r->data,
-                          &r->half,       &r->reduce};
+    int *const field[] = {&r->accumulate, &r->clip,    &r->optimizer, &r->loss,   &r->plain,
+                          &r->again,      &r->head,    &r->stem,      &r->shared, &r->topology,
+                          &r->no_decay,   &r->freeze,  &r->more,      &r->tied,   &r->data,
+                          &r->half,       &r->half_sum};
     bool is_new = false;
 
     if (k < COUNT(field))
