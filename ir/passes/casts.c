@@ -37,7 +37,8 @@ typedef struct Casts {
     bool *is_wide;          // by old NodeId: the product's result is f32 instead of a half
     const bool *is_closed;  // by class: its iterations look at nothing from elsewhere, nor others
                             // into them
-    Known *known;           // by new ValueId
+    NodeId *same;  // by old NodeId: the cast that makes the same in all iterations; 0: none
+    Known *known;  // by new ValueId
     int n_known, cap_known;
     Made *made;  // [0] is unused
     int n_made, cap_made;
@@ -138,6 +139,57 @@ static void close_classes(const Casts *c)
         for (int i = 0; i < 2 * n; i++)  // the second time the others learn what the first one has
             agree(c, x->node[i % x->n_pos], x->node[i % n]);
     }
+}
+
+static bool is_of_half(const Graph *g, const Node *n)
+{
+    return n->op == &op_cast &&
+           (dtype_is_half(in(g, n, 0)->dtype) || dtype_is_half(out(g, n)->dtype));
+}
+
+// Do two casts of an iteration read one value from elsewhere, for one type, in all iterations?
+static bool are_same(const Casts *c, const ClassNodes *x, int p, int q)
+{
+    const Graph *g = c->r.from;
+
+    for (int i = 0; i < x->length; i++) {
+        const Node *a = &g->nodes[x->node[i * x->n_pos + p]];
+        const Node *b = &g->nodes[x->node[i * x->n_pos + q]];
+        if (!is_of_half(g, a) || !is_of_half(g, b) || a->in[0] != b->in[0] ||
+            a->phase != b->phase || out(g, a)->dtype != out(g, b)->dtype ||
+            !hides(c, g, a->block, a->in[0]))
+            return false;
+    }
+    return true;
+}
+
+// Finds the casts of a closed class that another one of their iteration makes needless. Candidates
+// are those of the last iteration: in the first one, more values may be equal.
+static void find_same_of(Casts *c, const ClassNodes *x, int *first)
+{
+    const Graph *g = c->r.from;
+    const NodeId *last = &x->node[(x->length - 1) * x->n_pos];
+
+    for (int p = 0; p < x->n_pos; p++) {
+        if (!is_of_half(g, &g->nodes[last[p]]))
+            continue;
+        int *q = &first[g->nodes[last[p]].in[0]];  // may be of another class
+        bool is_same = *q < p && are_same(c, x, p, *q);
+        for (int i = 0; i < x->length && is_same; i++)
+            c->same[x->node[i * x->n_pos + p]] = x->node[i * x->n_pos + *q];
+        *q = is_same ? *q : p;
+    }
+}
+
+static void find_same(Casts *c)
+{
+    const Graph *g = c->r.from;
+    const ClassNodes *nodes = class_nodes(g->arena, g);
+    int *first = arena_array(g->arena, int, g->n_values);  // by ValueId: the position of a cast
+
+    for (int k = 1; k < g->n_classes; k++)
+        if (c->is_closed[k])
+            find_same_of(c, &nodes[k], first);
 }
 
 // ---- products ----
@@ -278,12 +330,6 @@ static ValueId extreme_half(Casts *c, const Node *n)
     return make_cast(g, graph_node(g, n->op, 1, &half, n->attr), F32);
 }
 
-static bool is_of_half(const Graph *g, const Node *n)
-{
-    return n->op == &op_cast &&
-           (dtype_is_half(in(g, n, 0)->dtype) || dtype_is_half(out(g, n)->dtype));
-}
-
 // The new value of a node of one result; 0: the node is copied as it is.
 static ValueId simpler(Casts *c, NodeId i)
 {
@@ -292,6 +338,8 @@ static ValueId simpler(Casts *c, NodeId i)
     const Fact *x = n->n_in ? &c->fact[n->in[0]] : NULL;
 
     rewrite_at(&c->r, i);
+    if (c->same[i])
+        return c->r.map[g->nodes[c->same[i]].out[0]];
     if (is_of_half(g, n))
         return cast_to(c, c->r.map[n->in[0]], out(g, n)->dtype);
     if (c->is_wide[i])
@@ -320,10 +368,12 @@ static bool run(Graph *g, const bool *is_closed, Diag *d)
     c.r = rewrite_begin(g);
     c.fact = arena_array(g->arena, Fact, g->n_values);
     c.is_wide = arena_array(g->arena, bool, g->n_nodes);
+    c.same = arena_array(g->arena, NodeId, g->n_nodes);
     *arena_push(g->arena, c.made, c.n_made, c.cap_made) = (Made){0};
     find_gradients(g, c.fact);
     find_readers(&c);
     close_classes(&c);
+    find_same(&c);
     find_wide(&c);
     for (NodeId i = 1; i < g->n_nodes && ok; i++) {
         ValueId old = g->nodes[i].out[0], v = simpler(&c, i);
@@ -363,7 +413,7 @@ bool casts(Graph *g, Diag *d)
 {
     if (!has_halves(g))
         return true;
-    bool *is_closed = arena_array(g->arena, bool, g->n_classes);
+    bool *is_closed = arena_array(g->arena, bool, g->n_classes), any = false;
     for (;;) {
         Graph *before = g->n_classes > 1 ? graph_clone(g->arena, g) : NULL;
         if (!run(g, is_closed, d))
@@ -371,7 +421,9 @@ bool casts(Graph *g, Diag *d)
         if (!before || !close_unlike(g, is_closed))
             break;
         *g = *before;
+        any = true;
     }
-    class_drop_unlike(g, "have different casts", d);
+    if (any)
+        class_drop_unlike(g, "have different casts", d);
     return true;
 }
