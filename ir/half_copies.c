@@ -120,8 +120,18 @@ static bool drop(HalfCopies *x)
     return has_dropped;
 }
 
+static bool has_cast_to_half(const Graph *g)
+{
+    for (NodeId i = 1; i < g->n_nodes; i++)
+        if (is_cast_to_half(g, &g->nodes[i]))
+            return true;
+    return false;
+}
+
 bool *graph_half_copies(Arena *a, const Graph *g, const bool *is_kept)
 {
+    if (!has_cast_to_half(g))
+        return arena_array(a, bool, g->n_nodes);
     HalfCopies x = {.arena = a,
                     .g = g,
                     .is_kept = is_kept,
