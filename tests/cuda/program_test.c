@@ -1,7 +1,7 @@
 // Tests generated programs for GPUs against each operator's own eval, as generator/kernel_test.c
 // does for CPUs, on the double of CUDA's runtime: in three orders of blocks, threads and streams,
-// which must give the same bits. `program_test NAME` tests one operator, `rows`, `columns` or
-// `forms`.
+// which must give the same bits. `program_test NAME [SEED]` tests one operator, with a seed on
+// other numbers, or `rows`, `columns` or `forms`.
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -16,6 +16,7 @@ enum { EACH = IS_SANITIZED ? 12 : 1 };  // operator is tried; programs have no s
 
 enum { ORDERS = 3 };
 static const char *asked_name;  // NULL: all
+static uint64_t asked_seed;
 
 static const struct {
     unsigned order;
@@ -260,7 +261,7 @@ static void programs_are_eval(void **state)
         if (!is_chosen(i))
             continue;
         t[i].rounds_weights = true;
-        make_graph(&t[i], op_table[i], SMALL_VOLUME, &d);
+        make_graph(&t[i], op_table[i], SMALL_VOLUME, asked_seed, &d);
         p[i] = write_spread(&t[i], op_table[i]->name, dir, &d);
     }
     compile_programs(dir);
@@ -439,6 +440,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(forms_are_launched)};
 
     asked_name = argc > 1 ? argv[1] : NULL;
+    asked_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     launches = mmap(NULL, MAX_FORMS * sizeof *launches, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (launches == MAP_FAILED)

@@ -39,7 +39,7 @@ enum { VOLUME = 1 << 16, LARGEST = 5000, SMALL_VOLUME = 1 << 13, SMALL_LARGEST =
 enum { MAX_GRAPH_VALUES = 24 };
 
 // A mark after a type says which numbers the operand holds: '*', '~', '>', '<' or '=', see
-// kernels.def.
+// kernels.def. '?' is '~' with bits that are drawn.
 typedef struct Mark {
     char kind;
     int64_t number;
@@ -58,6 +58,7 @@ typedef struct Cases {
     Input *inputs;
     int n_inputs, cap_inputs;
     int64_t volume;
+    bool draws_bits;  // where operands hold all bits in turn, they hold bits that are drawn
 } Cases;
 
 // One node that is being read.
@@ -175,6 +176,7 @@ static inline Mark read_mark(Case *c)
     if (*c->at && strchr("*~<>=", *c->at)) {
         m.kind = *c->at++;
         m.number = m.kind == '*' ? 0 : read_number(c);
+        m.kind = m.kind == '~' && c->all->draws_bits ? '?' : m.kind;
     }
     return m;
 }
@@ -357,10 +359,12 @@ static inline double draw_any(Random *r)
 }
 
 // Number i of all bits of a float: those of halves come in another order, those of f32 spread out.
-// The low bits, `low` of them, are next to a tie or to none.
-static inline double number_of_bits(DType t, int64_t i, int64_t low)
+static inline uint32_t bits_in_turn(int64_t i) { return (uint32_t)i * 2654435761U; }
+
+// A float of bits u. The low bits, `low` of them, are next to a tie or to none; i says where.
+static inline double number_of_bits(DType t, uint32_t u, int64_t i, int64_t low)
 {
-    uint32_t half = 1U << low >> 1, u = (uint32_t)i * 2654435761U;
+    uint32_t half = 1U << low >> 1;
     const uint32_t ends[] = {0, 1, half - 1, half, half + 1, 2 * half - 1};
     float x;
 
@@ -374,8 +378,12 @@ static inline double number_of_bits(DType t, int64_t i, int64_t low)
     return (double)x;
 }
 
-static inline double draw_number(Random *r, Mark m)
+static inline double draw_number(Random *r, DType t, int64_t i, Mark m)
 {
+    if (m.kind == '~' || m.kind == '?') {
+        uint32_t u = m.kind == '~' ? bits_in_turn(i) : (uint32_t)draw(r, INT64_C(1) << 32);
+        return number_of_bits(t, u, i, m.number);
+    }
     if (m.kind == '*')
         return draw_any(r);
     return m.kind == '>' ? 0.1 + 2 * (1 + (double)draw_float(r)) : 2 * (double)draw_float(r);
@@ -401,7 +409,7 @@ static inline Tensor draw_tensor(Arena *a, Random *r, const Value *v, Mark m)
 
     for (int64_t i = 0; i < tensor_count(&x); i++) {
         if (x.f)
-            x.f[i] = m.kind == '~' ? number_of_bits(v->dtype, i, m.number) : draw_number(r, m);
+            x.f[i] = draw_number(r, v->dtype, i, m);
         else
             x.i[i] = draw_int(r, v->dtype, m);
     }

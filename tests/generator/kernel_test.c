@@ -1,7 +1,7 @@
 // Tests generated programs for each operator against the operator's own eval: kernels, fused
 // groups, views, copies. A graph of many nodes of one operator, of sizes 0, 1, odd and large, is
 // lowered, generated, compiled and run as in a trainer, and its outputs are compared. `kernel_test
-// NAME` tests one operator.
+// NAME [SEED]` tests one operator, with a seed on other numbers.
 #include "tests/generator/operator_graph.h"
 #include "tests/sanitized.h"
 
@@ -19,6 +19,7 @@ static void check_program(Test *t, const OpDef *op, const char *dir)
 }
 
 static const char *asked_name;
+static uint64_t asked_seed;
 
 enum { EACH = IS_SANITIZED ? 3 : 1 };  // operator is tried
 
@@ -38,7 +39,7 @@ static void kernels_are_eval(void **state)
         assert_true(i < OPS);
         if (!is_tried_here(i))
             continue;
-        make_graph(&t[i], op_table[i], VOLUME, &d);
+        make_graph(&t[i], op_table[i], VOLUME, asked_seed, &d);
         write_program(&t[i].cases, op_table[i]->name, dir, &d);
     }
     compile_all(dir, "-O1");
@@ -57,5 +58,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_eval)};
 
     asked_name = argc > 1 ? argv[1] : NULL;
+    asked_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,12 +95,13 @@ static inline void add_node(Test *t, const Line *l, int number)
     }
 }
 
-static inline void make_graph(Test *t, const OpDef *op, int64_t volume, Diag *d)
+// seed 0: the nodes and numbers that are always tried.
+static inline void make_graph(Test *t, const OpDef *op, int64_t volume, uint64_t seed, Diag *d)
 {
     const Line *line[COUNT(lines)];
     int n = 0;
 
-    t->cases = (Cases){.arena = arena_new(), .r = {1}, .volume = volume};
+    t->cases = (Cases){.arena = arena_new(), .r = {seed + 1}, .volume = volume, .draws_bits = seed};
     t->cases.g = graph_new(t->cases.arena, op->name);
     t->cases.g->diag = d;
     for (int i = 0; i < COUNT(lines); i++)
