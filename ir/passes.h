@@ -10,8 +10,8 @@ typedef struct Graph Graph;
 
 bool fold(Graph *g, Diag *d);           // evaluates constants, merges equal nodes, drops no-ops
 bool indices_check(Graph *g, Diag *d);  // adds OUTPUT_BAD_INDEX where an index may be out of range
-// Puts the lowest number of f32 where masks have that of f16. Values of which is_f16, by ValueId, is
-// true have numbers of f16 in f32.
+// Puts the lowest number of f32 where masks have that of f16. is_f16, by ValueId: the value has
+// numbers of f16 in f32.
 bool half_masks_read(Graph *g, const bool *is_f16, Diag *d);
 // Puts -inf where exporters mask the scores of guarded softmaxes by the lowest number.
 bool guards_read(Graph *g, Diag *d);

@@ -31,9 +31,8 @@ static const struct {
     const char *what, *graph;
     int casts;
 } cases[] = {
-    // The first iteration reads f32, the second one a half that was widened, so that it needs a
-    // cast
-    // only if the class is closed: of what it gets (once), of the parameters, and of its result.
+    // The first iteration reads f32, the second one a half that was widened. So the class is
+    // closed: both cast what they get (once), the parameters and the result.
     {"one value", PARAMETERS LAYER("0", "x", "x") LAYER("1", "r0", "r0") OUTPUT "}\n", 4},
     // Two values that are equal in the first iteration alone.
     {"two values",
