@@ -366,6 +366,34 @@ static bool is_last(const Body *b, int i)
     return true;
 }
 
+// The only node whose expression reads node i, whose uses are 1; -1: a sum reads it.
+static int reader_of(const Body *b, int i)
+{
+    for (int k = i + 1; k < b->it->n_nodes; k++)
+        for (int j = 0; j < node_of(b, k)->n_in && b->is_selected[k]; j++)
+            if (makers_of(b, k)[j] == i)
+                return node_of(b, k)->op->expr ? k : -1;
+    return -1;
+}
+
+// Does node i widen a half in memory, in an expression that may skip it? CPUs have no masked loads
+// of halves: a loop that skips some isn't vectorized.
+static bool is_skipped_half(const Body *b, int i)
+{
+    const Graph *g = b->g->s->g;
+    const Node *n = node_of(b, i);
+
+    if (!n->n_in || !dtype_is_half(in(g, n, 0)->dtype) || makers_of(b, i)[0] >= 0)
+        return false;
+    for (int k = i; b->uses[k] == 1;) {
+        k = reader_of(b, k);
+        const char *expr = k < 0 ? NULL : node_of(b, k)->op->expr(g, node_of(b, k));
+        if (!expr || strchr(expr, '?'))
+            return expr;
+    }
+    return false;
+}
+
 // Prints a node's expression: as a store, into its only reader, or as a named constant.
 static void print_node(Body *b, int i, int indent, Text *stores)
 {
@@ -381,7 +409,7 @@ static void print_node(Body *b, int i, int indent, Text *stores)
     } else if (is_only_stored && !strchr(t.s, '[')) {
         print_store(b, k, t.s, indent,
                     stores);  // it reads no memory, so it may follow other stores
-    } else if (b->uses[i] == 1 && t.n < INLINE) {
+    } else if (b->uses[i] == 1 && t.n < INLINE && !is_skipped_half(b, i)) {
         b->expr[b->it->nodes[i]] = arena_copy(b->g->arena, t.s, t.n);
     } else {
         const char *name = arena_string(b->g->arena, "v%d", ++b->n_variables);
