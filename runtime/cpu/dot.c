@@ -67,6 +67,15 @@ static void dot_double(Rt *rt, const Dot *d, double *y, const double *a, const d
 
 enum { LANES = 32 };
 
+// The sum of the sums of all lanes.
+static float total(float s[LANES])
+{
+    for (int w = LANES / 2; w > 0; w /= 2)
+        for (int l = 0; l < w; l++)
+            s[l] += s[l + w];
+    return s[0];
+}
+
 // The inner product of two vectors, the first with unit stride, in LANES interleaved sums.
 static float inner(const float *a, const float *x, int64_t x_k, int64_t k)
 {
@@ -79,10 +88,7 @@ static float inner(const float *a, const float *x, int64_t x_k, int64_t k)
             s[l] = RT_FMA(a[p + l], x[(p + l) * x_k], s[l]);
     for (; p < k; p++)
         tail = RT_FMA(a[p], x[p * x_k], tail);
-    for (int w = LANES / 2; w > 0; w /= 2)
-        for (int l = 0; l < w; l++)
-            s[l] += s[l + w];
-    return s[0] + tail;
+    return total(s) + tail;
 }
 
 enum { STRIP = 512 };  // rows of a matrix-vector product that are summed side by side
@@ -117,28 +123,85 @@ static void strip(const RtDot *p, int64_t m, void *result, const void *left, con
         y[i * p->y_m] = s[i];
 }
 
+enum { FEW = 16, TOGETHER = 4 };  // rows and columns that are added up together
+
+// inner() of halves; and s[i] += Σ a[k · a_k + i] · x[k] for m rows and some columns, one after the
+// other. Halves are widened by vectors, between memory and the sum.
+#define HALVES(T, name)                                                                            \
+    static float inner_##name(const T *a, const float *x, int64_t k)                               \
+    {                                                                                              \
+        float s[LANES] = {0}, wide[LANES], tail = 0;                                               \
+        int64_t p = 0;                                                                             \
+                                                                                                   \
+        for (; p + LANES <= k; p += LANES) {                                                       \
+            for (int l = 0; l < LANES; l += 8)                                                     \
+                rt_widen_##name(wide + l, a + p + l);                                              \
+            RT_SIMD for (int l = 0; l < LANES; l++) s[l] = RT_FMA(wide[l], x[p + l], s[l]);        \
+        }                                                                                          \
+        for (; p < k; p++)                                                                         \
+            tail = RT_FMA(rt_from_##name(a[p]), x[p], tail);                                       \
+        return total(s) + tail;                                                                    \
+    }                                                                                              \
+                                                                                                   \
+    static inline void add_some_##name(float *s, int64_t m, const T *a, int64_t a_k,               \
+                                       const float *x, int columns)                                \
+    {                                                                                              \
+        int64_t i = 0;                                                                             \
+                                                                                                   \
+        for (; i + FEW <= m; i += FEW)                                                             \
+            for (int k = 0; k < columns; k++) {                                                    \
+                float wide[FEW];                                                                   \
+                                                                                                   \
+                for (int l = 0; l < FEW; l += 8)                                                   \
+                    rt_widen_##name(wide + l, a + k * a_k + i + l);                                \
+                RT_SIMD for (int l = 0; l < FEW; l++) s[i + l] = RT_FMA(wide[l], x[k], s[i + l]);  \
+            }                                                                                      \
+        for (; i < m; i++)                                                                         \
+            for (int k = 0; k < columns; k++)                                                      \
+                s[i] = RT_FMA(rt_from_##name(a[k * a_k + i]), x[k], s[i]);                         \
+    }                                                                                              \
+                                                                                                   \
+    static void add_columns_##name(float *s, int64_t m, const T *a, int64_t a_k, const float *x,   \
+                                   int64_t n)                                                      \
+    {                                                                                              \
+        int64_t k = 0;                                                                             \
+                                                                                                   \
+        for (; k + TOGETHER <= n; k += TOGETHER)                                                   \
+            add_some_##name(s, m, a + k * a_k, a_k, x + k, TOGETHER);                              \
+        for (; k < n; k++)                                                                         \
+            add_some_##name(s, m, a + k * a_k, a_k, x + k, 1);                                     \
+    }
+HALVES(RtBf16, bf16)
+HALVES(RtF16, f16)
+
 // The same of halves, some of k at a time.
 static void strip_of_halves(const RtDot *p, int64_t m, void *y, const void *a, const void *b)
 {
     float s[STRIP] = {0}, x[STRIP], part[STRIP];
+    bool is_bf16 = p->type == RT_BF16;
 
     for (int64_t at = 0; at < p->k; at += STRIP) {
         const void *from = rt_at(p->type, a, at * p->a_k);
         int64_t n = rt_least(STRIP, p->k - at);
 
         rt_read_floats(p->type, x, 0, rt_at(p->type, b, at * p->b_k), 0, p->b_k, 1, n);
-        if (p->a_m == 1 && p->a_k != 1)
-            for (int64_t k = 0; k < n; k++) {
-                rt_read_floats(p->type, part, 0, rt_at(p->type, from, k * p->a_k), 0, 1, 1, m);
-#pragma omp simd
-                for (int64_t i = 0; i < m; i++)
-                    s[i] = RT_FMA(part[i], x[k], s[i]);
+        if (p->a_m == 1 && p->a_k != 1) {
+            if (is_bf16)
+                add_columns_bf16(s, m, from, p->a_k, x, n);
+            else
+                add_columns_f16(s, m, from, p->a_k, x, n);
+            continue;
+        }
+        for (int64_t i = 0; i < m; i++) {
+            const void *row = rt_at(p->type, from, i * p->a_m);
+
+            if (p->a_k == 1) {
+                s[i] += is_bf16 ? inner_bf16(row, x, n) : inner_f16(row, x, n);
+                continue;
             }
-        else
-            for (int64_t i = 0; i < m; i++) {
-                rt_read_floats(p->type, part, 0, rt_at(p->type, from, i * p->a_m), 0, p->a_k, 1, n);
-                s[i] += inner(part, x, 1, n);
-            }
+            rt_read_floats(p->type, part, 0, row, 0, p->a_k, 1, n);
+            s[i] += inner(part, x, 1, n);
+        }
     }
     rt_write_floats(rt_dot_result(p), y, 0, p->y_m, s, 0, 1, m);
 }
