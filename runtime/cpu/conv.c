@@ -1,12 +1,15 @@
 // Convolution: chooses the implementation and runs it.
 #include "runtime/cpu/conv_matrix.h"
 #include "runtime/cpu/conv_widened.h"
+#include "runtime/cpu/depthwise_halves.h"
 #include "runtime/cpu/onednn.h"
 
 void rt_conv_init(Rt *rt, int kernel, const RtConv *p)
 {
     if (rt_conv_matrix_fits(p, RT_CONV))
         rt_conv_matrix_prepare(rt, kernel, p, RT_CONV);
+    else if (rt_depthwise_halves_fits(p))
+        rt_depthwise_halves_prepare(rt, kernel, p, RT_CONV);
     else if (rt_is_half(p->type))
         rt_conv_widened_prepare(rt, kernel, p, RT_CONV, rt_conv_init);
     else

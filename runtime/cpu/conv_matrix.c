@@ -4,6 +4,7 @@
 
 #include "runtime/cpu/amx.h"
 #include "runtime/cpu/amx_block.h"
+#include "runtime/cpu/conv_product.h"
 #include "runtime/cpu/floats.h"
 #include "runtime/cpu/gemm.h"
 #include "runtime/cpu/window.h"
@@ -200,7 +201,8 @@ static int64_t weights_bytes(const RtConv *p, RtType t)
 }
 
 // Without a matrix unit oneDNN is as fast, except for the gradient of weights with more input than
-// output channels: there x has long contiguous rows. It takes no halves.
+// output channels: there x has long contiguous rows. It takes no halves. If those are
+// widened anyway, rt_conv_product reads x once and not once for each tap.
 bool rt_conv_matrix_fits(const RtConv *p, RtConvDirection direction)
 {
     // Weights, and channels that are gathered together; with fewer, the copies dominate the time.
@@ -210,9 +212,12 @@ bool rt_conv_matrix_fits(const RtConv *p, RtConvDirection direction)
     int64_t channels = direction == RT_CONV_INPUT_GRAD ? p->o : p->c;
     bool is_half = rt_is_half(p->type) && (is_plain(p) || channels >= MIN_CHANNELS);
     bool is_fast = weights >= MIN_WEIGHTS && rt_amx_fits(g.m, g.n, g.k) && rt_micro_amx();
+    bool is_widened = rt_is_half(p->type) && rt_gemm_micro(&g)->type != p->type;
+    bool is_product =
+        direction == RT_CONV_WEIGHT_GRAD && is_widened && !is_plain(p) && rt_conv_product_fits(p);
     bool is_long = direction == RT_CONV_WEIGHT_GRAD && is_plain(p) && g.m > 1 && g.n > g.m;
 
-    return p->groups == 1 && p->x_last && p->y_last && g.m > 0 && g.k > 0 &&
+    return p->groups == 1 && !is_product && p->x_last && p->y_last && g.m > 0 && g.k > 0 &&
            (is_fast || is_long || is_half) &&
            (direction != RT_CONV_INPUT_GRAD || goes_by_ones(p)) &&
            weights_bytes(p, weights_type(&g, direction)) + sums_bytes(&g) + 2 * rt_gemm_slab(&g) <=

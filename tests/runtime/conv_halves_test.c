@@ -58,7 +58,8 @@ static void test_forms(void **state)
     static const int64_t forms[][6] = {
         {64, 64, 1, 3, 1, true},  {128, 96, 1, 1, 1, true}, {32, 70, 1, 3, 2, true},
         {33, 64, 1, 2, 1, true},  {3, 32, 1, 5, 2, true},   {40, 40, 40, 5, 1, true},
-        {24, 24, 24, 3, 1, true}, {32, 48, 1, 3, 1, false}, {32, 32, 4, 3, 1, true}};
+        {24, 24, 24, 3, 1, true}, {50, 50, 50, 5, 2, true}, {600, 600, 600, 3, 2, true},
+        {17, 17, 17, 2, 3, true}, {32, 48, 1, 3, 1, false}, {32, 32, 4, 3, 1, true}};
 
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         for (int j = 0; j < 4; j++) {
