@@ -2,9 +2,10 @@
 """Collectives of GPUs that don't end, on the tests' GPU (tests/cuda): four ranks, of which one is killed, stopped, or never ends a
 collective. All end in time, and one message names the collective and the rank. A rank that is only slow ends nothing.
 
-  cuda_watch_test.py --shardcc build/shardcc [--all [--seed N]] [NAME ...]
+  cuda_watch_test.py --shardcc build/shardcc [--all | --drawn N] [--seed N] [NAME ...]
 
-A few collectives of the first two steps are drawn, of which the second step's are recorded in graphs. --all: every one of them.
+Some collectives of the first two steps are drawn, of which the second step's are recorded in graphs. --all: every one of a step,
+in one of the two.
 """
 import os
 import random
@@ -20,7 +21,6 @@ from model import QUICK_CC, Model, for_models, gpu_toolkit, parser
 
 RANKS, STEPS = 4, 2
 TIMEOUT = 2
-DRAWN = 4
 SAMPLE = ("cnn", "gpt2", "mlp")
 FAULTS = ("kill", "stop", "hang")
 KINDS = {"ncclAllReduce": ["all_reduce"], "ncclReduceScatter": ["reduce_scatter"], "ncclAllGather": ["all_gather"], "ncclGroup": ["all_to_all", "permute"]}
@@ -43,11 +43,11 @@ class Job:
             for r in range(RANKS)
         ]
 
-    def end(self):
+    def end(self, seconds=300):
         """The statuses of the others, and what all say. A rank that has stopped doesn't end by itself, nor does one that hangs."""
         if self.is_killed:
             self.ranks[self.guilty].wait()  # as launchers do
-        said = {r: p.communicate(timeout=300)[1] for r, p in enumerate(self.ranks) if r != self.guilty}
+        said = {r: p.communicate(timeout=seconds)[1] for r, p in enumerate(self.ranks) if r != self.guilty}
         ended = time.monotonic()
         if self.stays:
             self.ranks[self.guilty].kill()
@@ -88,19 +88,19 @@ def is_right(job, fault, numbers, call, size):
 
 
 def test_fault(checks, model, exchanges, case):
-    """NCCL's calls are those of collectives in which the rank has bytes to send to another one."""
+    """NCCL's calls are those of collectives in which the rank has bytes to send to another one. In the others nobody waits for
+    it: the collective that can't end is the next one."""
     by, fault, number, guilty = case
-    own = exchanges[by, guilty]
-    call, size = own[number - 1]
-    numbers = range(number, number + len(exchanges["host", guilty]) - len(own) + 1)
+    call, size = exchanges[by, guilty][number - 1]
+    numbers = range(number, number + len(exchanges["host", guilty]) - len(exchanges["nccl", guilty]) + 1)
     job = Job(model, by, f"{fault}:{number}", guilty).end()
     ok = is_right(job, fault, numbers, call, size)
     shown = f"{call} {size} {job.status} {job.seconds:.1f} s {job.said}"
     checks.check(f"{model.name}, {by}: rank {guilty}, {fault} in collective {number}", ok, shown[:2000] * (not ok))
 
 
-def test_slow(checks, model, by):
-    job = Job(model, by, f"slow:{500 * TIMEOUT}", 1, steps=1).end()
+def test_slow(checks, model, exchanges, by):
+    job = Job(model, by, f"slow:{500 * TIMEOUT}", 1, steps=1).end(300 + TIMEOUT * len(exchanges[by, 1]))
     checks.check(f"{model.name}, {by}: a slow rank ends nothing", job.status == {0} and not job.said, job.said)
 
 
@@ -128,12 +128,13 @@ def cases_of(options, exchanges, name):
             guilty = draw.randrange(RANKS)
             n = len(exchanges[by, guilty]) // STEPS
             cases += [(by, fault, number + draw.randrange(STEPS) * n, guilty) for number in range(1, n + 1)]
-    return cases if options.all else draw.sample(cases, DRAWN)
+    return cases if options.all else draw.sample(cases, options.drawn)
 
 
 def main():
     p = parser(__doc__)
     p.add_argument("--all", action="store_true")
+    p.add_argument("--drawn", type=int, default=4)
     p.add_argument("--seed", type=int, default=56)
     options = p.parse_args()
     toolkit = gpu_toolkit(options)
@@ -148,7 +149,8 @@ def main():
         cases = cases_of(options, exchanges, model.name)
         if model.name == "mlp" or options.all:
             test_failure(checks, model)
-            side_by_side(2, *(partial(test, checks, model, by) for by in EXCHANGES for test in (test_slow, test_error)))
+            slow = [partial(test_slow, checks, model, exchanges, by) for by in EXCHANGES]
+            side_by_side(2, *slow, *(partial(test_error, checks, model, by) for by in EXCHANGES))
         side_by_side(2, *(partial(test_fault, checks, model, exchanges, case) for case in cases))
 
     for_models(options, one)
