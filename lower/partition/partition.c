@@ -202,7 +202,7 @@ static bool is_partial(const Spec *s, const Mesh *m)
 
 // Does the node round parts to halves, for ranks to add them up, where there are no parts? Or does
 // it widen what wasn't rounded?
-static bool is_needless(const Partition *p, NodeId id, const Rule *r, ValueId x)
+static bool is_needless(const Partition *p, NodeId id, const Rule *r, const ValueId *inputs)
 {
     const Node *n = &p->from->nodes[id];
     Spec made = strategy_spec(r, &p->plan->strategy[id], n->n_in);
@@ -212,7 +212,7 @@ static bool is_needless(const Partition *p, NodeId id, const Rule *r, ValueId x)
     DType from = in(p->from, n, 0)->dtype, to = out(p->from, n)->dtype;
     if (dtype_is_half(to))
         return from == F32 && r->joint && !is_partial(&made, &p->plan->mesh);
-    return dtype_is_half(from) && to == value_of(p->to->g, x)->dtype;
+    return dtype_is_half(from) && to == value_of(p->to->g, inputs[0])->dtype;
 }
 
 // Stores an output of a node, which is `x` in the spec that the node makes.
@@ -238,7 +238,7 @@ static void add_node(Partition *p, NodeId id)
     }
     g->phase = n->phase;
     g->block = n->block;
-    if (is_needless(p, id, &r, inputs[0])) {
+    if (is_needless(p, id, &r, inputs)) {
         store(p, n->out[0], inputs[0]);
         return;
     }
