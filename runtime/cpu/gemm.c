@@ -160,29 +160,25 @@ static void round_sums(const RtMicro *u, const RtGemm *g, Range rows, Range colu
                         n);
 }
 
-// Multiplies any number of panels of rows with a slab. If that completes their sums, those of a
-// half y take the memory of the first panels' again and again, which stays in the caches.
+// Multiplies any number of panels of rows with a slab.
 static void multiply(const RtMicro *u, const RtGemm *g, const void *a, Range rows, Range columns,
                      const Block *slab)
 {
     int64_t k = part_of(u, slab->k, RT_BLOCK_K);
-    bool is_rounded = slab->y && slab->is_last;
 
     for (int64_t r = rows.first; r < rows.last; r += u->panels) {
         Range some = {r, rt_least(rows.last, r + u->panels)};
-        Block b = *slab;
 
-        if (is_rounded && !slab->is_more)
-            b.sums.row += (r - rows.first) * u->rows;
         for (int64_t p = 0; p < slab->k; p += k) {
-            b.pack = slab->pack + p * u->columns * u->bytes;
-            b.first = slab->first + p;
+            Block b = *slab;
+            b.pack += p * u->columns * u->bytes;
+            b.first += p;
             b.k = rt_least(k, slab->k - p);
-            b.is_more = slab->is_more || p > 0;
+            b.is_more |= p > 0;
             multiply_block(u, g, a, some, columns, &b);
         }
-        if (is_rounded)
-            round_sums(u, g, some, columns, &b);
+        if (slab->y && slab->is_last)
+            round_sums(u, g, some, columns, slab);
     }
 }
 
