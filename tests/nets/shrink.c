@@ -5,7 +5,7 @@
 #include <string.h>
 
 // How many changes of the whole recipe and of its layers there are.
-enum { WHOLE = 17, LAYERS = MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS) };
+enum { WHOLE = 18, LAYERS = MAX_LAYERS * (MAX_BLOCKS + 1) * (4 + 2 * N_ARGS) };
 
 // ---- changes: each changes `r`, and returns whether that gives another recipe ----
 
@@ -51,6 +51,7 @@ static bool simpler_whole(Recipe *r, int k)
                           &r->half,       &r->half_sum};
     bool is_new = false;
 
+    _Static_assert(WHOLE == COUNT(field) + 1, "a change for each field, and one for the blocks");
     if (k < COUNT(field))
         return set(field[k], 0);
     for (int b = 0; b < MAX_BLOCKS && k == COUNT(field); b++)
