@@ -30,8 +30,8 @@ import numpy as np
 import gpu_half
 import gpu_ranks
 import gpu_tiny
-from gpu_jobs import LARGE, MODELS, ROOT, WARM_UP, target, train
-from gpu_torch import copy_rate, has_torch, torch_steps
+from gpu_jobs import LARGE, MODELS, ROOT, WARM_UP, target, time_sides, train
+from gpu_torch import copy_rate, has_torch
 from measure import Failure, run
 
 sys.path.insert(0, str(ROOT / "tests/e2e"))
@@ -58,15 +58,10 @@ def build_large(name, options, folder):
 # ---- runs ----
 
 
-def train_large(work, steps, *more):
-    """The lines of the steps in a run's log."""
-    return train(work / f"{work.name}_gpu", work / "data", steps, *more)[0]
-
-
 def profile(work):
     """The rates of groups that move much, in bytes a second, and the seconds of all calls of a step."""
     trace = work / "trace.json"
-    train_large(work, WARM_UP, "--trace", trace)
+    train(work / f"{work.name}_gpu", work / "data", WARM_UP, "--trace", trace)
     events = json.loads(trace.read_text())["traceEvents"]
     moved = [(e["args"]["read"] + e["args"]["written"], 1e-6 * e["dur"], e["name"]) for e in events]
     rates = [b / s for b, s, what in moved if b >= MOVED and s > 0 and GROUP.search(what)]
@@ -74,18 +69,11 @@ def profile(work):
 
 
 def time_large(work, options):
-    kinds = ["eager", "compiled"] if has_torch() else []
-    sides = {kind: [] for kind in ("ours", *kinds)}
-    for _ in range(options.rounds):
-        sides["ours"] += [x["seconds"] for x in train_large(work, WARM_UP + options.steps)][WARM_UP:]
-        for kind in kinds:
-            sides[kind] += torch_steps(LARGE[work.name], work / "data", WARM_UP, options.steps, kind == "compiled")
-    medians = {kind: statistics.median(s) for kind, s in sides.items()}
+    medians, faster = time_sides(options, work / f"{work.name}_gpu", work / "data", LARGE[work.name])
     rates, busy = profile(work)
-    faster = min((medians[k] for k in kinds), default=None)
     times = " ".join(f"{1e3 * medians[k]:9.1f}" if k in medians else f"{'-':>9s}" for k in ("ours", "eager", "compiled"))
     ratio = f"{medians['ours'] / faster:7.2f}" if faster else f"{'-':>7s}"
-    rate = f"{100 * statistics.median(rates) / copy_rate():7.0f}" if rates and kinds else f"{'-':>7s}"
+    rate = f"{100 * statistics.median(rates) / copy_rate():7.0f}" if rates and has_torch() else f"{'-':>7s}"
     return f"{LARGE[work.name].title:24s} {times} {ratio} {rate} {100 * max(0, 1 - busy / medians['ours']):7.1f}"
 
 

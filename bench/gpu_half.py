@@ -1,17 +1,16 @@
 """Training in bf16 on one GPU, compared with PyTorch's autocast. bench/gpu.py --precision bf16 calls this."""
 import json
 import re
-import statistics
 import subprocess
 import time
 
 import numpy as np
 
-from gpu_jobs import ROOT, WARM_UP, Big, build_job, target, train
+from gpu_jobs import ROOT, WARM_UP, Big, build_job, print_row, target, time_sides, train
 from gpu_modules import Images, Text
-from gpu_torch import CLIP, attention_seconds, has_torch, product_rate, torch_steps
+from gpu_torch import CLIP, attention_seconds, has_torch, product_rate
 from harness import write_data
-from measure import Failure, run
+from measure import Failure, flops_of, run
 
 PEAK = 989.4e12  # flop/s of an H100's or H200's bf16 products: NVIDIA's data sheet, without sparsity
 CASES = {
@@ -97,10 +96,6 @@ def build_text(options, folder):
 # ---- steps ----
 
 
-def flops_of(trainer):
-    return 1e9 * float(re.search(r"^step +(\S+) GFLOP", run([trainer, "--info"])[0], re.M)[1])
-
-
 def our_attention(trainer, data):
     """Seconds of attention in a step, forward and backward, of one layer."""
     trace = trainer.with_suffix(".trace.json")
@@ -152,14 +147,7 @@ def number(x, form, width):
 def compare(options, folder, name):
     """A model's row."""
     case, trainer, data = CASES[name], folder / f"{name}_1", folder / f"{name}_1_data"
-    kinds = ["eager", "compiled"] if has_torch() else []
-    sides = {kind: [] for kind in ("ours", *kinds)}
-    for _ in range(options.rounds):
-        sides["ours"] += [x["seconds"] for x in train(trainer, data, WARM_UP + options.steps)[0]][WARM_UP:]
-        for kind in kinds:
-            sides[kind] += torch_steps(case, data, WARM_UP, options.steps, kind == "compiled", True)
-    median = {kind: statistics.median(s) for kind, s in sides.items()}
-    faster = min((median[k] for k in kinds), default=None)
+    median, faster = time_sides(options, trainer, data, case, is_half=True)
     share = flops_of(trainer) / median["ours"] / PEAK
     taken = taken_memory(trainer, data)
     cells = [number(1e3 * median[k] if k in median else None, ".1f", 9) for k in ("ours", "eager", "compiled")]
@@ -191,15 +179,6 @@ def check_text(options, folder):
 # ---- the whole ----
 
 
-def attempt(title, work):
-    try:
-        row, is_right = work()
-    except (Failure, OSError, RuntimeError) as e:
-        row, is_right = f"{title:12s} {str(e).splitlines()[0]}", False
-    print(row, flush=True)
-    return is_right
-
-
 def check_memory(folder):
     """What shardcc said when the programs were built."""
     enough, less = json.loads((folder / "memory.json").read_text())
@@ -216,9 +195,9 @@ def check(options, folder):
     print(f"{'median ms of a step':24s} " + " ".join(f"{h:>{w}s}" for w, row in zip((9, 7, 9), heads) for h in row))
     for name in names:
         if name != TEXT:
-            right = attempt(name, lambda: compare(options, folder, name)) and right
+            right = print_row(name, lambda: compare(options, folder, name)) and right
     if "gpt2_xl" in names:
-        right = attempt("--memory", lambda: check_memory(folder)) and right
+        right = print_row("--memory", lambda: check_memory(folder)) and right
     if TEXT in names:
-        right = attempt(TEXT, lambda: check_text(options, folder)) and right
+        right = print_row(TEXT, lambda: check_text(options, folder)) and right
     return right

@@ -1,5 +1,6 @@
 """What the tables of GPUs share: models with their data, how their programs are built, and what a run of one says."""
 import json
+import statistics
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from gpu_modules import Images, Text
-from measure import run
+from gpu_torch import has_torch, torch_steps
+from measure import Failure, run
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
@@ -105,3 +107,26 @@ def train(trainer, data, steps, *more):
     run([trainer, "--data", data, "--steps", steps, "--no-shuffle", "--quiet", "--log", log, *more])
     lines = lines_of(log)
     return [x for x in lines if "loss" in x], [x for x in lines if "call" in x]
+
+
+def time_sides(options, trainer, data, case, is_half=False):
+    """The median seconds of a step: of ours and, where there is PyTorch, of its eager and compiled ones, all in turn; and the
+    faster one of these two, or None."""
+    kinds = ["eager", "compiled"] if has_torch() else []
+    sides = {kind: [] for kind in ("ours", *kinds)}
+    for _ in range(options.rounds):
+        sides["ours"] += [x["seconds"] for x in train(trainer, data, WARM_UP + options.steps)[0]][WARM_UP:]
+        for kind in kinds:
+            sides[kind] += torch_steps(case, data, WARM_UP, options.steps, kind == "compiled", is_half)
+    medians = {kind: statistics.median(s) for kind, s in sides.items()}
+    return medians, min((medians[k] for k in kinds), default=None)
+
+
+def print_row(title, work):
+    """Prints a table's row, which `work` gives with whether it is right, or what went wrong. Returns whether it is right."""
+    try:
+        row, is_right = work()
+    except (Failure, OSError, RuntimeError) as e:
+        row, is_right = f"{title:12s} {str(e).splitlines()[0]}", False
+    print(row, flush=True)
+    return is_right

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import gpu_tiny
-from gpu_jobs import MODELS, WARM_UP, build_job, build_probe, train
+from gpu_jobs import MODELS, WARM_UP, build_job, build_probe, print_row, train
 from measure import Failure, run
 
 PREDICTED = ("gpt2_small", "bert_large", "resnet50")
@@ -60,17 +60,9 @@ def check_shared(folder, names):
     print(f"\n{gpu_tiny.HEAD}")
     for name in names:
         for kind, (ranks, _) in SHARED.items():
-            row, is_right = attempt(f"{name} x{ranks}", lambda: gpu_tiny.check(folder / name, kind, f"{name} x{ranks}", "--spawn", ranks, "--collectives", "host"))
-            print(row, flush=True)
-            right = right and is_right
+            title, where = f"{name} x{ranks}", ("--spawn", ranks, "--collectives", "host")
+            right = print_row(title, lambda: gpu_tiny.check(folder / name, kind, title, *where)) and right
     return right
-
-
-def attempt(title, work):
-    try:
-        return work()
-    except (Failure, OSError, RuntimeError) as e:
-        return f"{title:12s} {str(e).splitlines()[0]}", False
 
 
 # ---- rates and predictions ----
@@ -99,9 +91,7 @@ def check_predictions(options, folder, cluster, names):
     right = True
     print(f"\n{'ms of a step':24s} {'measured':>9s} {'predicted':>9s} {'pred/meas':>9s}")
     for name in names:
-        row, is_right = attempt(name, lambda: predict(options, folder, cluster, name))
-        print(row, flush=True)
-        right = right and is_right
+        right = print_row(name, lambda: predict(options, folder, cluster, name)) and right
     return right
 
 

@@ -79,6 +79,12 @@ def what_went_wrong(said, status):
     return (lines or said or [f"exit {status}"])[0][:200]
 
 
+def flops_of(trainer):
+    """The flops of a step, as the trainer counts them."""
+    found = re.search(r"^step +(\S+) GFLOP", run([trainer, "--info"])[0], re.M)
+    return 1e9 * float(found[1])
+
+
 def run(command, watch=False, timeout=None, **options):
     """Returns a command's output and, if watched, the most MiB of one of its processes. May raise Failure, also after
     `timeout` seconds."""

@@ -21,23 +21,13 @@ MiB (--memory): the most memory without a file that a process of the side had, s
 """
 import argparse
 import json
-import re
 import statistics
 import sys
 from dataclasses import dataclass
 
 import products
-from measure import Failure, Side, run
+from measure import Failure, Side, flops_of, run
 from models import MODELS, build, check_table, our_steps, table_parser, torch_env, torch_model, torch_steps
-
-
-# ---- our side ----
-
-
-def flops_of(trainer):
-    """The flops of a step, as the trainer counts them."""
-    found = re.search(r"^step +(\S+) GFLOP", run([trainer, "--info"])[0], re.M)
-    return 1e9 * float(found[1])
 
 
 # ---- PyTorch's ----
