@@ -101,6 +101,12 @@ static inline int64_t ring_index(const Storage *s, int iter)
 // Strides of a dense value whose dims lie in that order.
 void layout_strides(int rank, const int64_t *dim, bool is_channels_last, int64_t *stride);
 
+// Operand k of a node, inputs first.
+static inline ValueId operand_value(const Node *n, int k)
+{
+    return k < n->n_in ? n->in[k] : n->out[k - n->n_in];
+}
+
 bool is_view_node(const Lowering *l, const Node *n);  // is its output a view? It needs no item
 
 // Value `v` as a node of region `r` sees it (0: top level). `other` is what the node's instance of

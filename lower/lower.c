@@ -25,7 +25,7 @@ bool check_types(const Graph *g, Diag *d)
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         for (int k = 0; k < n->n_in + n->n_out; k++) {
-            DType t = value_of(g, k < n->n_in ? n->in[k] : n->out[k - n->n_in])->dtype;
+            DType t = value_of(g, operand_value(n, k))->dtype;
             if (dtype_is_half(t) && !takes_halves(n->op))
                 return node_error(g, n, d,
                                   "trainers don't compute in %s: export the model in f32, "

@@ -105,9 +105,9 @@ static bool can_end_early(const Body *b)
 {
     const Walk *w = b->w;
 
-    return threads_of(b)->share == SHARE_ELEMENTS
-               ? w->rank == 1
-               : threads_of(b)->share != SHARE_COLUMNS && w->rank - w->rows == 1;
+    if (threads_of(b)->share == SHARE_ELEMENTS)
+        return w->rank == 1;
+    return threads_of(b)->share != SHARE_COLUMNS && w->rank - w->rows == 1;
 }
 
 // Vectors pay if one operand at least is read or written so, and no contiguous one isn't.

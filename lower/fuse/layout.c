@@ -94,13 +94,13 @@ static void pad_rows(Lowering *l, bool *is_fixed)
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         for (int k = 0; n->op->exchange && k < n->n_in + n->n_out; k++)
-            is_fixed[value_instance(l, k < n->n_in ? n->in[k] : n->out[k - n->n_in], 0)] = true;
+            is_fixed[value_instance(l, operand_value(n, k), 0)] = true;
     }
     for (NodeId i = 1; i < g->n_nodes; i++) {
         const Node *n = &g->nodes[i];
         int bytes = target_row_bytes(l->o->target, n);
         for (int k = 0; bytes && k < n->n_in + n->n_out; k++)
-            pad_rows_of(l, is_fixed, k < n->n_in ? n->in[k] : n->out[k - n->n_in], bytes);
+            pad_rows_of(l, is_fixed, operand_value(n, k), bytes);
     }
     for (ValueId v = 1; v < g->n_values; v++)
         l->row[v] = l->row[value_instance(l, v, 0)];
@@ -145,7 +145,7 @@ bool lower_layout(Lowering *l)
         uint64_t last = target_channels_last(l->o->target, n);
         for (int k = 0; last && k < n->n_in + n->n_out; k++)
             if (last >> k & 1)
-                r.is_channels_last[root(&r, k < n->n_in ? n->in[k] : n->out[k - n->n_in])] = true;
+                r.is_channels_last[root(&r, operand_value(n, k))] = true;
     }
     for (ValueId v = 1; v < g->n_values; v++)
         l->is_channels_last[v] = r.is_channels_last[root(&r, v)];

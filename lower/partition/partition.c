@@ -192,14 +192,6 @@ void localise_node(Arena *a, const Node *n, const Rule *r, const Mesh *m, const 
         n->op->localise(a, n, r, size, attr);
 }
 
-static bool is_partial(const Spec *s, const Mesh *m)
-{
-    for (int i = 0; i < m->n_axes; i++)
-        if (s->at[i] == SPEC_SUM)
-            return true;
-    return false;
-}
-
 // Does the node round parts to halves, for ranks to add them up, where there are no parts? Or does
 // it widen what wasn't rounded?
 static bool is_needless(const Partition *p, NodeId id, const Rule *r, const ValueId *inputs)
@@ -211,7 +203,7 @@ static bool is_needless(const Partition *p, NodeId id, const Rule *r, const Valu
         return false;
     DType from = in(p->from, n, 0)->dtype, to = out(p->from, n)->dtype;
     if (dtype_is_half(to))
-        return from == F32 && r->joint && !is_partial(&made, &p->plan->mesh);
+        return from == F32 && r->joint && spec_partial(&made) != SPEC_SUM;
     return dtype_is_half(from) && to == value_of(p->to->g, inputs[0])->dtype;
 }
 

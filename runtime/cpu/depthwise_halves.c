@@ -264,17 +264,17 @@ static void multiply_row(const Depthwise *d, float *sum, const float *x, const f
     int64_t dilation = d->dilation[COLUMN] * d->block;
 
     for (int64_t c = 0; c < channels; c += LANES)
-        for (int64_t b = 0; b < d->size[COLUMN];) {
+        for (int64_t b = 0, n; b < d->size[COLUMN]; b += n) {
             float *to = sum + b * d->block + c;
             int64_t left = d->size[COLUMN] - b;
 
-            if (left == 4 || left > 5)
+            n = left == 4 || left > 5 ? 4 : left == 3 || left == 5 ? 3 : 1;
+            if (n == 4)
                 multiply_rows(d, 4, to, x + b * dilation + c, dy + c);
-            else if (left == 3 || left == 5)
+            else if (n == 3)
                 multiply_rows(d, 3, to, x + b * dilation + c, dy + c);
             else
                 multiply_rows(d, 1, to, x + b * dilation + c, dy + c);
-            b += left == 4 || left > 5 ? 4 : left == 3 || left == 5 ? 3 : 1;
         }
 }
 
