@@ -149,13 +149,13 @@ static int find_candidates(const Graph *g, const Cluster *c, const Mesh *mesh, i
 }
 
 // A problem with more than MAX_MESH_PAIRS isn't built, unless its bound leaves more than
-// MIN_MESH_GAIN of the best plan's cost to gain: the limit grows in proportion to that gain.
+// MIN_MESH_GAIN of the best plan's step to gain: the limit grows in proportion to that gain.
 static bool is_too_large(const MeshBound *f, const Planned *best)
 {
     double most = (double)MAX_MESH_PAIRS;
 
     if (is_there(best))
-        most *= fmax(1, (1 - (double)f->cost / (double)best->answer.cost) / MIN_MESH_GAIN);
+        most *= fmax(1, (1 - (double)f->cost / (double)best->step) / MIN_MESH_GAIN);
     return best->n_searched && (double)f->pairs > most;
 }
 
