@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trainers of nets and families against PyTorch in double: loss, gradients, a curve of three steps.
 
-  compare.py --shardcc build/shardcc --models DIR [--ranks 1 2] [--preset fsdp] [--no-fuse] [--cuda] [--work DIR] [--remove] [--results FILE] [NAME ...]
+  compare.py --shardcc build/shardcc --models DIR [--ranks 1 2] [--preset fsdp] [--precision bf16] [--no-fuse] [--cuda] [--work DIR] [--remove] [--results FILE] [NAME ...]
 
 For each NAME.onnx in DIR with its NAME.npz and NAME.json (made by nets.py or families.py). A trainer runs with
 --check-arena; several ranks are planned for machines so slow that splitting pays. With --cuda it runs on the tests' GPU
@@ -13,6 +13,9 @@ A gradient may be 1e-4 off, relative to its norm, the loss 1e-5, a later loss 1e
 float32 is farther than that from its double, as after batch norms over few samples: then three times as much is allowed as
 PyTorch moves when its inputs are one unit in the last place off, five times over; the closing lines say where, and by how
 much. A gradient that is 0 except for rounding may be 1e-7 of the largest one.
+
+With --precision losses may be 2 % off, and the cosine of all gradients together, a vector, is at least 0.95: models that choose
+experts or keys by scores may choose others. f16 has a loss scale of 1024, with which no step of these models is skipped.
 """
 import json
 import re
@@ -29,6 +32,8 @@ from harness import MPI_ENV, mpirun, read_log, read_safetensors  # noqa: E402
 from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser  # noqa: E402
 
 LOSS, GRADIENT, CURVE, ZERO = 1e-5, 1e-4, 1e-4, 1e-7
+HALF_LOSS, HALF_ANGLE = 2e-2, 5e-2  # the angle: 1 - cosine
+HALVES = {"bf16": ["--precision", "bf16"], "f16": ["--precision", "f16", "--loss-scale", "1024"]}
 NEARLY_0 = 1e-3  # of the first loss: smaller losses are differences of numbers of its size
 OF_NOISE = 3
 SLOW = Path(__file__).parents[1] / "tests/e2e/slow.json"
@@ -76,7 +81,10 @@ def train(model, trainer, curve, ranks):
     status, said = call(*launch, trainer, "--data", model.data(curve), *options, "--save-gradients", gradients, env={**MPI_ENV, "OMP_NUM_THREADS": "1"})
     if status:
         raise Failed(f"training: exit {status}: {said}")
-    return [x["loss"] for x in read_log(log)], read_safetensors(gradients)
+    losses, steps = [x["loss"] for x in read_log(log)], len(model.ref["curve_curve"])
+    if len(losses) != steps:
+        raise Failed(f"{len(losses)} losses, not {steps}")
+    return losses, read_safetensors(gradients)
 
 
 def norm(a):
@@ -116,8 +124,6 @@ def gradient_errors(model, found):
 def compare(model, losses, found):
     """Lists of errors: of the loss, the gradients, the curve."""
     loss, expected, noise = float(model.ref["loss"]), model.ref["curve_curve"], model.ref["noise_curve"]
-    if len(losses) != len(expected):
-        raise Failed(f"{len(losses)} losses, not {len(expected)}")
     return dict(
         loss=[Error("loss", abs(losses[0] - loss), abs(loss), LOSS, float(model.ref["noise_loss"]))],
         gradients=list(gradient_errors(model, found)),
@@ -125,6 +131,24 @@ def compare(model, losses, found):
             Error(f"step {step}", abs(a - b), max(abs(b), NEARLY_0 * loss), CURVE, n)
             for step, (a, b, n) in enumerate(zip(losses, expected, noise))
         ],
+    )
+
+
+def angle(model, found):
+    """1 - the cosine of the angle of the trained gradients, as one vector, to PyTorch's."""
+    names = [n for n in model.info["initializer_is"] if n in found and n not in model.info["frozen"]]
+    a, b = (np.concatenate([x[n].ravel().astype(np.float64) for n in names] or [np.zeros(0)])
+            for x in (found, {n: model.ref[f"grad/{n}"] for n in names}))  # fmt: skip
+    return 1 - a @ b / (norm(a) * norm(b)) if norm(b) else norm(a)
+
+
+def compare_halves(model, losses, found):
+    """Lists of errors, as compare() gives them, of a program whose products are in halves."""
+    loss, expected = float(model.ref["loss"]), model.ref["curve_curve"]
+    return dict(
+        loss=[Error("loss", abs(losses[0] - loss), abs(loss), HALF_LOSS)],
+        gradients=[Error("all gradients' angle", angle(model, found), 1, HALF_ANGLE)],
+        curve=[Error(f"step {step}", abs(a - b), max(abs(b), NEARLY_0 * loss), HALF_LOSS) for step, (a, b) in enumerate(zip(losses, expected))],
     )
 
 
@@ -163,7 +187,7 @@ def test(checks, summary, model, ranks, way, results=None):
     name = " ".join([f"{model.name} on {ranks}", *way])
     try:
         trainer, curve = compile_model(model, ranks, way)
-        errors = compare(model, *train(model, trainer, curve, ranks))
+        errors = (compare_halves if "--precision" in way else compare)(model, *train(model, trainer, curve, ranks))
     except Refused as e:
         record(results, model, ranks, way, refused=str(e))
         summary.refused[re.sub(r"'[^']*'|^[^:]*: error: ", "", str(e)).strip()].add(model.name)
@@ -187,16 +211,17 @@ def main():
     p.add_argument("--cuda", action="store_true", help="as programs for GPUs")
     p.add_argument("--remove", action="store_true", help="remove the files of models that are right")
     p.add_argument("--no-fuse", action="store_true", help="as shardcc's option")
+    p.add_argument("--precision", choices=HALVES, help="of products")
     p.add_argument("--preset", help="how several ranks share the work, instead of a search")
     p.add_argument("--results", type=Path, help="a file that gets a line of JSON for each comparison")
     options, summary = p.parse_args(), Summary()
     way = ["--plan-preset", options.preset] if options.preset else []
-    fuse = ["--no-fuse"] if options.no_fuse else []
+    all_ways = [*(["--no-fuse"] if options.no_fuse else []), *HALVES.get(options.precision, [])]
     toolkit = gpu_toolkit(options) if options.cuda else None
 
     def one(checks, path, work):
         model = Model(path, options.shardcc, work, cc=QUICK_CC if toolkit else "cc", cuda=toolkit)
-        right = [test(checks, summary, model, ranks, [*fuse, *(way if ranks > 1 else [])], options.results) for ranks in options.ranks]
+        right = [test(checks, summary, model, ranks, [*all_ways, *(way if ranks > 1 else [])], options.results) for ranks in options.ranks]
         if options.remove and all(right):
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()
