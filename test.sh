@@ -29,6 +29,7 @@ build() {
     cmake --preset "$1" >/dev/null
     cmake --build "$2" --target "$3" -j"$(nproc)" >"$2/build.log" || { cat "$2/build.log"; exit 1; }
 }
+export OMPI_MCA_mpi_yield_when_idle=1  # ranks that wait leave the core to other tests
 status=0 passed=0 failed=0
 # preset, folder, target, options of ctest: builds it and runs its tests; adds the lines "ok" and "not ok" of all to the
 # counts.

@@ -264,8 +264,8 @@ def test_messages(checks, trainer):
 def test_room(checks, trainer):
     """A run that is asked to end, by a signal or by its own time, goes on another time."""
     whole, parts = trainer.folder("whole"), trainer.folder("room")
-    trainer.run("--steps", 600, "--checkpoint", whole)
-    p = trainer.start("--steps", 600, "--checkpoint", parts, "--resume", "--log", "room.jsonl")
+    trainer.run("--steps", 200, "--checkpoint", whole)
+    p = trainer.start("--steps", 200, "--checkpoint", parts, "--resume", "--log", "room.jsonl")
     while not (log := trainer.work / "room.jsonl").exists() or not log.stat().st_size:
         time.sleep(0.005)
     p.send_signal(signal.SIGUSR1)
@@ -273,8 +273,8 @@ def test_room(checks, trainer):
     checks.check("SIGUSR1: status 75, and a checkpoint", p.returncode == 75 and any(parts.glob("step-*/MANIFEST")))
     ran = trainer.run("--epochs", 10**6, "--checkpoint", trainer.folder("timed"), "--max-time", "1s")
     checks.check("--max-time: status 75", ran == (75, ""), str(ran))
-    ran = trainer.run("--steps", 600, "--checkpoint", parts, "--resume")
-    same = all((step(whole, 600) / f).read_bytes() == (step(parts, 600) / f).read_bytes() for f in FILES)
+    ran = trainer.run("--steps", 200, "--checkpoint", parts, "--resume")
+    same = all((step(whole, 200) / f).read_bytes() == (step(parts, 200) / f).read_bytes() for f in FILES)
     checks.check("the same bits", ran == (0, "") and same, str(ran))
 
 

@@ -23,7 +23,7 @@ from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser
 SEARCHED = [(mesh, None) for mesh in ("2", "2x2", "4", "8")]
 KNOWN = [(mesh, preset) for mesh in ("2", "4") for preset in ("ddp", "zero1", "fsdp", "megatron")] + [("2x2", "2d")]
 SOME = [("2", None), ("2", "fsdp"), ("2", "megatron")]
-SAMPLE = ("cnn", "gpt2", "mlp", "collectives")
+SAMPLE = {"cnn": SOME, "gpt2": SOME, "mlp": SOME[:1]}
 TIMEOUT = 3
 MESHES, ALL_MESHES = ("3",), ("2", "3", "2x2", "4", "2x3")
 LATE = {"CUDART_ORDER": "1", "CUDART_LAZY": "1"}
@@ -162,11 +162,11 @@ def main():
     options = p.parse_args()
     toolkit = gpu_toolkit(options)
     if not options.all and not options.names:
-        options.names = SAMPLE
+        options.names = [*SAMPLE, "collectives"]
 
     def one(checks, path, work):
         dynamic = DYNAMIC / path.name
-        ways = SEARCHED + KNOWN if options.all else SOME
+        ways = SEARCHED + KNOWN if options.all else SAMPLE.get(path.stem, SOME)
         model = Model(dynamic if dynamic.exists() else path, options.shardcc, work, path.with_suffix(".npz"), QUICK_CC, toolkit)
         test(checks, model, ways, 2 if dynamic.exists() else 1, options.all)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs for GPUs on the tests' GPU (tests/cuda): the checks of models_test with AdamW, and the same bits in all orders.
 
-  cuda_test.py --shardcc build/shardcc [--models models/tiny] [--work DIR] [--jobs 2] [NAME ...]
+  cuda_test.py --shardcc build/shardcc [--models models/tiny] [--work DIR] [--jobs 2] [--all] [NAME ...]
 
 Their kernels run in a toolkit's place that tests/cuda makes: threads, blocks and streams in an order that the
 environment asks for. The host cannot reach the memory of this GPU.
@@ -9,6 +9,8 @@ environment asks for. The host cannot reach the memory of this GPU.
 from harness import read_safetensors
 from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser
 from models_test import test
+
+SAMPLE = ("cnn", "gpt2", "gpt_dropout", "llama", "lstm", "mlp", "mobilenet", "regress", "resnet")  # without --all
 
 # How a step may be carried out: the environment of the tests' GPU, and options.
 WAYS = [({}, []), ({"CUDART_ORDER": "1", "CUDART_LAZY": "1"}, []), ({"CUDART_ORDER": "12345"}, ["--no-graph"])]
@@ -30,7 +32,11 @@ def test_bits(checks, model, tag):
 
 
 def main():
-    options = parser(__doc__).parse_args()
+    p = parser(__doc__)
+    p.add_argument("--all", action="store_true")
+    options = p.parse_args()
+    if not options.all and not options.names:
+        options.names = SAMPLE
     toolkit = gpu_toolkit(options)
 
     def one(checks, path, work):
@@ -38,7 +44,7 @@ def main():
         if model.info.get("dropout"):
             model.compile("adamw")
         else:
-            test(checks, model, {"adamw": curves_of(model.info)["adamw"]})
+            test(checks, model, model, {"adamw": curves_of(model.info)["adamw"]})
         test_bits(checks, model, "adamw")
 
     for_models(options, one)

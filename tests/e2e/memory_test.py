@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """--memory chooses what runs again: every budget down to the least is met, by no more work than needed.
 
-  memory_test.py --shardcc build/shardcc [--models models/tiny] [NAME ...]
+  memory_test.py --shardcc build/shardcc [--models models/tiny] [--all] [NAME ...]
 
 On one rank a model's least is found by asking for one byte; it is granted, and one byte less is refused. Budgets between
 the least and all that runs nothing again are met, and the work of a step never falls with the budget. Bits don't depend on
@@ -17,6 +17,7 @@ SHARES = 0.9, 0.6, 0.3, 0.1  # of what lies between the least and all
 RANKS = ["--ranks", "2", "--mesh", "2", "--cluster", "h100x2"]
 DEMO = REPOSITORY / "models/demo_gpt.onnx"
 DEMO_STEP = ["--loss", "cross_entropy(logits, labels)", "--optimizer", "adamw", "--threads", "2", "--bind", "batch=64"]
+SAMPLE = ("cnn", "gpt2", "llama", "mlp", "nanogpt", "resnet")  # without --all
 HELP = ["--accumulate", "--ranks"]  # options that may help
 NOTHING = 4  # the exit status if nothing fits
 
@@ -170,7 +171,11 @@ def test(checks, model):
 
 
 def main():
-    options = parser(__doc__).parse_args()
+    p = parser(__doc__)
+    p.add_argument("--all", action="store_true")
+    options = p.parse_args()
+    if not options.all and not options.names:
+        options.names = SAMPLE
     for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
 
 

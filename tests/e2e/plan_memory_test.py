@@ -121,7 +121,7 @@ class Memory(Planner):
     def budgets(self):
         """Every budget from the least on is kept, and more memory costs no more time. Where nothing fits, the message
         names the least, whatever budget was asked for."""
-        for name, mesh, rungs in (("gpt2", "2", 3), ("llama", "2", 1), ("nanogpt", "4", 1)):
+        for name, mesh, rungs in (("gpt2", "2", 3), ("llama", "2", 1), ("mixer", "4", 1)):
             what = f"{name} on {mesh}"
             most, last, _ = self.budget(name, mesh, 1 << 40)
             least = self.budget(name, mesh, 1)[2]

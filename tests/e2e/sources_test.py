@@ -17,7 +17,7 @@ from harness import MPI_ENV, mpirun, run
 from model import QUICK_CC, Model, curves_of, for_models, parser
 
 NVCC = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
-BUILT = {("mlp", "cpu", 2), ("mlp", "cuda", 1)}  # without --all
+BUILT = {("cnn", "cpu", 1), ("mlp", "cpu", 2), ("mlp", "cuda", 1)}  # without --all
 FOR_GPUS = ("mlp", "cuda", 1)  # the folder of which nvcc compiles the kernels
 # Searched by compilers, which must find nothing by them.
 PATHS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CFLAGS", "CPPFLAGS")

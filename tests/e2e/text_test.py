@@ -13,7 +13,6 @@ from model import Model, curves_of, for_models, parser
 
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
 WAYS = [("gcc", []), ("gcc", ["-O2", "-fopenmp"]), ("clang", ["-fsyntax-only"]), ("clang", ["-fsyntax-only", "-fopenmp"])]
-BUILT = ("cnn", "mlp", "nanogpt")  # also as --emit source
 WIDTH = 100
 
 
@@ -52,28 +51,12 @@ def check_compilers(checks, name, file, shardcc):
             checks.check(f"{name}: {' '.join([compiler, *flags])}", not text, text)
 
 
-def check_source(checks, model):
-    """The folder of --emit source builds elsewhere, and trains as the trainer does."""
-    folder = model.work / "elsewhere"
-    made = model.work / f"{model.name}_source"
-    args = model.arguments(curves_of(model.info)["adamw"])
-    run(model.shardcc, model.onnx, "-o", made, "--emit", "source", *args)
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.move(made, folder)
-    run("make", "-s", cwd=folder, env={"PATH": "/usr/local/bin:/usr/bin:/bin", "MAKEFLAGS": ""})
-    losses = model.train(folder / made.name)
-    expected = model.train(model.compile("built"))
-    checks.check(f"{model.name}: --emit source", losses == expected and losses)
-
-
 def test(checks, model):
     first = text_of(model, model.work / "one")
     checks.check(f"{model.name}: two runs", text_of(model, model.work / "one") == first)
     checks.check(f"{model.name}: two folders", text_of(model, model.work / "other") == first)
     check_text(checks, model.name, first)
     check_compilers(checks, model.name, model.work / "one" / "trainer.c", model.shardcc)
-    if model.name in BUILT:
-        check_source(checks, model)
 
 
 def main():
