@@ -107,17 +107,22 @@ class Error:
         return f"{self.relative:.1e} at {self.name}{kind}"
 
 
+def trained(model, found):
+    """The names of the gradients that a run should give; of tied parameters it may give one."""
+    tied = {n: t for t in model.info["tied"].values() for n in t}
+    return [n for n in model.info["initializer_is"]
+            if n not in model.info["frozen"] and (n in found or not set(tied.get(n, ())) & set(found))]  # fmt: skip
+
+
 def gradient_errors(model, found):
     expected = {n: model.ref[f"grad/{n}"] for n in model.info["initializer_is"]}
-    tied = {n: t for t in model.info["tied"].values() for n in t}
     zero = ZERO * max(map(norm, expected.values()), default=0.0)
-    for name, g in expected.items():
-        if name in model.info["frozen"]:
-            continue
+    for name in trained(model, found):
+        g = expected[name]
         if name in found:
             off = norm(found[name] - g) if found[name].shape == g.shape else np.inf
             yield Error(name, off, norm(g), GRADIENT, float(model.ref[f"noise/{name}"]), zero)
-        elif not set(tied.get(name, ())) & set(found) and norm(g) > zero:
+        elif norm(g) > zero:
             yield Error(f"{name} (missing)", np.inf, norm(g), GRADIENT)
 
 
@@ -135,11 +140,12 @@ def compare(model, losses, found):
 
 
 def angle(model, found):
-    """1 - the cosine of the angle of the trained gradients, as one vector, to PyTorch's."""
-    names = [n for n in model.info["initializer_is"] if n in found and n not in model.info["frozen"]]
-    a, b = (np.concatenate([x[n].ravel().astype(np.float64) for n in names] or [np.zeros(0)])
-            for x in (found, {n: model.ref[f"grad/{n}"] for n in names}))  # fmt: skip
-    return 1 - a @ b / (norm(a) * norm(b)) if norm(b) else norm(a)
+    """1 - the cosine of the angle of the trained gradients, as one vector, to PyTorch's. A missing one is 0."""
+    expected = {n: model.ref[f"grad/{n}"] for n in trained(model, found)}
+    given = {n: found[n] for n in expected if n in found}
+    ours, theirs = (norm([norm(g) for g in x.values()]) for x in (given, expected))
+    product = sum(np.vdot(g.astype(np.float64), expected[n]) for n, g in given.items())
+    return 1 - product / (ours * theirs) if ours * theirs else float(ours != theirs)
 
 
 def compare_halves(model, losses, found):
@@ -216,12 +222,12 @@ def main():
     p.add_argument("--results", type=Path, help="a file that gets a line of JSON for each comparison")
     options, summary = p.parse_args(), Summary()
     way = ["--plan-preset", options.preset] if options.preset else []
-    all_ways = [*(["--no-fuse"] if options.no_fuse else []), *HALVES.get(options.precision, [])]
+    always = [*(["--no-fuse"] if options.no_fuse else []), *HALVES.get(options.precision, [])]
     toolkit = gpu_toolkit(options) if options.cuda else None
 
     def one(checks, path, work):
         model = Model(path, options.shardcc, work, cc=QUICK_CC if toolkit else "cc", cuda=toolkit)
-        right = [test(checks, summary, model, ranks, [*all_ways, *(way if ranks > 1 else [])], options.results) for ranks in options.ranks]
+        right = [test(checks, summary, model, ranks, [*always, *(way if ranks > 1 else [])], options.results) for ranks in options.ranks]
         if options.remove and all(right):
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()

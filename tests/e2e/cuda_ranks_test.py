@@ -18,7 +18,7 @@ from functools import partial
 
 from equal_test import DYNAMIC, SLOW, SLOW_LINK, check_bytes, compare, is_same, ranks_of
 from harness import run
-from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser
+from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, options_with_all
 
 SEARCHED = [(mesh, None) for mesh in ("2", "2x2", "4", "8")]
 KNOWN = [(mesh, preset) for mesh in ("2", "4") for preset in ("ddp", "zero1", "fsdp", "megatron")] + [("2x2", "2d")]
@@ -157,12 +157,8 @@ def test_collectives(checks, program, mesh, by, *more):
 
 
 def main():
-    p = parser(__doc__)
-    p.add_argument("--all", action="store_true")
-    options = p.parse_args()
+    options = options_with_all(__doc__, [*SAMPLE, "collectives"])
     toolkit = gpu_toolkit(options)
-    if not options.all and not options.names:
-        options.names = [*SAMPLE, "collectives"]
 
     def one(checks, path, work):
         dynamic = DYNAMIC / path.name

@@ -7,7 +7,7 @@ Their kernels run in a toolkit's place that tests/cuda makes: threads, blocks an
 environment asks for. The host cannot reach the memory of this GPU.
 """
 from harness import read_safetensors
-from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, parser
+from model import QUICK_CC, Model, curves_of, for_models, gpu_toolkit, options_with_all
 from models_test import test
 
 SAMPLE = ("cnn", "gpt2", "gpt_dropout", "llama", "lstm", "mlp", "mobilenet", "regress", "resnet")  # without --all
@@ -32,11 +32,7 @@ def test_bits(checks, model, tag):
 
 
 def main():
-    p = parser(__doc__)
-    p.add_argument("--all", action="store_true")
-    options = p.parse_args()
-    if not options.all and not options.names:
-        options.names = SAMPLE
+    options = options_with_all(__doc__, SAMPLE)
     toolkit = gpu_toolkit(options)
 
     def one(checks, path, work):

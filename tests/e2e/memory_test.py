@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 
-from model import QUICK_CC, REPOSITORY, Model, curves_of, for_models, parser
+from model import QUICK_CC, REPOSITORY, Model, curves_of, for_models, options_with_all
 
 SHARES = 0.9, 0.6, 0.3, 0.1  # of what lies between the least and all
 RANKS = ["--ranks", "2", "--mesh", "2", "--cluster", "h100x2"]
@@ -171,11 +171,7 @@ def test(checks, model):
 
 
 def main():
-    p = parser(__doc__)
-    p.add_argument("--all", action="store_true")
-    options = p.parse_args()
-    if not options.all and not options.names:
-        options.names = SAMPLE
+    options = options_with_all(__doc__, SAMPLE)
     for_models(options, lambda checks, path, work: test(checks, Model(path, options.shardcc, work, cc=QUICK_CC)))
 
 

@@ -116,6 +116,16 @@ def parser(doc):
     return p
 
 
+def options_with_all(doc, sample):
+    """The options of a test that, without --all, is of the models in `sample` unless others are named."""
+    p = parser(doc)
+    p.add_argument("--all", action="store_true")
+    options = p.parse_args()
+    if not options.all and not options.names:
+        options.names = sample
+    return options
+
+
 def gpu_toolkit(options):
     """The folder that tests/cuda makes instead of CUDA's toolkit. Ends the program if it isn't there."""
     toolkit = options.shardcc.parent / "tests/cuda/toolkit"

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from harness import read_log, read_safetensors, run, write_data
-from model import QUICK_CC, Model, for_models, parser
+from model import QUICK_CC, Model, for_models, options_with_all
 from onnx_bytes import TYPES, node, tensor, value
 from onnx_bytes import model as onnx_model
 
@@ -157,13 +157,9 @@ def in_folder(checks, options):
 
 
 def main():
-    p = parser(__doc__)
-    p.add_argument("--all", action="store_true", help="all models, in both types, on CPUs and GPUs")
-    options = p.parse_args()
+    options = options_with_all(__doc__, list(SAMPLE))
     toolkit = options.shardcc.parent / "tests/cuda/toolkit"
     gpu = SAMPLE_GPU if toolkit.exists() else {}
-    if not options.all and not options.names:
-        options.names = list(SAMPLE)
 
     def one(checks, path, work):
         model, halves = Model(path, options.shardcc, work), path.with_suffix(".halves.json")
